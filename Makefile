@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# One Makefile, no recursion, no configure.
+#
+#   make            build into $(O)         make demo     profile 500 SQLite inserts on this machine's disk
+#   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
+#   V=1 full command lines   O=DIR build directory   SAN=1 address and undefined-behaviour sanitizers
+#
+# demo and check install what is missing first (scripts/setup).
+
+O ?= build
+PREFIX ?= /usr/local
+CLANG ?= clang
+# Ubuntu's /usr/sbin/bpftool is a wrapper that fails without tools for the running kernel: any version's will do
+BPFTOOL ?= $(shell for b in bpftool /usr/sbin/bpftool /usr/lib/linux-tools/*/bpftool; do \
+	$$b version >/dev/null 2>&1 && echo $$b && break; done || echo bpftool)
+PKG_CONFIG ?= pkg-config
+
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra
+INCLUDES := -Isrc -Isrc/base -Ibpf -I$(O)/gen
+VERSION := $(shell cat VERSION)
+ARCH := $(subst aarch64,arm64,$(subst x86_64,x86,$(shell uname -m)))
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+LIBS := libbpf libelf zlib jansson mount libudev
+# expanded when a rule needs it: scripts/setup may have to install pkg-config and the libraries first
+LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
+LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
+
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
+	     $(if $(filter 1,$(SAN)),$(SAN_FLAGS))
+
+SRCS := $(sort $(wildcard src/*.c src/*/*.c))
+LIB_SRCS := $(filter-out src/main.c,$(SRCS))
+OBJS := $(SRCS:%.c=$(O)/%.o)
+# the definitions of maps first: the linker of libbpf 1.1 loses a map that is declared before it is defined
+BPF_SRCS := bpf/state.bpf.c $(filter-out bpf/state.bpf.c,$(sort $(wildcard bpf/*.bpf.c)))
+BPF_OBJS := $(BPF_SRCS:%.c=$(O)/%.o)
+SKEL := $(O)/gen/barriertrace.skel.h
+
+UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
+UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
+SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
+
+.PHONY: all tests check demo install uninstall clean setup-build setup-test setup-demo golden-update
+.DELETE_ON_ERROR:
+
+all: $(O)/barriertrace
+
+# ---- the BPF side ----
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(say) BPF $@
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf $(WARN) -MMD -MP -c $< -o $@
+
+$(O)/bpf/barriertrace.o: $(BPF_OBJS)
+	$(say) LINK-BPF $@
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKEL): $(O)/bpf/barriertrace.o
+	@mkdir -p $(@D)
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name barriertrace_bpf > $@
+
+# ---- the user side ----
+
+$(O)/src/%.o: src/%.c VERSION | $(SKEL)
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/barriertrace: $(OBJS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIB_LIBS)
+
+# ---- tests: unit tests run under the sanitizers ----
+
+$(O)/san/%.o: %.c VERSION | $(SKEL)
+	@mkdir -p $(@D)
+	$(say) CC-SAN $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -MMD -MP -c $< -o $@
+
+$(O)/san/libbarriertrace.a: $(SAN_OBJS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
+	@mkdir -p $(@D)
+	$(say) UNIT $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -Itests/unit -Isrc/collect -Isrc/render -Isrc/analyse -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+
+$(O)/tests/rigd: tests/rig/rigd.c
+	@mkdir -p $(@D)
+	$(say) RIG $@
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(shell $(PKG_CONFIG) --cflags fuse3) -MMD -MP $< -o $@ \
+		$(shell $(PKG_CONFIG) --libs fuse3) -lpthread
+
+tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd
+
+# ---- what people run ----
+
+setup-build setup-test setup-demo: setup-%:
+	@scripts/setup $*
+
+# The set-up must be over before make asks pkg-config: hence a second make.
+check: setup-test
+	@$(MAKE) --no-print-directory tests
+	@BUILD=$(abspath $(O)) scripts/check $(UNITS) tests
+
+demo: setup-demo
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(O)/barriertrace
+
+golden-update: tests
+	@for t in $(UNITS); do GOLDEN_UPDATE=1 $$t > /dev/null || exit 1; done
+
+install: all
+	install -D -m 755 $(O)/barriertrace $(DESTDIR)$(PREFIX)/bin/barriertrace
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/barriertrace
+
+clean:
+	rm -rf $(O)
+
+-include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d

@@ -1,0 +1,264 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# scripts/check and .ci/run, with small test files made here.
+
+setup() {
+	top=$BATS_TEST_DIRNAME/../..
+	check=$top/scripts/check
+	cd "$BATS_TEST_TMPDIR" || return
+	pids=$PWD/pids # of what the test files below leave behind
+	: >"$pids"
+}
+
+teardown() {
+	local pid
+	while read -r pid; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done <"$pids"
+}
+
+none_left() { # and COUNT pids were written down
+	local pid
+	[ "$(wc -l <"$pids")" -eq "$1" ]
+	while read -r pid; do
+		[ ! -e "/proc/$pid" ] || grep -q '^State:.[ZX]' "/proc/$pid/status"
+	done <"$pids"
+}
+
+bats_file() { # NAME: from stdin
+	mkdir -p "$(dirname "$1")"
+	cat >"$1"
+}
+
+# Tests for these files (not written as @test "name" { here: bats would take a
+# line that begins with that for one of this file).
+test_case() { printf '@%s "%s" { %s; }\n' test "$1" "$2"; }
+passing() { test_case "${1-good}" 'echo not shown; true'; }
+failing() { test_case bad 'echo first line; echo second line; false'; }
+skipping() { test_case absent 'skip "no such disk"'; }
+hanging() { # in the process group of the test, and in another one
+	test_case stuck "sleep 600 & echo \$! >>'$pids'; timeout 600 bash -c 'echo \$\$ >>$pids; exec sleep 600'"
+}
+# shellcheck disable=SC2016
+crashing() { test_case crash 'kill -KILL $PPID $$'; }
+
+unit() { # NAME STATEMENTS: a unit test program
+	printf '#!/bin/bash\n%s\n' "$2" >"$1"
+	chmod +x "$1"
+}
+
+last_line() {
+	echo "$output" # for the report, if this fails
+	[ "${lines[-1]}" = "$1" ]
+}
+
+@test "check: all passed is exit 0, one line each, the count last" {
+	{ passing one; passing two; } | bats_file a.bats
+	run "$check" a.bats
+	[ "$status" -eq 0 ]
+	last_line '2 passed, 0 failed, 0 skipped'
+	[ "${lines[0]}" = '== a.bats' ]
+	[ "${lines[1]}" = '  ok    one' ]
+	[ "${lines[2]}" = '  ok    two' ]
+	[[ $output != *'not shown'* ]]
+}
+
+@test "check: the count is on stdout" {
+	passing | bats_file a.bats
+	run bash -c '"$1" a.bats 2>/dev/null' - "$check"
+	last_line '1 passed, 0 failed, 0 skipped'
+}
+
+@test "check: a failed test is exit 1 and shown in full" {
+	{ passing; failing; skipping; } | bats_file a.bats
+	run "$check" a.bats
+	[ "$status" -eq 1 ]
+	last_line '1 passed, 1 failed, 1 skipped'
+	[[ $output == *'  FAIL  bad'*'first line'*'second line'* ]]
+	[[ $output == *$'failed:\n  a.bats: bad\n'* ]]
+}
+
+@test "check: skips are listed with their reasons at the end, and are no failure" {
+	{ skipping; passing; } | bats_file a.bats
+	run "$check" a.bats
+	[ "$status" -eq 0 ]
+	last_line '1 passed, 0 failed, 1 skipped'
+	[[ $output == *'  ok    good'*$'skipped:\n  a.bats: absent: no such disk\n'* ]]
+}
+
+@test "check: a crashed file is counted as failed, and the next one runs" {
+	{ passing; crashing; passing never; } | bats_file a.bats
+	passing other | bats_file b.bats
+	run "$check" a.bats b.bats
+	[ "$status" -eq 1 ]
+	[[ $output == *$'failed:\n  a.bats: '* ]]
+	[[ $output == *'  ok    other'* ]]
+}
+
+@test "check: a file that bats cannot read is counted as failed" {
+	echo 'if then' | bats_file a.bats
+	run "$check" a.bats
+	[ "$status" -eq 1 ]
+	[[ ${lines[-1]} =~ ^'0 passed, '[1-9][0-9]*' failed, 0 skipped'$ ]]
+}
+
+@test "check: a file that hangs is stopped with all it started, and named" {
+	{ passing before; hanging; } | bats_file a.bats
+	passing other | bats_file b.bats
+	BARRIERTRACE_CHECK_LIMIT=3 run timeout 60 "$check" a.bats b.bats 3>&-
+	[ "$status" -eq 1 ]
+	last_line '2 passed, 1 failed, 0 skipped'
+	[[ $output == *'  ok    before'* ]]
+	[[ $output == *'a.bats: time limit of 3 s: stopped'* ]]
+	[[ $output == *'  ok    other'* ]]
+	none_left 2
+}
+
+@test "check: a program that ignores SIGTERM is killed at its limit" {
+	unit t 'trap "" TERM; echo $$ >>pids; echo 1..1; while :; do sleep 0.2; done'
+	mkdir none
+	BARRIERTRACE_CHECK_LIMIT=1 run timeout 60 "$check" t none 3>&-
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 1 failed, 0 skipped'
+	none_left 1
+}
+
+@test "check: a program that leaves a process behind on its output does not block" {
+	unit t "sleep 600 & echo \$! >>'$pids'; echo 1..1; echo ok 1 - x"
+	mkdir none
+	BARRIERTRACE_CHECK_LIMIT=30 run timeout 20 "$check" t none 3>&-
+	[ "$status" -eq 1 ]
+	[[ $output == *'t: left processes behind'* ]]
+	none_left 1
+}
+
+@test "check: unit test programs: ok, not ok and SKIP lines" {
+	unit t 'echo quiet; echo "ok 1 - sum"; echo why; echo "not ok 2 - order"
+		echo "# more"; echo "ok 3 - trace # SKIP no tracefs"; echo 1..3; exit 1'
+	mkdir none
+	run "$check" ./t none
+	[ "$status" -eq 1 ]
+	last_line '1 passed, 1 failed, 1 skipped'
+	[[ $output == *$'  ok    sum\n  FAIL  order\n        why\n        # more\n  skip  trace: no tracefs\n'* ]]
+	[[ $output != *quiet* ]]
+}
+
+@test "check: a whole program can be skipped" {
+	unit t 'echo "1..0 # SKIP no kernel BTF"'
+	passing | bats_file a.bats
+	run "$check" t a.bats
+	[ "$status" -eq 0 ]
+	last_line '1 passed, 0 failed, 1 skipped'
+	[[ $output == *'t: all of it: no kernel BTF'* ]]
+}
+
+@test "check: no plan, fewer or more results than planned, a bad exit status" {
+	mkdir none
+	local case
+	for case in 'echo ok 1 - x' 'echo 1..2; echo ok 1 - x' 'echo 1..1; echo ok 1 - x; echo ok 2 - y' \
+		'echo 1..1; echo ok 1 - x; exit 3' 'echo 1..1; echo ok 1 - x; kill -SEGV $$'; do
+		unit t "$case"
+		run "$check" t none
+		echo "$case: $output"
+		[ "$status" -eq 1 ]
+		[[ ${lines[-1]} == *' passed, 1 failed, 0 skipped' ]]
+		[[ $case == 'echo 1'* || $output == *'t: no plan'* ]]
+	done
+}
+
+@test "check: a test file that is not there is counted as failed" {
+	passing | bats_file a.bats
+	run "$check" a.bats b.bats ./t
+	[ "$status" -eq 1 ]
+	last_line '1 passed, 2 failed, 0 skipped'
+}
+
+@test "check: no tests at all, or only skipped ones, is exit 1" {
+	mkdir none
+	run "$check" none
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 0 failed, 0 skipped'
+	skipping | bats_file a.bats
+	run "$check" a.bats
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 0 failed, 1 skipped'
+	bats_file e.bats </dev/null
+	run "$check" e.bats
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 1 failed, 0 skipped'
+}
+
+@test "check: without a bats file or directory it runs tests, in order, each file once" {
+	mkdir scripts
+	cp "$check" scripts/check
+	unit t 'echo 1..1; echo ok 1 - binary'
+	passing cli | bats_file tests/cli/a.bats
+	passing golden | bats_file tests/golden/a.bats
+	passing live | bats_file tests/live/a.bats
+	run scripts/check t
+	[ "$status" -eq 0 ]
+	last_line '4 passed, 0 failed, 0 skipped'
+	[[ $output == *binary*tests/golden/a.bats*tests/cli/a.bats*tests/live/a.bats* ]]
+	run scripts/check tests tests/cli/a.bats tests/cli
+	last_line '3 passed, 0 failed, 0 skipped'
+}
+
+@test "check: results are shown while a file runs" {
+	unit t "echo ok 1 - early; sleep 600 & echo \$! >>'$pids'; wait"
+	mkdir none
+	"$check" t none >out 2>&1 3>&- &
+	local pid=$! i
+	for ((i = 0; i < 50; i++)); do
+		grep -q 'ok    early' out && break
+		sleep 0.1
+	done
+	kill "$pid"
+	wait "$pid" || true
+	grep 'ok    early' out
+	# and nothing is left of it when it is told to stop
+	none_left 1
+}
+
+@test "check: works for an ordinary user" {
+	[ "$(id -u)" -eq 0 ] || skip 'not root: the other tests have shown it'
+	local dir
+	dir=$(mktemp -d)
+	{ passing; failing; } >"$dir/a.bats"
+	cp "$check" "$dir/check"
+	chmod -R a+rX "$dir"
+	cd "$dir"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env HOME=/ TMPDIR=/tmp ./check a.bats
+	cd "$BATS_TEST_TMPDIR"
+	rm -rf "$dir"
+	last_line '1 passed, 1 failed, 0 skipped'
+}
+
+ci() { # RECIPE: .ci/run with a make check that does this
+	mkdir -p .ci
+	cp "$top/.ci/run" .ci/run
+	printf 'check:\n\t@%s\n' "$1" >Makefile
+	MAKEFLAGS='' MAKELEVEL=0 run .ci/run
+}
+
+@test ".ci/run: exit status and last line of make check" {
+	ci 'echo noise; echo "3 passed, 0 failed, 1 skipped"'
+	[ "$status" -eq 0 ]
+	last_line '3 passed, 0 failed, 1 skipped'
+	[ "${#lines[@]}" -eq 2 ]
+	ci 'echo "3 passed, 1 failed, 1 skipped"; exit 1'
+	[ "$status" -eq 2 ]
+	last_line '3 passed, 1 failed, 1 skipped'
+}
+
+@test ".ci/run: a make check without a good count is a failure" {
+	ci 'echo something'
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 1 failed, 0 skipped'
+	ci 'echo "3 passed, 2 failed, 1 skipped"'
+	[ "$status" -eq 1 ]
+	ci 'kill -KILL $$$$'
+	[ "$status" -ne 0 ]
+	last_line '0 passed, 1 failed, 0 skipped'
+}
