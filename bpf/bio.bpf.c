@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bio.bpf.c - disks without requests of their own (dm, md, zram, pmem): a bio from queued to complete. Only `total` can be
+ * had: there is no insert and no issue. Turned on only when such a disk is traced.
+ */
+#include "state.bpf.h"
+
+static __always_inline struct wire_disk *bio_traced(struct bio *bio)
+{
+	struct gendisk *disk = bio_disk(bio);
+	u32 dev;
+
+	if (!disk || BPF_CORE_READ(disk, queue, mq_ops))
+		return NULL;
+	dev = WIRE_DEV(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
+	return bpf_map_lookup_elem(&disks, &dev);
+}
+
+static __always_inline u32 bio_class(u32 flags, u32 bytes)
+{
+	u32 class = cfg.op_class[flags & (CONFIG_OPS - 1)];
+
+	if (class == WIRE_READ_SYNC)
+		return flags & cfg.req_rahead ? WIRE_READ_ASYNC : WIRE_READ_SYNC;
+	if (class != WIRE_WRITE_SYNC)
+		return class;
+	if (flags & cfg.req_preflush)
+		return bytes ? WIRE_WRITE_BARRIER : WIRE_FLUSH;
+	if (flags & cfg.req_fua)
+		return WIRE_FUA;
+	return flags & cfg.req_sync ? WIRE_WRITE_SYNC : WIRE_WRITE_ASYNC;
+}
+
+static __always_inline int on_bio_queue(struct bio *bio)
+{
+	struct wire_disk *d = bio_traced(bio);
+	struct bio_start start = {};
+	u64 key = (u64)bio;
+
+	if (!d)
+		return 0;
+	if (cfg.filter_tgid && bpf_get_current_pid_tgid() >> 32 != cfg.filter_tgid)
+		return 0;
+	start.queued = bpf_ktime_get_ns();
+	start.flags = BPF_CORE_READ(bio, bi_opf);
+	start.bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
+	start.view = d->view;
+	if (bpf_map_update_elem(&bios, &key, &start, BPF_ANY))
+		__sync_fetch_and_add(&run.bios_full, 1);
+	return 0;
+}
+
+/* Other programs may complete bios on this CPU meanwhile: a bio's cells are shared with no request's, so adding is safe. */
+static __always_inline int on_bio_complete(struct bio *bio)
+{
+	u64 key = (u64)bio;
+	struct bio_start *start = bpf_map_lookup_elem(&bios, &key);
+	struct wire_cell *c;
+	struct wire_view *v;
+
+	if (!start)
+		return 0;
+	c = cell_of(start->view, bio_class(start->flags, start->bytes));
+	v = view_of(start->view);
+	if (c && v) {
+		ADD(cfg.atomic, c->count, 1);
+		ADD(cfg.atomic, c->bytes, start->bytes);
+		hist_record(&c->total, bpf_ktime_get_ns() - start->queued);
+		if (BPF_CORE_READ(bio, bi_status))
+			ADD(cfg.atomic, v->errors, 1);
+	}
+	bpf_map_delete_elem(&bios, &key);
+	return 0;
+}
+
+SEC("?tp_btf/block_bio_queue")
+int bio_queue_btf(u64 *ctx)
+{
+	return on_bio_queue(block_arg(ctx, cfg.bio_queue_first));
+}
+
+SEC("?raw_tp/block_bio_queue")
+int bio_queue_raw(u64 *ctx)
+{
+	return on_bio_queue(block_arg(ctx, cfg.bio_queue_first));
+}
+
+/* (queue, bio) on every kernel */
+SEC("?tp_btf/block_bio_complete")
+int bio_complete_btf(u64 *ctx)
+{
+	return on_bio_complete((struct bio *)ctx[1]);
+}
+
+SEC("?raw_tp/block_bio_complete")
+int bio_complete_raw(u64 *ctx)
+{
+	return on_bio_complete((struct bio *)ctx[1]);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * compat.bpf.h - one named accessor per kernel difference, decided by asking BTF, never by a version.
+ *
+ * `direct` is a compile-time constant: true in tp_btf programs, where the verifier follows typed pointers; false in raw_tp
+ * programs, which have to copy with a helper.
+ */
+#ifndef BT_COMPAT_BPF_H
+#define BT_COMPAT_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+/* ptr->member, by the cheapest way that the program type allows */
+#define GET(direct, ptr, member) ({ \
+	typeof((ptr)->member) __v; \
+	if (direct) \
+		__v = (ptr)->member; \
+	else \
+		bpf_core_read(&__v, sizeof(__v), &(ptr)->member); \
+	__v; \
+})
+
+/*
+ * The request or bio among the arguments of a block tracepoint: since a54895fa057c ("block: remove the request_queue to
+ * argument request based tracepoints", 5.11 and back-ported) it is the first, before it the second. The empty
+ * asm keeps the compiler from folding the two loads into one at a computed offset, which the verifier refuses.
+ */
+static __always_inline void *block_arg(unsigned long long *ctx, bool second)
+{
+	unsigned long long v;
+
+	if (second) {
+		v = ctx[1];
+		asm volatile("" : "+r"(v));
+	} else {
+		v = ctx[0];
+		asm volatile("" : "+r"(v));
+	}
+	return (void *)v;
+}
+
+/* The disk of a request. */
+static __always_inline struct gendisk *request_disk(struct request *rq, struct request_queue *q, bool direct)
+{
+	if (bpf_core_field_exists(struct request_queue, disk))
+		return GET(direct, q, disk);
+	return BPF_CORE_READ((struct request___rq_disk *)rq, rq_disk);
+}
+
+/* The device number that a request is accounted to: a partition's or the whole disk's; 0 for none (a FLUSH). */
+static __always_inline u32 request_part_dev(struct request *rq)
+{
+	if (bpf_core_type_exists(struct hd_struct)) {
+		struct hd_struct *part = BPF_CORE_READ((struct request___hd_struct *)rq, part);
+
+		return part ? BPF_CORE_READ(part, __dev.devt) : 0;
+	}
+	return BPF_CORE_READ(rq, part, bd_dev);
+}
+
+/* The request that stands on a flush queue's list through this node. */
+static __always_inline struct request *flush_waiter(struct list_head *node)
+{
+	unsigned long off;
+
+	if (bpf_core_field_exists(struct request___flush_list, flush.list))
+		off = bpf_core_field_offset(struct request___flush_list, flush.list);
+	else
+		off = bpf_core_field_offset(struct request, queuelist);
+	return (struct request *)((char *)node - off);
+}
+
+/* The disk of a bio. */
+static __always_inline struct gendisk *bio_disk(struct bio *bio)
+{
+	if (bpf_core_field_exists(struct bio___disk, bi_disk))
+		return BPF_CORE_READ((struct bio___disk *)bio, bi_disk);
+	return BPF_CORE_READ(bio, bi_bdev, bd_disk);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * config.h - what user space decides before the programs are loaded. It stands in read-only data, so the
+ * verifier sees constants and drops what a run does not need. Kernel constants come from the running kernel's BTF.
+ */
+#ifndef BT_CONFIG_H
+#define BT_CONFIG_H
+
+#include "wire.h"
+
+#define CONFIG_OPS 64
+#define CONFIG_SYSCALLS 512
+
+enum cgroup_filter { CGROUP_ANY = 0, CGROUP_OF_BIO = 1, CGROUP_OF_TASK = 2 };
+
+struct bt_config {
+	__bt_u32 stripes;		/* copies of each counter; CPUs share one by cpu % stripes */
+	__bt_u32 atomic;		/* 1: stripes are shared between CPUs, add atomically */
+	__bt_u32 op_class[CONFIG_OPS];	/* REQ_OP_x: enum wire_class (sync form); reads and writes refined by flags */
+	__bt_u32 op_flush;		/* REQ_OP_FLUSH */
+	__bt_u32 req_sync, req_fua, req_preflush, req_rahead;	/* masks in cmd_flags / bi_opf */
+	__bt_u32 rqf_flush_seq, rqf_io_stat, rqf_stats;		/* masks in rq_flags */
+	__bt_u32 fseq_preflush, fseq_data, fseq_postflush;	/* masks in request.flush.seq */
+	__bt_u32 queue_first;		/* 1: block_rq_insert/issue/merge/requeue pass (queue, request) */
+	__bt_u32 bio_queue_first;	/* 1: block_bio_queue passes (queue, bio) */
+	__bt_u32 track_task;		/* 1: remember which task sent a request */
+	__bt_u32 command;		/* 1: a command is wrapped: count its requests */
+	__bt_u32 filter_tgid;		/* 0: any */
+	__bt_u32 filter_cgroup;		/* enum cgroup_filter */
+	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
+	__bt_u64 cgroup_id;
+	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
+	__bt_u32 pad;
+	__bt_u8 call_of_nr[CONFIG_SYSCALLS];	/* system call number: enum wire_call, 0: none */
+	__bt_u8 op_uring_fsync;		/* IORING_OP_FSYNC */
+	__bt_u8 pad2[7];
+};
+
+#endif

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * request.bpf.c - block requests: from insert and issue to completion, into histograms. No event leaves
+ * the kernel.
+ *
+ * Every program exists as tp_btf and as raw_tp (section names start with `?`: off until the probe table turns
+ * them on); `direct` tells which, see compat.bpf.h. Completion is the only program that writes cells, so a cell of a
+ * CPU has one writer at a time: the kernel doesn't start a program on a CPU on which it already runs.
+ */
+#include "flush.bpf.h"
+
+/* What is known of the request's queue, or NULL when its disk isn't traced. */
+static __always_inline struct wire_queue *queue_slow(struct request *rq, struct request_queue *q, struct wire_queue *qs,
+						bool direct)
+{
+	struct gendisk *disk = request_disk(rq, q, direct);
+	struct wire_disk *d;
+	u32 dev;
+
+	if (!disk)
+		return NULL;
+	dev = WIRE_DEV(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
+	d = bpf_map_lookup_elem(&disks, &dev);
+	qs->q = (u64)q;
+	if (!d) {
+		qs->state = QUEUE_IGNORED;
+		return NULL;
+	}
+	__builtin_memcpy(&qs->disk, d, sizeof(*d));
+	qs->in_flight = 0;
+	qs->state = QUEUE_TRACED;
+	return qs;
+}
+
+static __always_inline struct wire_queue *queue_of(struct request *rq, bool direct)
+{
+	struct request_queue *q = GET(direct, rq, q);
+	u32 id = GET(direct, q, id);
+	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &id);
+
+	if (!qs)
+		return NULL;
+	if (qs->q == (u64)q) {
+		if (qs->state == QUEUE_TRACED)
+			return qs;
+		if (qs->state == QUEUE_IGNORED)
+			return NULL;
+	}
+	return queue_slow(rq, q, qs, direct);
+}
+
+/*
+ * A request's slot. With a scheduler a request keeps its internal_tag for life; without one it has only `tag`. A
+ * FLUSH borrows its first waiter's tag, so it has a slot of its own behind its hardware queue's.
+ */
+static __always_inline struct slot *slot_of(struct request *rq, struct wire_queue *qs, bool flush, bool direct)
+{
+	struct blk_mq_hw_ctx *hctx = GET(direct, rq, mq_hctx);
+	u32 hw = GET(direct, hctx, queue_num);
+	u32 tag = qs->disk.depth, key;
+
+	if (!flush) {
+		tag = GET(direct, rq, internal_tag);
+		if ((s32)tag < 0)
+			tag = GET(direct, rq, tag);
+		if (tag >= qs->disk.depth)
+			return NULL;
+	}
+	if (hw >= qs->disk.hw_queues)
+		return NULL;
+	key = qs->disk.slot_base + hw * (qs->disk.depth + 1) + tag;
+	return bpf_map_lookup_elem(&slots, &key);
+}
+
+/* ---- filters: rejected first, cost nothing when off ---- */
+
+static __always_inline bool cgroup_matches(struct cgroup_subsys_state *css)
+{
+	for (int depth = 0; depth < 16 && css; depth++) {
+		if (BPF_CORE_READ(css, cgroup, kn, id) == cfg.cgroup_id)
+			return true;
+		css = BPF_CORE_READ(css, parent);
+	}
+	return false;
+}
+
+/* Asked while the sender runs. */
+static __always_inline bool sender_wanted(u32 tgid)
+{
+	struct task_struct *task;
+	struct cgroup *cgrp;
+
+	if (cfg.filter_tgid)
+		return tgid == cfg.filter_tgid;
+	if (cfg.filter_cgroup != CGROUP_OF_TASK)
+		return true;
+	task = (struct task_struct *)bpf_get_current_task();
+	cgrp = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	return cgroup_matches(&cgrp->self);
+}
+
+static __always_inline bool wanted(struct request *rq, struct slot *s)
+{
+	if (cfg.filter_tgid || cfg.filter_cgroup == CGROUP_OF_TASK)
+		return s && s->rq == (u64)rq && s->mine;
+	if (cfg.filter_cgroup == CGROUP_OF_BIO) {
+		struct blkcg *blkcg = BPF_CORE_READ(rq, bio, bi_blkg, blkcg);
+
+		return blkcg && cgroup_matches(&blkcg->css);
+	}
+	return true;
+}
+
+static __always_inline void slot_begin(struct slot *s, struct request *rq)
+{
+	u64 id = cfg.track_task ? bpf_get_current_pid_tgid() : 0;
+
+	s->rq = (u64)rq;
+	s->insert = s->issue = s->data_done = 0;
+	s->issued = 0;
+	s->tid = (u32)id;
+	s->tgid = id >> 32;
+	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
+}
+
+/* Which view a request is counted in: its partition's when that is traced by name, else its disk's. */
+static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs)
+{
+	u32 dev;
+
+	if (!qs->disk.n_parts)
+		return qs->disk.view;
+	dev = request_part_dev(rq);
+	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
+		if (i >= qs->disk.n_parts)
+			break;
+		if (qs->disk.part_dev[i] == dev)
+			return qs->disk.part_view[i];
+	}
+	return qs->disk.view;
+}
+
+static __always_inline u32 request_class(u32 flags, u32 rq_flags)
+{
+	u32 class = cfg.op_class[flags & (CONFIG_OPS - 1)];
+
+	if (class == WIRE_READ_SYNC)
+		return flags & cfg.req_rahead ? WIRE_READ_ASYNC : WIRE_READ_SYNC;
+	if (class != WIRE_WRITE_SYNC)
+		return class;
+	if (flags & cfg.req_fua)
+		return WIRE_FUA;
+	if (rq_flags & cfg.rqf_flush_seq)
+		return WIRE_WRITE_BARRIER;
+	return flags & cfg.req_sync ? WIRE_WRITE_SYNC : WIRE_WRITE_ASYNC;
+}
+
+/* ---- start, insert, issue ---- */
+
+static __always_inline int on_start(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
+
+	if (s)
+		slot_begin(s, rq);
+	return 0;
+}
+
+static __always_inline int on_insert(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
+
+	if (!s)
+		return 0;
+	if (s->rq != (u64)rq)
+		slot_begin(s, rq);
+	s->insert = bpf_ktime_get_ns();
+	s->issue = 0;
+	return 0;
+}
+
+static __always_inline int on_issue(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *s;
+	bool flush;
+
+	if (!qs)
+		return 0;
+	flush = (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush;
+	s = slot_of(rq, qs, flush, direct);
+	if (!s)
+		return 0;
+	if (flush || s->rq != (u64)rq)
+		slot_begin(s, rq);
+	s->issue = bpf_ktime_get_ns();
+	s->in_flight = qs->in_flight;
+	if (!flush && !s->issued) {
+		s->issued = 1;
+		__sync_fetch_and_add(&qs->in_flight, 1);
+	}
+	return 0;
+}
+
+/* ---- requeue, merge: rare ---- */
+
+static __always_inline int on_requeue(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct wire_view *v;
+	struct slot *s;
+
+	if (!qs)
+		return 0;
+	s = slot_of(rq, qs, (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush, direct);
+	if (s && s->rq == (u64)rq && s->issued) {
+		s->issued = 0;
+		__sync_fetch_and_add(&qs->in_flight, -1);
+	}
+	v = view_of(request_view(rq, qs));
+	if (v)
+		ADD(cfg.atomic, v->requeues, 1);
+	return 0;
+}
+
+static __always_inline int on_merge(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
+	struct wire_view *v;
+
+	if (!qs)
+		return 0;
+	if (s && s->rq == (u64)rq)
+		s->rq = 0;	/* it lives on inside another request and never completes */
+	v = view_of(request_view(rq, qs));
+	if (v)
+		ADD(cfg.atomic, v->merges, 1);
+	return 0;
+}
+
+/* ---- completion ---- */
+
+struct times {
+	u64 insert, issue, now;
+	bool known;	/* issue is known */
+};
+
+/* From the slot, or, for requests issued before the run began, from the request's own clock where it is valid. */
+static __always_inline void request_times(struct times *t, struct request *rq, struct slot *s, u32 rq_flags,
+					  bool direct)
+{
+	t->insert = t->issue = 0;
+	if (s && s->rq == (u64)rq && s->issue) {
+		t->insert = s->insert;
+		t->issue = s->issue;
+	} else if (rq_flags & cfg.rqf_stats) {
+		t->issue = GET(direct, rq, io_start_time_ns);
+	}
+	t->known = t->issue && t->issue <= t->now;
+}
+
+static __always_inline void cell_count(struct wire_cell *c, u64 bytes)
+{
+	ADD(cfg.atomic, c->count, 1);
+	ADD(cfg.atomic, c->bytes, bytes);
+}
+
+static __always_inline void cell_times(struct wire_cell *c, const struct times *t)
+{
+	u64 from = t->insert ? t->insert : t->issue;
+
+	hist_record(&c->queue, t->issue - from);
+	hist_record(&c->device, t->now - t->issue);
+	hist_record(&c->total, t->now - from);
+}
+
+/* A FLUSH: `start_time_ns` is when the machinery started it (blk_rq_init in blk_kick_flush). */
+static __always_inline void flush_cell(u32 view, const struct times *t, u64 start, u32 roles, bool whole,
+				       u32 in_flight)
+{
+	struct wire_cell *c = cell_of(view, WIRE_FLUSH);
+	struct wire_view *v = view_of(view);
+	struct times ft = *t;
+
+	if (!c || !v)
+		return;
+	cell_count(c, 0);
+	flush_count_role(v, roles, whole);
+	ADD(cfg.atomic, v->flush_in_flight, in_flight);
+	if (!t->known) {
+		ADD(cfg.atomic, v->unpaired, 1);
+		return;
+	}
+	ft.insert = start && start <= t->issue ? start : t->issue;
+	cell_times(c, &ft);
+}
+
+#define VISIT_ROLE	7u		/* enum flush_role */
+#define VISIT_PART(v)	((v) >> 8)	/* its partition's place in wire_disk.part_dev, plus 1; 0: in none */
+
+/*
+ * One waiter of a completing FLUSH: in which role, and how long it had waited for it. Returns 0 when a filter
+ * rejects it. A global function, so that the verifier looks at it once and not once per waiter; addresses travel as numbers
+ * because 5.10 knows no pointer arguments.
+ */
+__noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id)
+{
+	struct request *w = (struct request *)waiter;
+	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &queue_id);
+	u32 role, view, dev, part = 0;
+	struct wire_cell *c;
+	struct wire_view *v;
+	struct slot *s;
+	u64 ready = 0;
+
+	if (!qs)
+		return 0;
+	s = slot_of(w, qs, false, false);
+	if (!wanted(w, s))
+		return 0;
+	role = flush_role(BPF_CORE_READ(w, flush.seq));
+	view = qs->disk.view;
+	dev = qs->disk.n_parts ? request_part_dev(w) : 0;
+	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
+		if (i < qs->disk.n_parts && qs->disk.part_dev[i] == dev) {
+			part = i + 1;
+			view = qs->disk.part_view[i];
+		}
+	}
+	c = cell_of(view, WIRE_CELL_SLOT_WAIT);
+	v = view_of(view);
+	if (!c || !v)
+		return 0;
+	ADD(cfg.atomic, v->waiters, 1);
+	if (role != ROLE_ONLY)
+		ADD(cfg.atomic, v->barrier_flushes, 1);
+	if (role == ROLE_POST)
+		ready = s && s->rq == waiter ? s->data_done : 0;
+	else if (BPF_CORE_READ(w, rq_flags) & cfg.rqf_io_stat)
+		ready = BPF_CORE_READ(w, start_time_ns);
+	if (ready)
+		hist_record(&c->device, start > ready ? start - ready : 0);
+	return role | part << 8;
+}
+
+static __always_inline int complete_flush(struct request *rq, struct wire_queue *qs, struct times *t, bool direct)
+{
+	struct list_head *head = flush_running_list(rq), *node = BPF_CORE_READ(head, next);
+	struct slot *s = slot_of(rq, qs, true, direct);
+	u64 start = GET(direct, rq, start_time_ns);
+	struct request_queue *q = GET(direct, rq, q);
+	u32 id = GET(direct, q, id);
+	u32 roles = 0, part_roles = 0, in_flight = 0;
+	bool any = !cfg.filter_tgid && !cfg.filter_cgroup, whole = false;
+
+	request_times(t, rq, s, GET(direct, rq, rq_flags), direct);
+	if (s && s->rq == (u64)rq) {
+		in_flight = s->in_flight;
+		s->rq = 0;
+	}
+	for (u32 i = 0; i < FLUSH_MAX_WAITERS; i++) {
+		u32 visit;
+
+		if (!node || node == head) {
+			whole = i > 0;
+			break;
+		}
+		visit = flush_visit((u64)flush_waiter(node), start, id);
+		node = BPF_CORE_READ(node, next);
+		any |= visit;
+		roles |= visit & VISIT_ROLE;
+		if (VISIT_PART(visit))
+			part_roles |= (visit & VISIT_ROLE) << (3 * ((VISIT_PART(visit) - 1) & (WIRE_MAX_PARTS - 1)));
+	}
+	if (!any)
+		return 0;
+	flush_cell(qs->disk.view, t, start, roles, whole, in_flight);
+	for (u32 p = 0; p < WIRE_MAX_PARTS && p < qs->disk.n_parts; p++)
+		if (part_roles >> (3 * p) & 7)
+			flush_cell(qs->disk.part_view[p], t, start, part_roles >> (3 * p) & 7, whole, in_flight);
+	return 0;
+}
+
+/*
+ * The very end of a write that went through the machinery, or of an empty flush: 0 bytes, RQF_FLUSH_SEQ already gone. Its
+ * data, if any, was counted when the data step completed.
+ */
+static __always_inline void complete_sequence(struct request *rq, struct wire_cell *c, struct wire_view *v,
+					      struct slot *s, u32 rq_flags, u64 now, bool direct)
+{
+	u64 start = GET(direct, rq, start_time_ns);
+
+	if (s && s->rq == (u64)rq) {
+		s->rq = 0;
+		if (cfg.command && in_family(s->tgid))
+			ADD(cfg.atomic, v->by_command, 1);
+	}
+	if (rq_flags & cfg.rqf_io_stat && start && start <= now) {
+		cell_count(c, 0);
+		hist_record(&c->device, now - start);
+	}
+}
+
+/* The slot of a completing request comes free, except that a barrier write may still wait for its post-flush. */
+static __always_inline void slot_end(struct slot *s, struct request *rq, struct wire_queue *qs, bool sequence, u64 now)
+{
+	if (!s)
+		return;
+	if (s->rq == (u64)rq && s->issued) {
+		s->issued = 0;
+		__sync_fetch_and_add(&qs->in_flight, -1);
+	}
+	if (!sequence) {
+		if (s->rq == (u64)rq)
+			s->rq = 0;
+		return;
+	}
+	if (s->rq != (u64)rq)
+		slot_begin(s, rq);
+	s->insert = s->issue = 0;
+	s->data_done = now;
+}
+
+static __always_inline void complete_data(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *t,
+					  u32 class, bool sequence, u32 bytes, int error)
+{
+	u32 view = request_view(rq, qs);
+	struct wire_cell *c = cell_of(view, class);
+	struct wire_view *v = view_of(view);
+
+	if (!c || !v)
+		return;
+	cell_count(c, bytes);
+	if (t->known)
+		cell_times(c, t);
+	else
+		ADD(cfg.atomic, v->unpaired, 1);
+	if (!s)
+		ADD(cfg.atomic, v->overflow, 1);
+	if (error)
+		ADD(cfg.atomic, v->errors, 1);
+	if (cfg.command && s && s->rq == (u64)rq && in_family(s->tgid))
+		ADD(cfg.atomic, v->by_command, 1);
+	if (sequence) {
+		ADD(cfg.atomic, v->barrier_writes, 1);
+		if (class == WIRE_FUA)
+			ADD(cfg.atomic, v->native_fua, 1);
+	}
+}
+
+/* Part of a request is done (SCSI may complete in pieces): the bytes count now, the rest with the last piece. */
+static __always_inline void complete_piece(struct request *rq, struct wire_queue *qs, u32 class, u32 bytes)
+{
+	struct wire_cell *c = cell_of(request_view(rq, qs), class);
+
+	if (c)
+		ADD(cfg.atomic, c->bytes, bytes);
+}
+
+static __always_inline int on_complete(struct request *rq, int error, u32 bytes, bool direct)
+{
+	struct times t = { .now = bpf_ktime_get_ns() };
+	struct wire_queue *qs = queue_of(rq, direct);
+	u32 flags, rq_flags, left, class;
+	struct wire_cell *c;
+	struct wire_view *v;
+	struct slot *s;
+	bool sequence;
+
+	if (!qs)
+		return 0;
+	flags = GET(direct, rq, cmd_flags);
+	if ((flags & 0xff) == cfg.op_flush)
+		return complete_flush(rq, qs, &t, direct);
+	rq_flags = GET(direct, rq, rq_flags);
+	left = GET(direct, rq, __data_len);
+	s = slot_of(rq, qs, false, direct);
+	sequence = rq_flags & cfg.rqf_flush_seq;
+	class = request_class(flags, rq_flags);
+	if (!wanted(rq, s)) {
+		slot_end(s, rq, qs, sequence, t.now);
+		return 0;
+	}
+	if (!left && !bytes && !sequence && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
+		c = cell_of(request_view(rq, qs), WIRE_CELL_SEQUENCE);
+		v = view_of(request_view(rq, qs));
+		if (c && v)
+			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
+		return 0;
+	}
+	if (bytes < left && !error) {
+		complete_piece(rq, qs, class, bytes);
+		return 0;
+	}
+	request_times(&t, rq, s, rq_flags, direct);
+	complete_data(rq, qs, s, &t, class, sequence, bytes, error);
+	slot_end(s, rq, qs, sequence, t.now);
+	return 0;
+}
+
+/* ---- the programs ---- */
+
+#define REQUEST_PROGRAMS(event, handler) \
+SEC("?tp_btf/block_" #event) \
+int event##_btf(u64 *ctx) \
+{ \
+	return handler(block_arg(ctx, cfg.queue_first), true); \
+} \
+SEC("?raw_tp/block_" #event) \
+int event##_raw(u64 *ctx) \
+{ \
+	return handler(block_arg(ctx, cfg.queue_first), false); \
+}
+
+REQUEST_PROGRAMS(rq_insert, on_insert)
+REQUEST_PROGRAMS(rq_issue, on_issue)
+REQUEST_PROGRAMS(rq_requeue, on_requeue)
+REQUEST_PROGRAMS(rq_merge, on_merge)
+
+SEC("?tp_btf/block_io_start")
+int io_start_btf(u64 *ctx)
+{
+	return on_start((struct request *)ctx[0], true);
+}
+
+SEC("?raw_tp/block_io_start")
+int io_start_raw(u64 *ctx)
+{
+	return on_start((struct request *)ctx[0], false);
+}
+
+SEC("?tp_btf/block_rq_complete")
+int rq_complete_btf(u64 *ctx)
+{
+	return on_complete((struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], true);
+}
+
+SEC("?raw_tp/block_rq_complete")
+int rq_complete_raw(u64 *ctx)
+{
+	return on_complete((struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], false);
+}

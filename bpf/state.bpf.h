@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The maps and the configuration that all programs share: defined in state.bpf.c, declared everywhere else. */
+#ifndef BT_STATE_BPF_H
+#define BT_STATE_BPF_H
+
+#include "compat.bpf.h"
+#include "config.h"
+
+#ifndef STATE
+#define STATE extern
+#endif
+
+/*
+ * A request while it is alive, found by hardware queue and tag: no allocation and no hash. `rq` tells a live slot
+ * from a stale one. What stands below `issuer` is kept only when sync calls are traced.
+ */
+struct slot {
+	u64 rq;
+	u64 insert, issue;
+	u64 data_done;		/* the data step of its flush sequence completed: ready for the post-flush */
+	u32 tid, tgid;		/* who sent it; 0: not known */
+	u32 in_flight;		/* others in the device when it was issued */
+	u32 issued;		/* 1 while it counts as in the device */
+	u32 mine;		/* 1: its sender passes the filter by task */
+	u32 issuer;
+	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
+	u64 start;		/* when it came into being */
+	struct wire_step pre, data, post;	/* steps of its flush sequence that are over */
+};
+
+/* The request whose completion is being handled on a CPU: who is woken now is woken by it. */
+struct completing {
+	u64 rq, done;
+	u32 slot;		/* its key in slots */
+	u32 pid;		/* the task that was interrupted, or that does it */
+	u32 irq;		/* done in interrupt context */
+	u32 sent;		/* its record has been sent */
+	u16 class, flags;	/* as in struct wire_request */
+	u32 disk;
+};
+
+/* By wire_disk's key: the kernel dev_t of a whole disk. */
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, struct wire_disk);
+} disks SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_MAX_QUEUES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct wire_queue);
+} queues SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);		/* set before load: wire_disk.slot_base of the last disk + its slots */
+	__type(key, u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);		/* set before load: views * WIRE_CELLS * stripes */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct wire_cell);
+} cells SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);		/* set before load: views * stripes */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct wire_view);
+} views SEC(".maps");
+
+/* The wrapped command's processes, by thread group; bios in flight of bio-based disks, by address. */
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u32);
+	__type(value, u32);
+} family SEC(".maps");
+
+struct bio_start {
+	u64 queued;
+	u32 flags;		/* bi_opf as queued: lower layers may change it */
+	u32 bytes;
+	u32 view;
+	u32 pad;
+};
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, struct bio_start);
+} bios SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct completing);
+} completions SEC(".maps");
+
+STATE const volatile struct bt_config cfg SEC(".rodata");
+STATE struct wire_run run SEC(".data");
+
+#define ADD(shared, x, n) do { \
+	if (shared) \
+		__sync_fetch_and_add(&(x), (n)); \
+	else \
+		(x) += (n); \
+} while (0)
+
+/* Which copy of the counters this CPU writes to. */
+static __always_inline u32 stripe(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return cfg.atomic ? cpu % cfg.stripes : cpu;
+}
+
+static __always_inline struct wire_cell *cell_of(u32 view, u32 cell)
+{
+	u32 key = (view * WIRE_CELLS + cell) * cfg.stripes + stripe();
+
+	return bpf_map_lookup_elem(&cells, &key);
+}
+
+static __always_inline struct wire_view *view_of(u32 view)
+{
+	u32 key = view * cfg.stripes + stripe();
+
+	return bpf_map_lookup_elem(&views, &key);
+}
+
+/*
+ * The bucket of a value. A global function: the verifier follows it once and forgets how it came to its result; inlined,
+ * its paths multiply with those of every other histogram that a program writes to.
+ */
+u64 bucket_of(u64 value);
+
+static __always_inline void hist_record(struct wire_hist *h, u64 value)
+{
+	u32 g = run.generation & 1;
+	u64 i = bucket_of(value);
+
+	if (i >= HIST_BUCKETS)
+		return;
+	ADD(cfg.atomic, h->sum, value);
+	ADD(cfg.atomic, h->bucket[i], 1);
+	if (value > h->max[g])
+		h->max[g] = value;
+	if (~value > h->min[g])
+		h->min[g] = ~value;
+}
+
+static __always_inline bool in_family(u32 tgid)
+{
+	return bpf_map_lookup_elem(&family, &tgid);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * wire.h - everything that crosses the kernel line: the memory-mapped counters and the records.
+ *
+ * Append only: fixed widths, values written out, sizes asserted on both sides. Times are
+ * CLOCK_MONOTONIC nanoseconds (bpf_ktime_get_ns), 0 means "did not happen" or "not known".
+ */
+#ifndef BT_WIRE_H
+#define BT_WIRE_H
+
+#include "hist_geometry.h"
+
+#ifndef __VMLINUX_H__
+#include <stdint.h>
+typedef uint64_t __bt_u64;
+typedef uint32_t __bt_u32;
+typedef uint16_t __bt_u16;
+typedef uint8_t __bt_u8;
+#else
+typedef u64 __bt_u64;
+typedef u32 __bt_u32;
+typedef u16 __bt_u16;
+typedef u8 __bt_u8;
+#endif
+
+#define WIRE_ASSERT_SIZE(type, size) \
+	_Static_assert(sizeof(type) == (size), "size of " #type " is public")
+
+/* ---- request classes; the order is that of enum op_class in report.h ---- */
+
+enum wire_class {
+	WIRE_READ_SYNC = 0,
+	WIRE_READ_ASYNC = 1,
+	WIRE_WRITE_SYNC = 2,
+	WIRE_WRITE_ASYNC = 3,
+	WIRE_WRITE_BARRIER = 4,
+	WIRE_FUA = 5,
+	WIRE_FLUSH = 6,
+	WIRE_DISCARD = 7,
+	WIRE_OTHER = 8,
+	WIRE_CLASSES = 9,
+	/* cells that are no class of their own but are counted the same way */
+	WIRE_CELL_SEQUENCE = 9,		/* device: a barrier write or lone flush, allocation to the very end */
+	WIRE_CELL_SLOT_WAIT = 10,	/* device: a waiter ready for its FLUSH until that FLUSH was started */
+	WIRE_CELLS = 11,
+};
+
+/* One histogram as the kernel side keeps it. The count is the sum of the buckets. */
+struct wire_hist {
+	__bt_u64 sum;
+	__bt_u64 min[2];	/* complement of the minimum, so that 0 means none; by generation, see struct wire_run */
+	__bt_u64 max[2];
+	__bt_u64 bucket[HIST_BUCKETS];
+};
+WIRE_ASSERT_SIZE(struct wire_hist, 8 * (5 + HIST_BUCKETS));
+
+/* What is counted for one class of one view on one stripe (CPU). */
+struct wire_cell {
+	__bt_u64 count;
+	__bt_u64 bytes;
+	struct wire_hist queue;
+	struct wire_hist device;
+	struct wire_hist total;
+};
+
+/* What is counted for one view (a disk, or a named partition) on one stripe beside the classes. */
+struct wire_view {
+	__bt_u64 flush_pre, flush_post, flush_only, flush_mixed, flush_unknown;
+	__bt_u64 waiters;
+	__bt_u64 barrier_writes, barrier_flushes, native_fua;
+	__bt_u64 flush_in_flight;
+	__bt_u64 requeues, merges, errors, unpaired, by_command;
+	__bt_u64 overflow;	/* tag beyond the slots that were reserved */
+};
+WIRE_ASSERT_SIZE(struct wire_view, 8 * 16);
+
+/* Changes while the programs run. */
+struct wire_run {
+	/*
+	 * Minima and maxima are kept for the present and for the previous interval: user space steps this at
+	 * the end of an interval, reads the entry that is no longer written, and clears it before its next turn.
+	 */
+	__bt_u32 generation;
+	__bt_u32 pad;
+	__bt_u64 processes, threads;	/* of the wrapped command */
+	__bt_u64 bios_full;		/* bios not timed because the table was full */
+	__bt_u64 family_full;		/* processes not followed because the table was full */
+	__bt_u64 drops[4];		/* by enum wire_drop */
+	__bt_u64 calls;			/* sync calls ended, with or without a record */
+};
+WIRE_ASSERT_SIZE(struct wire_run, 80);
+
+/* ---- what is traced: filled by user space ---- */
+
+#define WIRE_MAX_PARTS 8
+
+/* A traced disk, found by the device number of the whole disk. */
+struct wire_disk {
+	__bt_u32 view;		/* view of the disk (of what lies in no named partition) */
+	__bt_u32 n_parts;
+	__bt_u32 slot_base;	/* first of its request slots */
+	__bt_u32 depth;		/* slots per hardware queue, without the flush slot */
+	__bt_u32 hw_queues;
+	__bt_u32 part_dev[WIRE_MAX_PARTS];	/* kernel dev_t of each named partition */
+	__bt_u32 part_view[WIRE_MAX_PARTS];
+	__bt_u32 dev;		/* kernel dev_t: the key */
+};
+WIRE_ASSERT_SIZE(struct wire_disk, 4 * (6 + 2 * WIRE_MAX_PARTS));
+
+/* What is known of a request queue; filled by the first request that is seen of it. */
+#define WIRE_MAX_QUEUES 4096	/* request_queue.id is a small integer, the lowest free one */
+
+enum wire_queue_state { QUEUE_NEW = 0, QUEUE_TRACED = 1, QUEUE_IGNORED = 2 };
+
+struct wire_queue {
+	__bt_u64 q;		/* the request_queue itself: an id can come back as another disk's */
+	__bt_u32 state;		/* enum wire_queue_state */
+	int in_flight;		/* requests issued and not completed, FLUSHes left out */
+	struct wire_disk disk;
+};
+WIRE_ASSERT_SIZE(struct wire_queue, 16 + 4 * (6 + 2 * WIRE_MAX_PARTS));
+
+/* Kernel dev_t: major in the upper 12 bits, minor in the lower 20 (linux/kdev_t.h). */
+#define WIRE_DEV(major, minor) (((__bt_u32)(major) << 20) | (__bt_u32)(minor))
+#define WIRE_MAJOR(dev) ((__bt_u32)(dev) >> 20)
+#define WIRE_MINOR(dev) ((__bt_u32)(dev) & 0xfffff)
+
+/* ---- records: facts about sync calls, sent through the ring buffer ---- */
+
+/*
+ * Only facts about calls that must not return before data is durable, about tasks that such calls wait for, and about
+ * requests whose completion woke one of them. Explaining is left to user space. Every record starts with a head;
+ * a reader skips kinds that it doesn't know by their size. Order of arrival is roughly, not exactly, the order of time.
+ */
+enum wire_kind {
+	WIRE_SYNC = 1,		/* a sync call has ended */
+	WIRE_SLEEP = 2,		/* a followed task runs again */
+	WIRE_REQUEST = 3,	/* the life of a request that woke a followed task */
+	WIRE_FOLLOW = 4,	/* from now on a task's sleeps are known */
+	WIRE_FILE = 5,		/* the name of a file that was synced, once */
+	/* made by user space for recordings; never sent by the kernel side */
+	WIRE_HEADER = 64,	/* JSON: how and where the recording was made */
+	WIRE_COUNTS = 65,	/* counters of a view, see recording.h */
+	WIRE_END = 66,		/* JSON: the end of the run: drops, exit status */
+};
+
+struct wire_head {
+	__bt_u16 kind;		/* enum wire_kind */
+	__bt_u16 size;		/* of the record, head included */
+	__bt_u32 cpu;
+};
+
+enum wire_call {
+	CALL_FSYNC = 1, CALL_FDATASYNC = 2, CALL_MSYNC = 3, CALL_SYNC = 4, CALL_SYNCFS = 5, CALL_SYNC_FILE_RANGE = 6,
+	CALL_WRITE = 7,		/* any write on an O_SYNC or O_DSYNC file, or with RWF_SYNC or RWF_DSYNC */
+	CALL_URING_FSYNC = 8,	/* from submission to completion; `worker` carried it out */
+	CALL_AIO_FSYNC = 9,
+	CALL_COUNT = 10
+};
+
+struct wire_sync {
+	struct wire_head head;
+	__bt_u64 enter, exit;
+	__bt_u64 ino;		/* 0: the call has no file (sync) */
+	__bt_u32 dev;		/* kernel dev_t of the file's file system */
+	__bt_u32 generation;	/* of the inode */
+	__bt_u32 tid, tgid;	/* who called */
+	__bt_u32 worker;	/* who carried it out when it is another task (io_uring, AIO); else 0 */
+	int ret;
+	__bt_u16 call;		/* enum wire_call */
+	__bt_u16 pad;
+	char comm[16];		/* of the calling process's leader */
+	__bt_u32 pad2;
+};
+WIRE_ASSERT_SIZE(struct wire_sync, 80);
+
+/* What ended a sleep. */
+enum wire_how {
+	HOW_UNKNOWN = 0,
+	HOW_PREEMPTED = 1,	/* it never slept: it lost the CPU and was ready to run all the time; wake == off */
+	HOW_TASK = 2,		/* another task, `waker`, in its own time */
+	HOW_REQUEST = 3,	/* the completion of the request with key (rq, done) */
+	HOW_IRQ = 4,		/* an interrupt that completed no traced request: a timer, another device */
+};
+
+#define WIRE_STACK 12
+
+/*
+ * Task `tid` lost the CPU at `off`, was woken at `wake` and ran again at `on`. Its sleeps and the time it ran between
+ * them tile its time since its WIRE_FOLLOW record, as long as `seq` has no gap.
+ */
+struct wire_sleep {
+	struct wire_head head;
+	__bt_u64 off;		/* 0: since before it was followed */
+	__bt_u64 wake;		/* 0: not seen */
+	__bt_u64 on;
+	__bt_u64 rq, done;	/* with HOW_REQUEST: the request's key */
+	__bt_u32 tid;
+	__bt_u32 waker;		/* with HOW_TASK */
+	__bt_u32 seq;		/* counts this task's sleeps, by one */
+	__bt_u8 how;		/* enum wire_how */
+	__bt_u8 stack_len;	/* entries of `stack` that are filled */
+	__bt_u8 waker_kind;	/* enum wire_task_kind of the waker, or 0 */
+	__bt_u8 pad;
+	__bt_u64 stack[WIRE_STACK];	/* where it slept, innermost first; taken only where the waker alone doesn't tell */
+};
+WIRE_ASSERT_SIZE(struct wire_sleep, 160);
+
+enum wire_task_kind { TASK_USER = 1, TASK_KTHREAD = 2, TASK_KWORKER = 3 };
+
+struct wire_follow {
+	struct wire_head head;
+	__bt_u64 since;
+	__bt_u32 tid, tgid;
+	__bt_u32 kind;		/* enum wire_task_kind */
+	__bt_u32 pad;
+	char comm[16];		/* of the task itself */
+};
+WIRE_ASSERT_SIZE(struct wire_follow, 48);
+
+/* One step of a request: a FLUSH that it waited for, or its own way to the device. */
+struct wire_step {
+	__bt_u64 begin;		/* FLUSH: the machinery started it. Data: inserted; 0: issued directly */
+	__bt_u64 issue, done;	/* 0: the step did not happen */
+	__bt_u64 issuer_wake;	/* when the task that issued it was last woken and last came onto its CPU, */
+	__bt_u64 issuer_on;	/* if it is followed; else 0 */
+	__bt_u32 issuer;	/* its tid */
+	__bt_u32 in_flight;	/* others in the device when it was issued, FLUSHes left out */
+};
+WIRE_ASSERT_SIZE(struct wire_step, 48);
+
+enum wire_request_flags {
+	REQUEST_SEQUENCE = 1,	/* ran through the flush machinery: pre, data, post in this order, each if it happened */
+	REQUEST_ONLY = 2,	/* an empty flush: `pre` is the FLUSH that it waited for */
+	REQUEST_THROTTLED = 4,	/* its bio was held by blk-throttle before */
+	REQUEST_NO_START = 8,	/* `alloc` is not known */
+};
+
+struct wire_request {
+	struct wire_head head;
+	__bt_u64 rq, done;	/* the key; `done` is the very end */
+	__bt_u64 alloc;		/* when the request came into being */
+	__bt_u64 sector;
+	__bt_u32 dev;		/* kernel dev_t of the partition or disk that it was sent to; the disk's for an empty flush of a whole disk */
+	__bt_u32 disk;		/* kernel dev_t of the whole disk */
+	__bt_u32 bytes;
+	__bt_u32 tid, tgid;	/* who sent it; 0: not known */
+	__bt_u16 class;		/* enum wire_class; WIRE_FLUSH for an empty flush */
+	__bt_u16 flags;		/* enum wire_request_flags */
+	struct wire_step pre, data, post;
+};
+WIRE_ASSERT_SIZE(struct wire_request, 208);
+
+#define WIRE_NAMES 8		/* path components, the file's own first */
+#define WIRE_NAME 48		/* bytes of each, NUL-terminated, cut if longer */
+
+/* The path of a file from the root of its file system. Sent at the first sync of (dev, ino). */
+struct wire_file {
+	struct wire_head head;
+	__bt_u64 ino;
+	__bt_u32 dev;
+	__bt_u16 n;		/* components filled */
+	__bt_u16 whole;		/* 1: the root was reached; 0: there are more above */
+	char name[WIRE_NAMES][WIRE_NAME];
+};
+WIRE_ASSERT_SIZE(struct wire_file, 24 + WIRE_NAMES * WIRE_NAME);
+
+/* Why a fact was not sent, or a call has no ledger. Indices of wire_run.drops. */
+enum wire_drop {
+	DROP_RING_FULL = 0,	/* the ring buffer was full */
+	DROP_CALLERS_FULL = 1,	/* more tasks in sync calls at once than there is room for */
+	DROP_HELPERS_FULL = 2,	/* a task that a call waited for could not be followed: no room */
+	DROP_HISTORY = 3,	/* a followed task slept more often within one wait than is remembered */
+	DROP_COUNT = 4
+};
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "counters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "probe/probe.h"
+
+/* Extremes of one histogram; min is kept as its complement, as in struct wire_hist. */
+struct extremes {
+	uint64_t min_c, max;
+};
+
+struct cell_extremes {
+	struct extremes queue, device, total;
+};
+
+struct counters {
+	const struct wire_maps *maps;
+	uint32_t views;
+	struct cell_extremes *seen;	/* [view * WIRE_CELLS + cell]: of generations already cleared */
+	struct view_counts **previous;	/* [view]: the totals at the last step */
+};
+
+struct counters *counters_new(const struct wire_maps *maps, uint32_t views)
+{
+	struct counters *c = xcalloc(1, sizeof(*c));
+
+	c->maps = maps;
+	c->views = views;
+	c->seen = xcalloc((size_t)views * WIRE_CELLS, sizeof(*c->seen));
+	c->previous = xcalloc(views, sizeof(*c->previous));
+	return c;
+}
+
+void counters_free(struct counters *c)
+{
+	if (!c)
+		return;
+	for (uint32_t v = 0; v < c->views; v++)
+		free(c->previous[v]);
+	free(c->previous);
+	free(c->seen);
+	free(c);
+}
+
+static struct wire_cell *cell_at(struct counters *c, uint32_t view, uint32_t cell, uint32_t stripe)
+{
+	return &c->maps->cells[((size_t)view * WIRE_CELLS + cell) * c->maps->stripes + stripe];
+}
+
+static void fold(struct extremes *x, const struct wire_hist *h, unsigned int generation)
+{
+	if (h->min[generation] > x->min_c)
+		x->min_c = h->min[generation];
+	if (h->max[generation] > x->max)
+		x->max = h->max[generation];
+}
+
+static void add_hist(struct hist *out, const struct wire_hist *h)
+{
+	out->sum += h->sum;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		out->bucket[i] += h->bucket[i];
+		out->count += h->bucket[i];
+	}
+}
+
+/*
+ * The extremes of the interval, or, should a value have been counted on one side of the step and its extreme noted
+ * on the other, the bounds of the buckets.
+ */
+static void set_extremes(struct hist *h, const struct extremes *x)
+{
+	if (!h->count)
+		return;
+	if (x->min_c) {
+		h->min = ~x->min_c;
+		h->max = x->max;
+		return;
+	}
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		if (!h->max)
+			h->min = hist_lower(i);
+		h->max = hist_upper(i);
+	}
+}
+
+static void read_cell(struct counters *c, uint32_t view, uint32_t cell, struct cell_counts *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (uint32_t s = 0; s < c->maps->stripes; s++) {
+		const struct wire_cell *w = cell_at(c, view, cell, s);
+
+		if (!w->count)
+			continue;
+		out->count += w->count;
+		out->bytes += w->bytes;
+		add_hist(&out->queue, &w->queue);
+		add_hist(&out->device, &w->device);
+		add_hist(&out->total, &w->total);
+	}
+}
+
+static void fold_cell(struct counters *c, uint32_t view, uint32_t cell, unsigned int generation,
+		      struct cell_extremes *x)
+{
+	for (uint32_t s = 0; s < c->maps->stripes; s++) {
+		const struct wire_cell *w = cell_at(c, view, cell, s);
+
+		fold(&x->queue, &w->queue, generation);
+		fold(&x->device, &w->device, generation);
+		fold(&x->total, &w->total, generation);
+	}
+}
+
+static void cell_set_extremes(struct cell_counts *out, const struct cell_extremes *x)
+{
+	set_extremes(&out->queue, &x->queue);
+	set_extremes(&out->device, &x->device);
+	set_extremes(&out->total, &x->total);
+}
+
+static void read_view(struct counters *c, uint32_t view, struct view_counts *out)
+{
+	memset(&out->sums, 0, sizeof(out->sums));
+	for (uint32_t s = 0; s < c->maps->stripes; s++) {
+		const uint64_t *from = (const uint64_t *)&c->maps->views[(size_t)view * c->maps->stripes + s];
+		uint64_t *to = (uint64_t *)&out->sums;
+
+		for (size_t i = 0; i < sizeof(out->sums) / sizeof(uint64_t); i++)
+			to[i] += from[i];
+	}
+	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++)
+		read_cell(c, view, cell, &out->cell[cell]);
+}
+
+void counters_total(struct counters *c, uint32_t view, struct view_counts *out)
+{
+	read_view(c, view, out);
+	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
+		struct cell_extremes x = c->seen[(size_t)view * WIRE_CELLS + cell];
+
+		fold_cell(c, view, cell, 0, &x);
+		fold_cell(c, view, cell, 1, &x);
+		cell_set_extremes(&out->cell[cell], &x);
+	}
+}
+
+static void clear_generation(struct wire_hist *h, unsigned int generation)
+{
+	h->min[generation] = h->max[generation] = 0;
+}
+
+void counters_step(struct counters *c)
+{
+	unsigned int next = (c->maps->run->generation + 1) & 1;
+
+	for (uint32_t v = 0; v < c->views; v++) {
+		for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
+			fold_cell(c, v, cell, next, &c->seen[(size_t)v * WIRE_CELLS + cell]);
+			for (uint32_t s = 0; s < c->maps->stripes; s++) {
+				struct wire_cell *w = cell_at(c, v, cell, s);
+
+				if (!w->count)
+					continue;
+				clear_generation(&w->queue, next);
+				clear_generation(&w->device, next);
+				clear_generation(&w->total, next);
+			}
+		}
+	}
+	__atomic_add_fetch(&c->maps->run->generation, 1, __ATOMIC_SEQ_CST);
+}
+
+static void sub_hist(struct hist *now, const struct hist *before)
+{
+	now->count -= before->count;
+	now->sum -= before->sum;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		now->bucket[i] -= before->bucket[i];
+}
+
+static void sub_view(struct view_counts *now, const struct view_counts *before)
+{
+	uint64_t *to = (uint64_t *)&now->sums;
+	const uint64_t *from = (const uint64_t *)&before->sums;
+
+	for (size_t i = 0; i < sizeof(now->sums) / sizeof(uint64_t); i++)
+		to[i] -= from[i];
+	for (uint32_t i = 0; i < WIRE_CELLS; i++) {
+		now->cell[i].count -= before->cell[i].count;
+		now->cell[i].bytes -= before->cell[i].bytes;
+		sub_hist(&now->cell[i].queue, &before->cell[i].queue);
+		sub_hist(&now->cell[i].device, &before->cell[i].device);
+		sub_hist(&now->cell[i].total, &before->cell[i].total);
+	}
+}
+
+void counters_interval(struct counters *c, uint32_t view, struct view_counts *out)
+{
+	unsigned int ended = (c->maps->run->generation + 1) & 1;
+	struct view_counts *now = xcalloc(1, sizeof(*now));
+
+	read_view(c, view, now);
+	memcpy(out, now, sizeof(*out));
+	if (c->previous[view])
+		sub_view(out, c->previous[view]);
+	free(c->previous[view]);
+	c->previous[view] = now;
+	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
+		struct cell_extremes x = { 0 };
+
+		fold_cell(c, view, cell, ended, &x);
+		cell_set_extremes(&out->cell[cell], &x);
+	}
+}

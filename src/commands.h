@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* commands.h - one row per command; main picks, help and the man page list them. */
+#ifndef BT_COMMANDS_H
+#define BT_COMMANDS_H
+
+#include "options.h"
+
+struct command_row {
+	const struct command_def *def;
+	int (*run)(char **argv);	/* argv without program and command name; the exit status */
+};
+
+extern const struct command_def trace_def, probes_def;
+
+int cmd_trace(char **argv);	/* barriertrace [DISK..] [-- COMMAND] */
+int cmd_probes(char **argv);	/* barriertrace probes */
+
+/* Speaks an error and gives its exit status. */
+int command_failed(const struct err *e);
+
+#endif

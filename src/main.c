@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "log.h"
+
+static const struct command_row rows[] = {
+	{ &trace_def, cmd_trace },	/* without a command word */
+	{ &probes_def, cmd_probes },
+};
+
+int command_failed(const struct err *e)
+{
+	log_error("%s", e->text);
+	return e->status;
+}
+
+/* For the man page and the completion: made from the same tables as the help, at build time. */
+static int print_generated(const char *what)
+{
+	const struct command_def *defs[sizeof(rows) / sizeof(rows[0]) + 1] = { 0 };
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		defs[i] = rows[i].def;
+	if (!strcmp(what, "man"))
+		options_man(defs, &b);
+	else
+		options_completion_bash("barriertrace", defs, &b);
+	fwrite(b.data, 1, b.len, stdout);
+	buf_free(&b);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--generate"))
+		return print_generated(argv[2]);
+	for (size_t i = 1; argc > 1 && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(argv[1], rows[i].def->name))
+			return rows[i].run(argv + 2);
+	return rows[0].run(argv + 1);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mem.h"
+
+static int fail(const struct outfile *o, int code, struct err *e)
+{
+	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s", o->path, strerror(code));
+}
+
+/* Under sudo the file belongs to the person who called; it is ours alone until then. */
+static void give_to_caller(int fd)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	if (geteuid() == 0 && uid && gid && fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
+		return;	/* it stays root's: no harm done */
+}
+
+static int open_in_place(struct outfile *o, int flags, struct err *e)
+{
+	o->fd = open(o->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
+	if (o->fd < 0 && errno == ELOOP)
+		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", o->path);
+	return o->fd < 0 ? fail(o, errno, e) : 0;
+}
+
+static int open_beside(struct outfile *o, struct err *e)
+{
+	int err = 0;
+
+	o->temp = xasprintf("%s.XXXXXX", o->path);
+	o->fd = mkostemp(o->temp, O_CLOEXEC);
+	if (o->fd < 0) {
+		err = fail(o, errno, e);
+		free(o->temp);
+		o->temp = NULL;
+		return err;
+	}
+	if (fchmod(o->fd, 0644))
+		err = fail(o, errno, e);
+	give_to_caller(o->fd);
+	return err;
+}
+
+int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e)
+{
+	struct stat st;
+
+	*o = (struct outfile){ .fd = -1, .path = path };
+	if (!*path)
+		return err_set(e, EINVAL, EXIT_USAGE, "an output file needs a name");
+	if (!strcmp(path, "-")) {
+		o->path = "standard output";
+		o->fd = dup(STDOUT_FILENO);
+		return o->fd < 0 ? fail(o, errno, e) : 0;
+	}
+	if (lstat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return fail(o, EISDIR, e);
+		/* a pipe, a terminal, /dev/null */
+		if (!S_ISREG(st.st_mode))
+			return open_in_place(o, 0, e);
+	}
+	return stream ? open_in_place(o, O_CREAT | O_TRUNC, e) : open_beside(o, e);
+}
+
+int outfile_write(struct outfile *o, const struct buf *b, struct err *e)
+{
+	size_t done = 0;
+
+	while (done < b->len) {
+		ssize_t n = write(o->fd, b->data + done, b->len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(o, errno, e);
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int outfile_commit(struct outfile *o, struct err *e)
+{
+	if (o->fd < 0)
+		return 0;
+	if (o->temp) {
+		if (rename(o->temp, o->path))
+			return fail(o, errno, e);
+		free(o->temp);
+		o->temp = NULL;
+	}
+	if (close(o->fd)) {
+		o->fd = -1;
+		return fail(o, errno, e);
+	}
+	o->fd = -1;
+	return 0;
+}
+
+void outfile_close(struct outfile *o)
+{
+	if (o->temp) {
+		unlink(o->temp);
+		free(o->temp);
+		o->temp = NULL;
+	}
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+}

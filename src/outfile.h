@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * outfile.h - where an output goes. A file is written beside its place and renamed into it when complete, so that
+ * nothing half-written stands there and no symlink is followed; a stream is written in place, line by line.
+ */
+#ifndef BT_OUTFILE_H
+#define BT_OUTFILE_H
+
+#include <stdbool.h>
+
+#include "buf.h"
+#include "err.h"
+
+struct outfile {
+	int fd;			/* -1: not open */
+	const char *path;	/* borrowed */
+	char *temp;		/* to be renamed to path; NULL: written in place */
+};
+
+#define OUTFILE_NONE { .fd = -1 }
+
+/* "-" is standard output. Fails early when the place cannot be written to. `path` has to outlive the outfile. */
+int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e);
+
+int outfile_write(struct outfile *o, const struct buf *b, struct err *e);
+
+/* Puts a complete file in its place. */
+int outfile_commit(struct outfile *o, struct err *e);
+
+/* Closes; what was not committed is removed. Safe when not open. */
+void outfile_close(struct outfile *o);
+
+#endif

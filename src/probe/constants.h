@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* constants.h - private to probe/: the running kernel's own numbers, asked of its BTF by name. */
+#ifndef BT_PROBE_CONSTANTS_H
+#define BT_PROBE_CONSTANTS_H
+
+#include <bpf/btf.h>
+
+#include "config.h"
+
+/* Fills the constants of *cfg (operations, flag masks, argument orders); leaves the rest alone. */
+void constants_from_btf(const struct btf *btf, struct bt_config *cfg);
+
+/* Number of arguments of a tracepoint, without the leading data pointer; -ENOENT when this kernel has no such one. */
+int tracepoint_args(const struct btf *btf, const char *event);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * probe.h - from the table of probes to programs that run in the kernel.
+ *
+ * Each logical probe has rungs, best first. The plan is made by trying: a rung that the kernel refuses is
+ * kept with the reason, and the next one is tried. A name in BTF does not mean that it can be attached.
+ */
+#ifndef BT_PROBE_H
+#define BT_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "err.h"
+#include "report.h"
+#include "wire.h"
+
+enum probe_id {
+	PROBE_RQ_COMPLETE,
+	PROBE_RQ_ISSUE,
+	PROBE_RQ_INSERT,
+	PROBE_RQ_REQUEUE,
+	PROBE_RQ_MERGE,
+	PROBE_IO_START,
+	PROBE_BIO_QUEUE,
+	PROBE_BIO_COMPLETE,
+	PROBE_FORK,
+	PROBE_EXIT,
+	PROBE_COUNT
+};
+
+enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_COUNT };
+
+/* What a run needs; filled by the caller before probes_open(). */
+struct probe_want {
+	const char *btf_path;		/* --btf FILE; NULL: the kernel's own */
+	bool on[PROBE_COUNT];
+	int force[PROBE_COUNT];		/* -1: any rung; else the only one allowed */
+	uint32_t views, slots;		/* how many of each to make room for */
+	uint32_t stripes;		/* copies of each counter; fewer than CPUs: added to atomically */
+	uint32_t command, filter_tgid, filter_cgroup;	/* as in struct bt_config */
+	uint64_t cgroup_id;
+};
+
+/* The counters, mapped: the kernel side writes, we read (and step run->generation). */
+struct wire_maps {
+	struct wire_cell *cells;	/* [(view * WIRE_CELLS + cell) * stripes + stripe] */
+	struct wire_view *views;	/* [view * stripes + stripe] */
+	struct wire_queue *queues;	/* [WIRE_MAX_QUEUES] */
+	struct wire_run *run;
+	uint32_t stripes;
+	int disks_fd;			/* hash: kernel dev_t -> struct wire_disk */
+	int family_fd;			/* hash: process id -> 1 */
+};
+
+struct probes;
+
+/* Sets `on` for everything that counting requests needs, and no forced rung. */
+void probe_want_default(struct probe_want *want);
+
+/* --rung NAME=RUNG */
+int probe_want_force(struct probe_want *want, const char *spec, struct err *e);
+
+/*
+ * Makes the plan and loads the programs; nothing runs yet. On failure *e says what is missing (status 3: not
+ * permitted, 4: this kernel cannot). The result is owned by the caller: probes_close().
+ */
+int probes_open(const struct probe_want *want, struct probes **out, struct err *e);
+
+/* Starts all programs. */
+int probes_attach(struct probes *p, struct err *e);
+
+const struct wire_maps *probes_maps(const struct probes *p);
+
+/* Program runs that the kernel skipped because the same program was already running on that CPU. */
+uint64_t probes_skipped_runs(const struct probes *p);
+
+/* Copies the plan into a report. Also for a plan that failed: `p` may be NULL then, and the last plan made is told. */
+void probes_report(const struct probes *p, struct report *r);
+
+/* Stops everything. NULL is fine. */
+void probes_close(struct probes *p);
+
+#endif

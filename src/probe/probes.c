@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "probe.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "barriertrace.skel.h"
+#include "constants.h"
+#include "log.h"
+#include "mem.h"
+#include "plan.h"
+#include "table.h"
+
+struct probes {
+	struct barriertrace_bpf *skel;
+	struct bpf_link *link[PROBE_COUNT];
+	struct bpf_program *program[PROBE_COUNT];
+	struct plan plan;
+	struct wire_maps maps;
+	size_t cells_size, views_size, queues_size;
+};
+
+/* The plan that was made last, for `barriertrace probes` when opening failed. */
+static struct plan last_plan;
+
+void probe_want_default(struct probe_want *want)
+{
+	static const enum probe_id always[] = {
+		PROBE_RQ_COMPLETE, PROBE_RQ_ISSUE, PROBE_RQ_INSERT, PROBE_RQ_REQUEUE, PROBE_RQ_MERGE,
+	};
+
+	memset(want, 0, sizeof(*want));
+	for (int i = 0; i < PROBE_COUNT; i++)
+		want->force[i] = -1;
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		want->on[always[i]] = true;
+}
+
+int probe_want_force(struct probe_want *want, const char *spec, struct err *e)
+{
+	const char *eq = strchr(spec, '=');
+	size_t len = eq ? (size_t)(eq - spec) : strlen(spec);
+	bool found = false;
+	int rung = -1;
+
+	for (int r = 0; eq && r < RUNG_COUNT; r++)
+		if (!strcmp(eq + 1, rung_names[r]))
+			rung = r;
+	if (rung < 0)
+		return err_set(e, EINVAL, EXIT_USAGE, "--rung %s: write NAME=RUNG with a rung of tp_btf, raw_tp", spec);
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const char *name = probe_table[i].name;
+		const char *dot = strchr(name, '.');
+
+		/* a whole family ("request") or one probe ("request.issue") */
+		if ((strlen(name) == len && !strncmp(name, spec, len)) ||
+		    ((size_t)(dot - name) == len && !strncmp(name, spec, len))) {
+			want->force[i] = rung;
+			found = true;
+		}
+	}
+	if (!found)
+		return err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such probe (barriertrace probes lists them)", spec);
+	return 0;
+}
+
+/* ---- libbpf's own words: kept for the reason of a refusal, shown with -v ---- */
+
+static struct {
+	char program[64];	/* whose load failed */
+	char reason[160];	/* the last line of the verifier's log */
+} refusal;
+
+static void refusal_take(const char *line)
+{
+	const char *p = strstr(line, "prog '"), *end;
+
+	if (p && strstr(line, "BPF program load failed")) {
+		p += 6;
+		end = strchr(p, '\'');
+		if (end && (size_t)(end - p) < sizeof(refusal.program))
+			snprintf(refusal.program, sizeof(refusal.program), "%.*s", (int)(end - p), p);
+		p = strrchr(line, ':');
+		snprintf(refusal.reason, sizeof(refusal.reason), "load:%s", p ? p + 1 : " failed");
+		refusal.reason[strcspn(refusal.reason, "\n")] = '\0';
+	}
+}
+
+static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char *line = NULL;
+
+	if (level == LIBBPF_DEBUG || vasprintf(&line, fmt, ap) < 0)
+		return 0;
+	refusal_take(line);
+	log_verbose("%s", line);
+	free(line);
+	return 0;
+}
+
+/* ---- open ---- */
+
+static struct btf *load_btf(const char *path, struct err *e)
+{
+	struct btf *btf = path ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
+
+	if (btf)
+		return btf;
+	if (path)
+		err_set(e, ENOENT, EXIT_FAILED, "--btf %s: cannot read it as BTF: %s", path, strerror(errno));
+	else
+		err_set(e, ENOENT, EXIT_KERNEL_CANNOT,
+			"this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux: use a kernel built with "
+			"CONFIG_DEBUG_INFO_BTF=y, or pass its BTF with --btf FILE");
+	return NULL;
+}
+
+static void fill_config(struct bt_config *cfg, const struct probe_want *want, const struct btf *btf)
+{
+	constants_from_btf(btf, cfg);
+	cfg->stripes = want->stripes;
+	cfg->atomic = want->stripes < (uint32_t)libbpf_num_possible_cpus();
+	cfg->command = want->command;
+	cfg->filter_tgid = want->filter_tgid;
+	cfg->filter_cgroup = want->filter_cgroup;
+	cfg->cgroup_id = want->cgroup_id;
+	cfg->track_task = want->command || want->filter_tgid || want->filter_cgroup == CGROUP_OF_TASK;
+}
+
+static struct bpf_program *program_of(struct probes *p, int id, int rung)
+{
+	const char *name = probe_table[id].program[rung];
+
+	return name ? bpf_object__find_program_by_name(p->skel->obj, name) : NULL;
+}
+
+static void set_sizes(struct probes *p, const struct probe_want *want)
+{
+	bpf_map__set_max_entries(p->skel->maps.cells, want->views * WIRE_CELLS * want->stripes);
+	bpf_map__set_max_entries(p->skel->maps.views, want->views * want->stripes);
+	bpf_map__set_max_entries(p->skel->maps.slots, want->slots ? want->slots : 1);
+	if (!want->command)
+		bpf_map__set_max_entries(p->skel->maps.family, 1);
+	if (!want->on[PROBE_BIO_QUEUE])
+		bpf_map__set_max_entries(p->skel->maps.bios, 1);
+}
+
+/* One attempt with the present plan. -EAGAIN: a program was refused and barred, plan anew. */
+static int open_once(struct probes *p, const struct probe_want *want, const struct btf *btf, struct err *e)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = want->btf_path);
+	int err;
+
+	p->skel = barriertrace_bpf__open_opts(&opts);
+	if (!p->skel)
+		return err_set(e, errno, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(errno));
+	fill_config(&p->skel->rodata->cfg, want, btf);
+	set_sizes(p, want);
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		if (p->plan.entry[i].state != PROBE_ATTACHED)
+			continue;
+		p->program[i] = program_of(p, i, p->plan.entry[i].rung);
+		bpf_program__set_autoload(p->program[i], true);
+	}
+	refusal.program[0] = refusal.reason[0] = '\0';
+	err = barriertrace_bpf__load(p->skel);
+	if (!err)
+		return 0;
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct plan_entry *pe = &p->plan.entry[i];
+
+		if (pe->state == PROBE_ATTACHED && !strcmp(refusal.program, probe_table[i].program[pe->rung])) {
+			plan_bar(&p->plan, (enum probe_id)i, pe->rung, refusal.reason);
+			err = -EAGAIN;
+		}
+	}
+	barriertrace_bpf__destroy(p->skel);
+	p->skel = NULL;
+	if (err == -EPERM)
+		return err_set(e, EPERM, EXIT_NOT_PERMITTED,
+			       "not permitted to create BPF maps: run it as root (sudo barriertrace ...)");
+	if (err != -EAGAIN)
+		return err_set(e, -err, EXIT_KERNEL_CANNOT, "the kernel refuses the BPF programs: %s%s (-v shows why)",
+			       strerror(-err), err == -ENOMEM ? " (fewer disks need less)" : "");
+	return err;
+}
+
+static void *map_memory(struct bpf_map *map, size_t *size)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *mem;
+
+	*size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	*size = (*size + (size_t)page - 1) / (size_t)page * (size_t)page;
+	mem = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+static int map_all(struct probes *p, const struct probe_want *want, struct err *e)
+{
+	p->maps.cells = map_memory(p->skel->maps.cells, &p->cells_size);
+	p->maps.views = map_memory(p->skel->maps.views, &p->views_size);
+	p->maps.queues = map_memory(p->skel->maps.queues, &p->queues_size);
+	p->maps.run = &p->skel->data->run;
+	p->maps.stripes = want->stripes;
+	p->maps.disks_fd = bpf_map__fd(p->skel->maps.disks);
+	p->maps.family_fd = bpf_map__fd(p->skel->maps.family);
+	if (!p->maps.cells || !p->maps.views || !p->maps.queues)
+		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
+	return 0;
+}
+
+static int open_with_btf(struct probes *p, const struct probe_want *want, const struct btf *btf, struct err *e)
+{
+	int err;
+
+	do {
+		err = plan_make(&p->plan, want, btf, e);
+		if (!err)
+			err = open_once(p, want, btf, e);
+	} while (err == -EAGAIN);
+	if (!err)
+		err = map_all(p, want, e);
+	last_plan = p->plan;
+	return err;
+}
+
+int probes_open(const struct probe_want *want, struct probes **out, struct err *e)
+{
+	struct probes *p = xcalloc(1, sizeof(*p));
+	struct btf *btf;
+	int err = -ENOENT;
+
+	libbpf_set_print(libbpf_says);
+	btf = load_btf(want->btf_path, e);
+	if (btf)
+		err = open_with_btf(p, want, btf, e);
+	btf__free(btf);
+	if (err) {
+		probes_close(p);
+		return err;
+	}
+	*out = p;
+	return 0;
+}
+
+/* ---- attach, look, close ---- */
+
+int probes_attach(struct probes *p, struct err *e)
+{
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		struct plan_entry *pe = &p->plan.entry[i];
+
+		if (pe->state != PROBE_ATTACHED)
+			continue;
+		p->link[i] = bpf_program__attach(p->program[i]);
+		if (p->link[i])
+			continue;
+		pe->state = PROBE_REFUSED;
+		snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
+		last_plan = p->plan;
+		if (probe_table[i].required)
+			return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s: %s", probe_table[i].name,
+				       strerror(errno));
+	}
+	last_plan = p->plan;
+	return 0;
+}
+
+const struct wire_maps *probes_maps(const struct probes *p)
+{
+	return &p->maps;
+}
+
+uint64_t probes_skipped_runs(const struct probes *p)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (p->link[i] && !bpf_obj_get_info_by_fd(bpf_program__fd(p->program[i]), &info, &len))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+static char *reason_text(const struct plan_entry *pe, int id)
+{
+	char *all = NULL;
+
+	if (pe->state == PROBE_OFF)
+		return xstrdup("this run does not need it");
+	if (pe->state == PROBE_ABSENT)
+		return xstrdup(pe->refused[0]);
+	for (int r = 0; r < RUNG_COUNT; r++) {
+		char *next;
+
+		if (!pe->refused[r][0])
+			continue;
+		next = xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "", rung_names[r], pe->refused[r]);
+		free(all);
+		all = next;
+	}
+	if (pe->state == PROBE_REFUSED && probe_table[id].without) {
+		char *next = xasprintf("%s (%s)", all ? all : "refused", probe_table[id].without);
+
+		free(all);
+		all = next;
+	}
+	return all;
+}
+
+void probes_report(const struct probes *p, struct report *r)
+{
+	const struct plan *plan = p ? &p->plan : &last_plan;
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct plan_entry *pe = &plan->entry[i];
+		struct report_probe *rp = grow((void **)&r->probe, &r->n_probes, sizeof(*rp));
+
+		rp->name = xstrdup(probe_table[i].name);
+		rp->state = pe->state;
+		rp->rung = pe->state == PROBE_ATTACHED ? xstrdup(rung_names[pe->rung]) : NULL;
+		rp->reason = reason_text(pe, i);
+	}
+}
+
+void probes_close(struct probes *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < PROBE_COUNT; i++)
+		bpf_link__destroy(p->link[i]);
+	if (p->maps.cells)
+		munmap(p->maps.cells, p->cells_size);
+	if (p->maps.views)
+		munmap(p->maps.views, p->views_size);
+	if (p->maps.queues)
+		munmap(p->maps.queues, p->queues_size);
+	barriertrace_bpf__destroy(p->skel);
+	free(p);
+}

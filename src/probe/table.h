@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* table.h - private to probe/: the table of probes, one row each. */
+#ifndef BT_PROBE_TABLE_H
+#define BT_PROBE_TABLE_H
+
+#include "probe.h"
+
+struct probe_row {
+	const char *name;	/* public: `barriertrace probes`, --rung, JSON */
+	const char *event;	/* tracepoint */
+	const char *program[RUNG_COUNT];	/* program of each rung; NULL: there is none */
+	bool required;		/* a run that wants it can't do without it */
+	const char *without;	/* what is lost when an optional one is missing */
+};
+
+extern const struct probe_row probe_table[PROBE_COUNT];
+extern const char *const rung_names[RUNG_COUNT];
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* text.h - what the files of the text output share. Private to them. */
+#ifndef BT_TEXT_H
+#define BT_TEXT_H
+
+#include "num.h"
+#include "render.h"
+#include "text_utf8.h"
+
+struct text {
+	const struct report *r;
+	const struct render_opts *o;
+	struct buf *out;
+	unsigned int width;
+	unsigned int num;	/* NUM_ASCII or 0 */
+};
+
+enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_FLUSH, STYLE_DIM, STYLE_WARN };
+
+/* A space that a paragraph does not break at. Data cannot contain it: it has been escaped. */
+#define GLUE '\x1f'
+
+/* text_layout.c */
+void text_style(struct text *t, enum style style, const char *s);
+void text_pad(struct text *t, size_t from, size_t to);
+/* s padded to width on its left (right-aligned) or right */
+void text_left(struct text *t, enum style style, const char *s, size_t width);
+void text_right(struct text *t, enum style style, const char *s, size_t width);
+/* body from column `at` on, further lines from `indent` on; ends the line */
+void text_wrap(struct text *t, enum style style, const char *body, size_t at, size_t indent);
+/* "  label   body", the body wrapped beside the label */
+void text_para(struct text *t, const char *label, enum style style, const char *body);
+/* Appends with every space of a number turned to GLUE. */
+void text_dur(struct text *t, struct buf *b, uint64_t ns);
+void text_num(struct buf *b, struct num n);
+/* Appends raw bytes of the world, escaped. */
+void text_raw(struct text *t, struct buf *b, const char *raw);
+/* Appends ", " unless b is empty, then the formatted words. */
+void text_item(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* text_table.c, text_hist.c, text_device.c */
+void text_table(struct text *t, const struct report_device *d);
+void text_hists(struct text *t, const struct report_device *d);
+void text_device(struct text *t, const struct report_device *d);
+const char *text_class_name(enum op_class c);
+enum style text_class_style(enum op_class c);
+
+#endif

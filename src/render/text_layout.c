@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* text_layout.c - styles, padding, paragraphs: everything that counts columns. */
+#include <string.h>
+
+#include "text.h"
+
+#define INDENT	2
+#define LABEL	11	/* "on top of" and two blanks */
+
+static const char *const style_on[] = {
+	[STYLE_PLAIN] = "",
+	[STYLE_HEAD] = "\x1b[1m",
+	[STYLE_FLUSH] = "\x1b[36m",
+	[STYLE_DIM] = "\x1b[2m",
+	[STYLE_WARN] = "\x1b[1;33m",
+};
+
+static void styled(struct text *t, enum style style, const char *s, size_t n)
+{
+	bool color = t->o->color && style != STYLE_PLAIN && n;
+
+	if (color)
+		buf_str(t->out, style_on[style]);
+	for (size_t i = 0; i < n; i++)
+		buf_char(t->out, s[i] == GLUE ? ' ' : s[i]);
+	if (color)
+		buf_str(t->out, "\x1b[0m");
+}
+
+void text_style(struct text *t, enum style style, const char *s)
+{
+	styled(t, style, s, strlen(s));
+}
+
+void text_pad(struct text *t, size_t from, size_t to)
+{
+	if (to > from)
+		buf_fill(t->out, ' ', to - from);
+}
+
+void text_left(struct text *t, enum style style, const char *s, size_t width)
+{
+	text_style(t, style, s);
+	text_pad(t, utf8_width(s, strlen(s)), width);
+}
+
+void text_right(struct text *t, enum style style, const char *s, size_t width)
+{
+	text_pad(t, utf8_width(s, strlen(s)), width);
+	text_style(t, style, s);
+}
+
+/* Bytes of s that fit into `room` columns, a character at least. */
+static size_t cut(const char *s, size_t n, size_t room)
+{
+	size_t at = 0, next;
+	uint32_t cp;
+
+	while (at < n) {
+		next = at + utf8_decode(s + at, &cp);
+		if (at && utf8_width(s, next) > room)
+			break;
+		at = next;
+	}
+	return at;
+}
+
+/* Bytes of the line that starts at s: to the last blank that fits, or a cut through a long word. */
+static size_t line_length(const char *s, size_t room)
+{
+	size_t best = 0, end = 0;
+
+	for (;;) {
+		end += strcspn(s + end, " ");
+		if (utf8_width(s, end) > room)
+			break;
+		best = end;
+		if (!s[end])
+			return end;
+		end++;
+	}
+	return best ? best : cut(s, end, room);
+}
+
+void text_wrap(struct text *t, enum style style, const char *body, size_t at, size_t indent)
+{
+	while (*body) {
+		/* what stands before may have eaten the line */
+		bool room = t->width > at + INDENT + LABEL;
+		size_t n = line_length(body, room ? t->width - at : LABEL);
+
+		styled(t, style, body, n);
+		body += n;
+		body += strspn(body, " ");
+		if (*body) {
+			buf_char(t->out, '\n');
+			buf_fill(t->out, ' ', indent);
+			at = indent;
+		}
+	}
+	buf_char(t->out, '\n');
+}
+
+void text_para(struct text *t, const char *label, enum style style, const char *body)
+{
+	buf_fill(t->out, ' ', INDENT);
+	text_left(t, style == STYLE_PLAIN ? STYLE_DIM : style, label, LABEL);
+	text_wrap(t, style, body, INDENT + LABEL, INDENT + LABEL);
+}
+
+void text_num(struct buf *b, struct num n)
+{
+	for (const char *s = n.s; *s; s++)
+		buf_char(b, *s == ' ' ? GLUE : *s);
+}
+
+void text_dur(struct text *t, struct buf *b, uint64_t ns)
+{
+	text_num(b, num_duration(ns, t->num));
+}
+
+void text_raw(struct text *t, struct buf *b, const char *raw)
+{
+	utf8_escape(b, raw, t->o->unicode);
+}
+
+void text_item(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (b->len)
+		buf_str(b, ", ");
+	va_start(ap, fmt);
+	buf_vprintf(b, fmt, ap);
+	va_end(ap);
+}

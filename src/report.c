@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "wire.h"
+
+static const char *const row_names[OP_ROWS] = {
+	[ROW_READ] = "read",
+	[ROW_WRITE] = "write",
+	[ROW_FUA] = "fua",
+	[ROW_FLUSH] = "flush",
+	[ROW_DISCARD] = "discard",
+	[ROW_OTHER] = "other",
+};
+
+static const enum op_row class_rows[OP_CLASSES] = {
+	[OP_READ_SYNC] = ROW_READ,
+	[OP_READ_ASYNC] = ROW_READ,
+	[OP_WRITE_SYNC] = ROW_WRITE,
+	[OP_WRITE_ASYNC] = ROW_WRITE,
+	[OP_WRITE_BARRIER] = ROW_WRITE,
+	[OP_FUA] = ROW_FUA,
+	[OP_FLUSH] = ROW_FLUSH,
+	[OP_DISCARD] = ROW_DISCARD,
+	[OP_OTHER] = ROW_OTHER,
+};
+
+const char *op_row_name(enum op_row row)
+{
+	return row_names[row];
+}
+
+enum op_row op_class_row(enum op_class c)
+{
+	return class_rows[c];
+}
+
+void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (int c = 0; c < OP_CLASSES; c++) {
+		const struct report_op *op = &d->op[c];
+
+		if (class_rows[c] != row)
+			continue;
+		out->count += op->count;
+		out->bytes += op->bytes;
+		hist_merge(&out->queue, &op->queue);
+		hist_merge(&out->device, &op->device);
+		hist_merge(&out->total, &op->total);
+	}
+}
+
+struct cause_row {
+	const char *name;
+	enum cause_family family;
+	const char *help;
+};
+
+static const struct cause_row causes[CAUSE_COUNT] = {
+	[CAUSE_CPU] = { "cpu", FAMILY_HOST, "running, itself or a task that it waited for" },
+	[CAUSE_RUNQ] = { "runq", FAMILY_CPU_SCHEDULER, "ready to run, waiting for a CPU" },
+	[CAUSE_THROTTLE] = { "throttle", FAMILY_IO_SCHEDULER, "held back by wbt, iocost, io.max or io.latency" },
+	[CAUSE_TAG] = { "tag", FAMILY_IO_SCHEDULER, "waiting for a free request" },
+	[CAUSE_IOQ] = { "ioq", FAMILY_IO_SCHEDULER, "request inserted and not yet issued" },
+	[CAUSE_DEVICE_READ] = { "device.read", FAMILY_DEVICE, "a read was in the device" },
+	[CAUSE_DEVICE_WRITE] = { "device.write", FAMILY_DEVICE, "a write was in the device" },
+	[CAUSE_DEVICE_FUA] = { "device.fua", FAMILY_DEVICE, "a FUA write was in the device" },
+	[CAUSE_DEVICE_DISCARD] = { "device.discard", FAMILY_DEVICE, "a discard was in the device" },
+	[CAUSE_DEVICE_OTHER] = { "device.other", FAMILY_DEVICE, "another request was in the device" },
+	[CAUSE_FLUSH_WAIT] = { "flush.wait", FAMILY_FLUSH, "the flush was held back by a flush or data in flight" },
+	[CAUSE_FLUSH_PRE] = { "flush.pre", FAMILY_FLUSH, "FLUSH in the device, before a commit record" },
+	[CAUSE_FLUSH_POST] = { "flush.post", FAMILY_FLUSH, "FLUSH in the device, after it (emulated FUA)" },
+	[CAUSE_FLUSH_ONLY] = { "flush.only", FAMILY_FLUSH, "FLUSH in the device, on its own" },
+	[CAUSE_COMPLETION] = { "completion", FAMILY_HOST, "device done, the waiter not yet told" },
+	[CAUSE_JOURNAL] = { "journal", FAMILY_FILE_SYSTEM, "waiting for the journal, no I/O of it outstanding" },
+	[CAUSE_LOCK] = { "lock", FAMILY_HOST, "asleep for another task" },
+	[CAUSE_UNKNOWN] = { "unknown", FAMILY_UNKNOWN, "not explained" },
+};
+
+static const char *const families[FAMILY_COUNT] = {
+	[FAMILY_HOST] = "host",
+	[FAMILY_CPU_SCHEDULER] = "CPU scheduler",
+	[FAMILY_IO_SCHEDULER] = "I/O scheduler",
+	[FAMILY_DEVICE] = "device",
+	[FAMILY_FLUSH] = "flush",
+	[FAMILY_FILE_SYSTEM] = "file system",
+	[FAMILY_UNKNOWN] = "unknown",
+};
+
+static const char *const calls[CALL_COUNT] = {
+	[CALL_FSYNC] = "fsync",
+	[CALL_FDATASYNC] = "fdatasync",
+	[CALL_MSYNC] = "msync",
+	[CALL_SYNC] = "sync",
+	[CALL_SYNCFS] = "syncfs",
+	[CALL_SYNC_FILE_RANGE] = "sync_file_range",
+	[CALL_WRITE] = "write",
+	[CALL_URING_FSYNC] = "io_uring fsync",
+	[CALL_AIO_FSYNC] = "aio fsync",
+};
+
+const char *cause_name(enum cause c)
+{
+	return causes[c].name;
+}
+
+enum cause_family cause_family(enum cause c)
+{
+	return causes[c].family;
+}
+
+const char *cause_help(enum cause c)
+{
+	return causes[c].help;
+}
+
+const char *family_name(enum cause_family f)
+{
+	return families[f];
+}
+
+const char *call_name(unsigned int call)
+{
+	return call < CALL_COUNT && calls[call] ? calls[call] : "unknown call";
+}
+
+uint64_t ledger_sum(const struct ledger *l)
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		sum += l->ns[c];
+	return sum;
+}
+
+void ledger_add(struct ledger *to, const struct ledger *from)
+{
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		to->ns[c] += from->ns[c];
+}
+
+uint64_t ledger_family(const struct ledger *l, enum cause_family f)
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		if (causes[c].family == f)
+			sum += l->ns[c];
+	return sum;
+}
+
+const char *probe_state_name(enum probe_state s)
+{
+	static const char *const names[] = {
+		[PROBE_ATTACHED] = "attached",
+		[PROBE_REFUSED] = "refused",
+		[PROBE_ABSENT] = "absent",
+		[PROBE_OFF] = "off",
+	};
+
+	return names[s];
+}
+
+void report_device_free(struct report_device *d)
+{
+	free(d->model);
+	free(d->write_cache);
+	free(d->scheduler);
+	free(d->via);
+	free(d->disk);
+	strv_free(d->slaves);
+	for (size_t i = 0; i < d->n_mounts; i++) {
+		free(d->mounts[i].dir);
+		free(d->mounts[i].fstype);
+		free(d->mounts[i].options);
+		free(d->mounts[i].barrier);
+	}
+	free(d->mounts);
+}
+
+static void groups_free(struct report_group *g, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(g[i].comm);
+		free(g[i].path);
+		free(g[i].device);
+	}
+	free(g);
+}
+
+static void sync_free(struct report_sync *s)
+{
+	groups_free(s->process, s->n_processes);
+	groups_free(s->file, s->n_files);
+	for (size_t i = 0; i < s->n_slowest; i++) {
+		free(s->slowest[i].comm);
+		free(s->slowest[i].call);
+		free(s->slowest[i].path);
+		free(s->slowest[i].device);
+	}
+	free(s->slowest);
+	for (size_t i = 0; i < s->n_leaves; i++)
+		free(s->leaf[i].path);
+	free(s->leaf);
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	sync_free(&r->sync);
+	for (size_t i = 0; i < r->n_whatif; i++)
+		free(r->whatif[i].remove);
+	free(r->whatif);
+	free(r->verdict.sentence);
+	strv_free(r->verdict.evidence);
+	strv_free(r->verdict.advice);
+	for (size_t i = 0; i < r->n_devices; i++)
+		report_device_free(&r->device[i]);
+	for (size_t i = 0; i < r->n_probes; i++) {
+		free(r->probe[i].name);
+		free(r->probe[i].rung);
+		free(r->probe[i].reason);
+	}
+	for (size_t i = 0; i < r->n_lost; i++)
+		free(r->lost[i].reason);
+	free(r->device);
+	free(r->probe);
+	free(r->lost);
+	free(r->version);
+	free(r->start);
+	strv_free(r->command);
+	free(r->kernel);
+	free(r->arch);
+	free(r->filter);
+	strv_free(r->notes);
+	memset(r, 0, sizeof(*r));
+}

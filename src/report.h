@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * report.h - what a run found out: the seam between analysing and rendering.
+ *
+ * Append only. A renderer sees one `struct report` and writes bytes; the same report gives the same
+ * bytes. Times are nanoseconds, sizes bytes, shares 0 to 1. Strings are UTF-8 or raw kernel bytes
+ * (names of files and commands): a renderer escapes them for its own format. A pointer that is NULL
+ * or a `have_` flag that is false means "not known": it is left out, never shown as zero.
+ *
+ * Everything is owned by the report and freed by report_free().
+ */
+#ifndef BT_REPORT_H
+#define BT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hist.h"
+
+/* What a block request does. Internal classes; op_rows (report.c) joins them to the public ones. */
+enum op_class {
+	OP_READ_SYNC,		/* somebody may be waiting */
+	OP_READ_ASYNC,		/* read-ahead */
+	OP_WRITE_SYNC,		/* REQ_SYNC: fsync, O_DIRECT, journal */
+	OP_WRITE_ASYNC,		/* background writeback */
+	OP_WRITE_BARRIER,	/* data step of a write that the flush machinery runs (PREFLUSH or emulated FUA) */
+	OP_FUA,			/* write with FUA done by the device itself */
+	OP_FLUSH,		/* a FLUSH sent to the device */
+	OP_DISCARD,
+	OP_OTHER,		/* write zeroes, secure erase, zone management, pass-through */
+	OP_CLASSES
+};
+
+/* The public operation rows, in this order, in text and JSON. */
+enum op_row { ROW_READ, ROW_WRITE, ROW_FUA, ROW_FLUSH, ROW_DISCARD, ROW_OTHER, OP_ROWS };
+
+struct report_op {
+	uint64_t count;		/* completed requests */
+	uint64_t bytes;
+	struct hist queue;	/* insert to issue; a request that was issued directly counts as 0 */
+	struct hist device;	/* issue to complete */
+	struct hist total;	/* insert (or issue, when never inserted) to complete */
+};
+
+/* What a sync call's time went to: the public causes, in this order everywhere. Table: report.c. */
+enum cause {
+	CAUSE_CPU, CAUSE_RUNQ, CAUSE_THROTTLE, CAUSE_TAG, CAUSE_IOQ,
+	CAUSE_DEVICE_READ, CAUSE_DEVICE_WRITE, CAUSE_DEVICE_FUA, CAUSE_DEVICE_DISCARD, CAUSE_DEVICE_OTHER,
+	CAUSE_FLUSH_WAIT, CAUSE_FLUSH_PRE, CAUSE_FLUSH_POST, CAUSE_FLUSH_ONLY,
+	CAUSE_COMPLETION, CAUSE_JOURNAL, CAUSE_LOCK, CAUSE_UNKNOWN,
+	CAUSE_COUNT
+};
+
+enum cause_family {
+	FAMILY_HOST, FAMILY_CPU_SCHEDULER, FAMILY_IO_SCHEDULER, FAMILY_DEVICE, FAMILY_FLUSH, FAMILY_FILE_SYSTEM,
+	FAMILY_UNKNOWN, FAMILY_COUNT
+};
+
+struct ledger {
+	uint64_t ns[CAUSE_COUNT];	/* adds up to the duration of the call or calls, exactly */
+};
+
+/* Time of sync calls by where it went: a leaf of the flame graph. */
+struct report_leaf {
+	char *path;		/* frames joined by ';': command;call;file;through whom..;cause;device. Frames never hold ';' */
+	enum cause cause;
+	uint64_t ns;
+	struct hist each;	/* the single contributions */
+};
+
+struct report_group {		/* sync calls of one process, or of one file */
+	uint32_t pid;
+	char *comm;		/* by process */
+	char *path, *device;	/* by file */
+	uint64_t count, total_ns;
+	struct ledger ledger;
+	struct hist latency;
+};
+
+struct report_call {		/* one sync call */
+	uint64_t start_ns;	/* from the run's start */
+	uint64_t duration_ns;
+	uint32_t pid, tid;
+	char *comm, *call, *path, *device;
+	struct ledger ledger;
+};
+
+struct report_sync {
+	uint64_t count, total_ns;
+	uint64_t calls[10];	/* by enum wire_call */
+	uint64_t no_ledger;	/* of the calls in the ledger's window, those not explained because facts were dropped; not in count */
+	struct hist latency;
+	struct ledger ledger;
+	struct report_group *process, *file;
+	size_t n_processes, n_files;
+	struct report_call *slowest;	/* slowest first */
+	size_t n_slowest;
+	struct report_leaf *leaf;
+	size_t n_leaves;
+	uint64_t flush_own_ns, flush_foreign_ns;	/* flush time spent on FLUSHes sent for the caller or its journal, and for others */
+	uint64_t busy_in_flight, busy_flushes;		/* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
+	uint64_t unflushed;	/* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
+};
+
+struct report_whatif {
+	char *remove;		/* a cause's or a family's name */
+	uint64_t wall_ns;
+	double speedup;
+};
+
+struct report_verdict {
+	const char *class;	/* one of the public classes; static */
+	const char *family;	/* family or NULL; static */
+	double share;		/* of the sync time (of the wall time for not-sync) */
+	char *sentence;
+	char **evidence;	/* NULL-terminated sentences with figures */
+	char **advice;		/* NULL-terminated: what could be done, best first, each with its risk */
+};
+
+/* How the machinery turned barriers into FLUSH requests. */
+struct report_flush {
+	uint64_t pre, post, only;	/* FLUSH requests by the role that they played for their waiters */
+	uint64_t mixed;			/* one FLUSH that served waiters in different roles */
+	uint64_t unknown;		/* FLUSH requests whose waiters could not be read */
+	uint64_t waiters;		/* waiting requests that they served */
+	uint64_t barrier_writes;	/* writes with data that ran through the machinery (journal commits) */
+	uint64_t barrier_flushes;	/* pre- and post-flush steps that those writes waited for */
+	uint64_t in_flight;		/* summed over FLUSHes: other requests in the device when it was issued */
+	uint64_t native_fua;		/* of barrier_writes, those whose data went out as native FUA */
+	struct hist slot_wait;		/* a waiter ready for its FLUSH until the machinery started that FLUSH */
+	struct hist sequence;		/* a barrier write or stand-alone flush from allocation to its very end */
+};
+
+/* The kernel's own counters (/sys/block/X/stat), as the change over the run. */
+struct report_kernel {
+	bool have;
+	bool have_flush;		/* fields 16 and 17 are there */
+	uint64_t reads, read_bytes, read_ns;
+	uint64_t writes, write_bytes, write_ns;
+	uint64_t discards, discard_bytes, discard_ns;
+	uint64_t flushes, flush_ns;
+};
+
+struct report_mount {
+	char *dir, *fstype;
+	char *options;		/* as the kernel shows them, comma-separated */
+	char *barrier;		/* "barrier", "nobarrier", or NULL where the file system has no such choice */
+};
+
+struct report_device {
+	char name[32];		/* sda, sda1, dm-0 */
+	unsigned int major, minor;
+	char *model;
+	char *write_cache;	/* "write back" or "write through" */
+	char *scheduler;
+	bool have_fua, fua;
+	bool have_rotational, rotational;
+	bool have_wbt;
+	uint64_t wbt_lat_us;	/* 0: off */
+	uint64_t nr_requests;	/* 0: not known */
+	uint64_t size;		/* bytes; 0: not known */
+	char **slaves;		/* NULL-terminated names; NULL when there are none */
+	char *via;		/* how the user's words led here, e.g. "/srv/db is on dm-0, on sda"; NULL: named directly */
+	char *disk;		/* for a partition: its whole disk, else NULL */
+	bool vanished;		/* the disk went away while traced */
+	bool bio_based;		/* dm, md, ...: times are of bios: only `total` is filled */
+	struct report_mount *mounts;
+	size_t n_mounts;
+
+	struct report_op op[OP_CLASSES];
+	struct hist naive_write;	/* writes as other tools time them: allocation to the very end, flushes included */
+	struct report_flush flush;
+	struct report_kernel kernel;
+	uint64_t requeues;
+	uint64_t merges;
+	uint64_t errors;	/* requests that completed with an error */
+	uint64_t unpaired;	/* counted, but without (all) times: in flight when the run began, or lost */
+	uint64_t by_command;	/* of all requests, those that the wrapped command's own threads sent */
+};
+
+enum probe_state { PROBE_ATTACHED, PROBE_REFUSED, PROBE_ABSENT, PROBE_OFF };
+
+struct report_probe {
+	char *name;
+	char *rung;		/* tp_btf, raw_tp, tracepoint, ...; NULL when none */
+	enum probe_state state;
+	char *reason;		/* NULL when attached */
+};
+
+struct report_lost {
+	char *reason;
+	uint64_t count;
+};
+
+struct report {
+	char *version;
+
+	/* run */
+	char *start;		/* RFC 3339, UTC, seconds */
+	uint64_t wall_ns;
+	char **command;		/* NULL-terminated; NULL when none was wrapped */
+	bool have_exit_status;
+	int exit_status;	/* 128+N when signal N ended it */
+	uint64_t processes;	/* of the wrapped command, forks included */
+	uint64_t threads;
+	char *kernel, *arch;
+	char *filter;		/* "pid 42", "cgroup /x"; NULL: none */
+	bool interval;		/* this is one interval of a stream */
+	bool final;
+	double interval_start_s;	/* from the run's start */
+	uint64_t lost_events;	/* sum of lost[] */
+	struct report_lost *lost;
+	size_t n_lost;
+	bool incomplete;
+	char **notes;		/* NULL-terminated plain sentences that the user should see; or NULL */
+
+	struct report_probe *probe;
+	size_t n_probes;
+	struct report_device *device;
+	size_t n_devices;
+
+	bool have_sync;			/* sync calls were traced */
+	struct report_sync sync;
+	struct report_whatif *whatif;
+	size_t n_whatif;
+	bool have_verdict;
+	struct report_verdict verdict;
+};
+
+const char *cause_name(enum cause c);		/* "flush.pre" */
+enum cause_family cause_family(enum cause c);
+const char *family_name(enum cause_family f);	/* "flush" */
+const char *cause_help(enum cause c);		/* "a FLUSH before the commit record was in the device" */
+uint64_t ledger_sum(const struct ledger *l);
+void ledger_add(struct ledger *to, const struct ledger *from);
+uint64_t ledger_family(const struct ledger *l, enum cause_family f);
+const char *call_name(unsigned int call);	/* enum wire_call: "fdatasync" */
+
+/* The name that stands in every output: "read", "write", ... */
+const char *op_row_name(enum op_row row);
+
+/* Which public row a class belongs to. */
+enum op_row op_class_row(enum op_class c);
+
+/* Adds the classes of a row up into *out, which is cleared first. */
+void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);
+
+/* "attached", "refused", "absent", "off" */
+const char *probe_state_name(enum probe_state s);
+
+/* Frees what one device owns. */
+void report_device_free(struct report_device *d);
+
+/* Frees everything the report owns and zeroes it. NULL is fine. */
+void report_free(struct report *r);
+
+#endif

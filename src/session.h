@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session.h - one tracing run: which disks are traced in which views, the kernel's counters before and after, and
+ * the report made of it all. Joins collect, probe and analyse for the commands.
+ */
+#ifndef BT_SESSION_H
+#define BT_SESSION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "collect/target.h"
+#include "err.h"
+#include "probe/probe.h"
+#include "report.h"
+
+struct session_opts {
+	struct targets targets;		/* owned by the session once opened */
+	bool all;			/* every disk, also those that appear later */
+	bool only_command;		/* report only the disks that the wrapped command reached */
+	struct probe_want want;		/* filters, rungs; the session adds sizes */
+};
+
+struct session;
+
+/* Loads everything; nothing runs yet. Takes opts->targets, also on failure. */
+int session_open(struct session_opts *opts, struct session **out, struct err *e);
+
+/* The wrapped command's first process. Before session_start(). */
+int session_follow(struct session *s, pid_t pid, struct err *e);
+
+/* Attaches, and notes the kernel's own counters. */
+int session_start(struct session *s, struct err *e);
+
+/* Once a second or so: disks that came, disks that went. */
+void session_look_around(struct session *s);
+
+/* Requests completed so far, for a sign of life. */
+void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes);
+
+/* Ends an interval and reports it. */
+void session_report_interval(struct session *s, struct report *r);
+
+/* The whole run so far. */
+void session_report_total(struct session *s, struct report *r);
+
+/* NULL is fine. */
+void session_close(struct session *s);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* tap.h - "ok N - name" lines. ok() states a fact; the plan comes last, from tap_done(). */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int tap_run, tap_failed;
+
+static bool __attribute__((format(printf, 2, 3), unused)) ok(bool good, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %d - ", good ? "" : "not ", ++tap_run);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	tap_failed += !good;
+	return good;
+}
+
+/* A line for whoever looks at a failure. */
+static void __attribute__((format(printf, 1, 2), unused)) diag(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("# ", stdout);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+/* The exit status of a test program. */
+static int __attribute__((unused)) tap_done(void)
+{
+	printf("1..%d\n", tap_run);
+	return tap_failed || !tap_run;
+}
+
+#endif

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wrapped command: the gate, its failures, its signals and descriptors, and, as root, whose
+ * rights it has.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collect/command.h"
+#include "mem.h"
+#include "tap.h"
+
+#define NOBODY 65534
+
+static char dir[] = "/tmp/test_command.XXXXXX";
+
+static void is_str(const char *got, const char *want, const char *name)
+{
+	if (!ok(!strcmp(got, want), "%s", name))
+		diag("got '%s', want '%s'", got, want);
+}
+
+static void is_int(long got, long want, const char *name)
+{
+	if (!ok(got == want, "%s", name))
+		diag("got %ld, want %ld", got, want);
+}
+
+static bool there(const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	bool found = access(path, F_OK) == 0;
+
+	free(path);
+	return found;
+}
+
+static void put(const char *name, const char *text, mode_t mode)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	if (f) {
+		fputs(text, f);
+		fclose(f);
+	}
+	chmod(path, mode);
+	free(path);
+}
+
+static void drop(const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+
+	unlink(path);
+	free(path);
+}
+
+/*
+ * Runs a shell line to its end; what it wrote to ./out, its lines joined by a space. "error: .."
+ * when it did not start.
+ */
+static char *shell(const char *line, bool as_root, int *status)
+{
+	char text[4096] = "", *script = xasprintf("{ %s; } >out 2>&1", line);
+	char *const argv[] = { "sh", "-c", script, NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	FILE *f;
+
+	drop("out");
+	*status = -1;
+	if (command_fork(&c, argv, as_root, &e) || command_release(&c, &e)) {
+		free(script);
+		return xasprintf("error: %d %s", e.status, e.text);
+	}
+	command_wait(&c, status);
+	free(script);
+	f = fopen("out", "r");
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	if (*text && text[strlen(text) - 1] == '\n')
+		text[strlen(text) - 1] = '\0';
+	for (char *p = text; *p; p++)
+		*p = *p == '\n' ? ' ' : *p;
+	return xstrdup(text);
+}
+
+static void says(const char *line, const char *want, const char *name)
+{
+	int status;
+	char *got = shell(line, false, &status);
+
+	is_str(got, want, name);
+	free(got);
+}
+
+static int open_fds(bool only_inherited)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int n = 0;
+
+	while (d && (entry = readdir(d))) {
+		int fd = atoi(entry->d_name);
+
+		if (entry->d_name[0] == '.' || fd == dirfd(d))
+			continue;
+		n += !only_inherited || !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	}
+	closedir(d);
+	return n;
+}
+
+static void test_gate(void)
+{
+	char *const argv[] = { "sh", "-c", "echo >ran; exit 7", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	struct pollfd p;
+	int status = -1;
+
+	is_int(command_fork(&c, argv, false, &e), 0, "a command is forked");
+	ok(c.pid > 0 && c.go >= 0 && c.failed >= 0, "it has a pid and a gate");
+	usleep(100000);
+	ok(!there("ran"), "it does not run before the gate opens");
+	is_int(kill(c.pid, 0), 0, "it waits");
+	is_int(command_release(&c, &e), 0, "the gate opens");
+	p = (struct pollfd){ .fd = c.pidfd, .events = POLLIN };
+	is_int(poll(&p, 1, 5000), 1, "the pidfd tells of its end");
+	is_int(command_wait(&c, &status), 0, "it is reaped");
+	is_int(status, 7, "its status comes back");
+	ok(there("ran"), "it ran");
+	is_int(c.pid, 0, "nothing is left of it");
+	drop("ran");
+}
+
+static void test_ends(void)
+{
+	int status;
+
+	free(shell("kill -TERM $$", false, &status));
+	is_int(status, 128 + SIGTERM, "a signal's number plus 128 is its status");
+	says("printf '%s|' \"$0\" a 'b c'", "sh|a|b c|", "arguments arrive as they are");
+}
+
+/* Expects that `file` cannot be run. */
+static void fails(const char *file, int code, enum exit_status want, const char *text,
+		  const char *name)
+{
+	char *const argv[] = { (char *)file, NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int ret;
+
+	ret = command_fork(&c, argv, false, &e);
+	if (!ret)
+		ret = command_release(&c, &e);
+	ok(ret == -code && e.status == want, "%s: status %d", name, want);
+	is_str(e.text, text, name);
+	ok(c.pid == 0 && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "%s: reaped", name);
+	command_abandon(&c);
+}
+
+static void test_failures(void)
+{
+	put("plain", "x", 0644);
+	put("script", "#!/no/such/interpreter\n", 0755);
+	fails("no-such-command-here", ENOENT, EXIT_NOT_FOUND,
+	      "cannot run 'no-such-command-here': not found", "not in PATH");
+	fails("./no-such-file", ENOENT, EXIT_NOT_FOUND, "cannot run './no-such-file': not found",
+	      "no such path");
+	fails("", ENOENT, EXIT_NOT_FOUND, "cannot run '': not found", "an empty name");
+	fails("./plain", EACCES, EXIT_CANNOT_RUN, "cannot run './plain': permission denied",
+	      "not executable");
+	fails("/", EACCES, EXIT_CANNOT_RUN, "cannot run '/': permission denied", "a folder");
+	fails("./script", ENOENT, EXIT_CANNOT_RUN,
+	      "cannot run './script': its interpreter is not there", "no interpreter");
+}
+
+static void test_no_command(void)
+{
+	char *const argv[] = { NULL };
+	struct command c = { .pid = 42 };
+	struct err e = { 0 };
+
+	is_int(command_fork(&c, argv, false, &e), -EINVAL, "no command is an error");
+	ok(e.status == EXIT_USAGE && c.pid == 42, "of usage, and the struct is unchanged");
+}
+
+static void test_abandon(void)
+{
+	char *const argv[] = { "sh", "-c", "echo >ran", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	pid_t pid;
+
+	command_abandon(&c);
+	ok(fcntl(0, F_GETFD) >= 0, "abandoning a zeroed command leaves descriptor 0 alone");
+	command_fork(&c, argv, false, &e);
+	pid = c.pid;
+	command_abandon(&c);
+	ok(pid > 0 && kill(pid, 0) < 0 && errno == ESRCH, "an abandoned command is gone");
+	ok(!there("ran"), "and never ran");
+	ok(c.pid == 0 && c.go == -1 && c.failed == -1 && c.pidfd == -1, "and everything is closed");
+	command_abandon(&c);
+	ok(true, "abandoning twice is fine");
+}
+
+static void test_signal_at_gate(void)
+{
+	char *const argv[] = { "sh", "-c", "echo >ran", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+
+	command_fork(&c, argv, false, &e);
+	kill(c.pid, SIGTERM);
+	usleep(50000);
+	is_int(command_release(&c, &e), 0,
+	       "releasing a command that a signal ended is no failure and no SIGPIPE");
+	command_wait(&c, &status);
+	is_int(status, 128 + SIGTERM, "its status tells of the signal");
+	ok(!there("ran"), "it never ran");
+}
+
+/* A middle process forks the command and dies: the command must then exit by itself. */
+static void test_parent_dies(void)
+{
+	char *const argv[] = { "sh", "-c", "echo >ran", NULL };
+	int status = 0, left = 0;
+	pid_t middle;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	middle = fork();
+	if (middle == 0) {
+		struct command c = { 0 };
+		struct err e = { 0 };
+
+		_exit(command_fork(&c, argv, false, &e) ? 1 : 0);
+	}
+	waitpid(middle, &status, 0);
+	is_int(status, 0, "a parent that dies before the gate opens ...");
+	for (int i = 0; i < 100 && waitpid(-1, &left, WNOHANG) == 0; i++)
+		usleep(20000);
+	ok(WIFEXITED(left) && WEXITSTATUS(left) == EXIT_FAILED,
+	   "... takes the command along, quietly");
+	ok(!there("ran"), "which never ran");
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+static void on_signal(int s)
+{
+	(void)s;
+}
+
+/* The line of /proc/self/status with this name. */
+static char *status_line(const char *name)
+{
+	char line[256], *found = NULL;
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, name, strlen(name))) {
+			line[strcspn(line, "\n")] = '\0';
+			found = xstrdup(line);
+		}
+	}
+	if (f)
+		fclose(f);
+	return found ? found : xstrdup("");
+}
+
+/* Is this line in the command's own status? Without a shell: dash would clear the signal mask. */
+static void has_line(const char *line, const char *name)
+{
+	char *const argv[] = { "grep", "-qx", (char *)line, "/proc/self/status", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+
+	if (!command_fork(&c, argv, false, &e) && !command_release(&c, &e))
+		command_wait(&c, &status);
+	if (!ok(status == 0, "%s", name))
+		diag("want '%s'", line);
+}
+
+/* We ignore, catch and block; the command has what our caller had. */
+static void test_signals(void)
+{
+	char *blocked = status_line("SigBlk"), *ignored = status_line("SigIgn");
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, on_signal);
+	has_line(blocked, "the command's signal mask is our caller's");
+	has_line(ignored, "the command ignores what our caller ignored");
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	ok(sigismember(&set, SIGUSR1) && !sigismember(&set, SIGUSR2), "our own mask is as it was");
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	free(blocked);
+	free(ignored);
+}
+
+static void test_descriptors(void)
+{
+	int before = open_fds(false), inherited = open_fds(true), after;
+	char *const argv[] = { "no-such-command-here", NULL };
+	/* and the folder that ls reads */
+	char *want = xasprintf("%d", inherited + 1), *got;
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status;
+
+	got = shell("ls /proc/self/fd | wc -l", false, &status);
+	is_str(got, want, "the command inherits none of our channels");
+	command_fork(&c, argv, false, &e);
+	command_release(&c, &e);
+	command_fork(&c, argv, false, &e);
+	command_abandon(&c);
+	after = open_fds(false);
+	is_int(after, before, "we keep no descriptor open");
+	free(got);
+	free(want);
+}
+
+static void set_person(const char *uid, const char *gid, const char *user)
+{
+	setenv("SUDO_UID", uid, 1);
+	setenv("SUDO_GID", gid, 1);
+	setenv("SUDO_USER", user, 1);
+}
+
+static void clear_person(void)
+{
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	unsetenv("SUDO_USER");
+	unsetenv("PKEXEC_UID");
+}
+
+static const char show_caps[] =
+	"grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\\t0\\n'";
+
+static void test_sudo(void)
+{
+	set_person("65534", "65534", "nobody");
+	says("id -u; id -ru", "65534 65534", "sudo: the caller's uid");
+	says("id -G", "65534", "sudo: the caller's groups, none of root's");
+	says("echo $USER $LOGNAME $SUDO_UID", "nobody nobody 65534",
+	     "sudo: USER, LOGNAME; SUDO_UID is kept");
+	says("test \"$HOME:$SHELL\" = \"$(getent passwd nobody | cut -d: -f6,7)\" && echo same",
+	     "same", "sudo: HOME and SHELL from the password file");
+	says("echo $MAIL", "/var/mail/nobody", "sudo: MAIL");
+	says("cat secret >/dev/null 2>&1 || echo closed", "closed", "sudo: root's file is closed");
+	says(show_caps, "CapInh:CapPrm:CapEff:CapAmb:", "sudo: no capability is left");
+	fails("only-root", EACCES, EXIT_CANNOT_RUN, "cannot run 'only-root': permission denied",
+	      "sudo: PATH is searched with the caller's rights");
+	unsetenv("SUDO_GID");
+	says("id -g", "65534", "sudo: without SUDO_GID the password file's group");
+}
+
+static void test_whose(void)
+{
+	int status;
+	char *got;
+
+	set_person("65534", "65534", "nobody");
+	got = shell("id -u; cat secret", true, &status);
+	is_str(got, "0 root's own", "as_root: the rights stay");
+	free(got);
+	set_person("0", "0", "root");
+	says("id -u", "0", "SUDO_UID=0: root in person");
+	set_person("54321", "54322", "nosuchuser");
+	says("id -u; id -G; echo $SUDO_USER", "54321 54322 nosuchuser",
+	     "a user without an account has one group");
+	clear_person();
+	says("id -u", "0", "no sudo: root in person");
+	setenv("PKEXEC_UID", "65534", 1);
+	says("id -u; id -g; id -G; echo $USER", "65534 65534 65534 nobody", "pkexec: the caller");
+	clear_person();
+	set_person("1x", "0", "x");
+	says("id -u", "error: 1 cannot tell whom to run the command as: SUDO_UID is not a number",
+	     "a broken SUDO_UID is no root");
+	set_person("4294967295", "0", "x");
+	says("id -u", "error: 1 cannot tell whom to run the command as: SUDO_UID is not a number",
+	     "nor is the uid that means 'unchanged'");
+	clear_person();
+}
+
+/* As nobody, but with a file's capabilities, also inheritable and ambient ones. */
+static void become_capable(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2] = { 0 };
+
+	caps[0].effective = caps[0].permitted = caps[0].inheritable = 1U << CAP_DAC_OVERRIDE;
+	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) ||
+	    syscall(SYS_capset, &head, caps) ||
+	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0))
+		_exit(99);
+}
+
+static void become_setuid(void)
+{
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, 0) || setresuid(NOBODY, 0, 0))
+		_exit(99);
+}
+
+/* Without a shell, which would give the rights back by itself. */
+static void become_setuid_and_read(void)
+{
+	char *const argv[] = { "test", "-r", "secret", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+
+	become_setuid();
+	if (command_fork(&c, argv, false, &e) || command_release(&c, &e) ||
+	    command_wait(&c, &status))
+		_exit(98);
+	_exit(status != 1);
+}
+
+/* Lets a process that is not root by its real uid run a line; true when that says what we want. */
+static bool in_process(void (*become)(void), const char *line, bool as_root, const char *want)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		char *got;
+
+		become();
+		got = shell(line, as_root, &status);
+		if (strcmp(got, want))
+			diag("got '%s', want '%s'", got, want);
+		fflush(stdout);
+		_exit(strcmp(got, want) != 0);
+	}
+	waitpid(pid, &status, 0);
+	return status == 0;
+}
+
+static void test_not_root(void)
+{
+	ok(in_process(become_capable, show_caps, false, "CapInh:CapPrm:CapEff:CapAmb:"),
+	   "capabilities of our own file do not reach the command");
+	ok(in_process(become_capable, "cat secret >/dev/null 2>&1 || echo closed", false, "closed"),
+	   "nor what they open");
+	ok(in_process(become_capable, "id -u", true,
+		      "error: 3 only root can run the command as root"),
+	   "as_root is refused to others");
+	setenv("SUDO_UID", "54321", 1);
+	setenv("SUDO_GID", "54321", 1);
+	ok(in_process(become_setuid, "id -u; id -ru; id -g", false, "65534 65534 65534"),
+	   "set-user-ID: the real user, whatever SUDO_UID says");
+	ok(in_process(become_setuid_and_read, "", false, ""), "set-user-ID: root's file is closed");
+	clear_person();
+}
+
+/* /root/bin in PATH, seen by a user who may not look into it */
+static void test_closed_path(void)
+{
+	char *before = xstrdup(getenv("PATH")), *path = xasprintf("%s/closed:%s", dir, before);
+
+	set_person("65534", "65534", "nobody");
+	setenv("PATH", path, 1);
+	fails("no-such-command-here", ENOENT, EXIT_NOT_FOUND,
+	      "cannot run 'no-such-command-here': not found", "a closed folder in PATH");
+	clear_person();
+	setenv("PATH", before, 1);
+	free(path);
+	free(before);
+}
+
+static void test_rights(void)
+{
+	char *before = xstrdup(getenv("PATH")), *path = xasprintf("%s:%s", dir, before);
+
+	if (getuid() != 0) {
+		ok(true, "rights are dropped # SKIP needs root");
+		free(path);
+		free(before);
+		return;
+	}
+	put("secret", "root's own\n", 0600);
+	put("only-root", "#!/bin/sh\n", 0700);
+	mkdir("closed", 0700);
+	setenv("PATH", path, 1);
+	test_sudo();
+	clear_person();
+	test_whose();
+	test_not_root();
+	setenv("PATH", before, 1);
+	test_closed_path();
+	free(path);
+	free(before);
+}
+
+static void clean_up(void)
+{
+	static const char *const files[] = {
+		"out", "ran", "plain", "script", "secret", "only-root"
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		drop(files[i]);
+	rmdir("closed");
+	if (chdir("/") == 0)
+		rmdir(dir);
+}
+
+/*
+ * Starts over with a caller that ignores and blocks a signal and is in a group: command.c notes
+ * that before main().
+ */
+static void start_again(char *const argv[])
+{
+	static const gid_t group = 12345;
+	sigset_t set;
+
+	if (getenv("TEST_COMMAND_AGAIN"))
+		return;
+	setenv("TEST_COMMAND_AGAIN", "1", 1);
+	signal(SIGUSR2, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGURG);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (getuid() == 0 && setgroups(1, &group))
+		diag("cannot take a group");
+	execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char *argv[])
+{
+	(void)argc;
+	start_again(argv);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	clear_person();
+	if (!mkdtemp(dir) || chmod(dir, 0777) || chdir(dir)) {
+		printf("Bail out! no temporary folder\n");
+		return 1;
+	}
+	test_gate();
+	test_ends();
+	test_failures();
+	test_no_command();
+	test_abandon();
+	test_signal_at_gate();
+	test_parent_dies();
+	test_signals();
+	test_descriptors();
+	test_rights();
+	clean_up();
+	return tap_done();
+}

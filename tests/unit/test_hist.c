@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Histograms: the geometry by exhaustion, the rest by property against sorted arrays. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hist.h"
+#include "tap.h"
+
+#define TOP (1ull << HIST_TOP_BITS)
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Even over the magnitudes, not over the values: most latencies are small. */
+static uint64_t rnd_magnitude(void)
+{
+	return (rnd() & (TOP - 1)) >> (rnd() % HIST_TOP_BITS);
+}
+
+static void test_buckets(void)
+{
+	bool lower = true, upper = true, tile = true, width = true;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		uint64_t lo = hist_lower(i), hi = hist_upper(i);
+
+		lower = lower && hist_index(lo) == i;
+		upper = upper && hist_index(hi) == i && hi >= lo;
+		tile = tile && (i + 1 == HIST_BUCKETS || hist_lower(i + 1) == hi + 1);
+		/* off by at most 1/32: (hi - lo) / lo < 1/32 */
+		width = width && (hi - lo) * HIST_SUB <= lo;
+	}
+	ok(lower, "the lower bound of every bucket is in it");
+	ok(upper, "the upper bound of every bucket is in it");
+	ok(tile, "the buckets tile the axis");
+	ok(width, "no bucket is wider than 1/32 of its lower bound");
+	ok(hist_lower(0) == 0, "the axis begins at 0");
+	ok(hist_upper(HIST_BUCKETS - 1) == TOP - 1, "the axis ends at 2^40 - 1");
+	ok(hist_index(TOP) == HIST_BUCKETS - 1 && hist_index(UINT64_MAX) == HIST_BUCKETS - 1,
+	   "what is longer goes into the last bucket");
+}
+
+static void test_values(void)
+{
+	bool in = true, near = true, monotone = true, exact = true;
+
+	for (int n = 0; n < 1000000; n++) {
+		uint64_t v = n & 1 ? rnd() & (TOP - 1) : rnd_magnitude();
+		unsigned int i = hist_index(v);
+
+		in = in && hist_lower(i) <= v && v <= hist_upper(i);
+		near = near && (hist_upper(i) - v) * HIST_SUB <= v &&
+			(v - hist_lower(i)) * HIST_SUB <= v;
+		monotone = monotone && hist_index(v + 1) >= i && hist_index(v + 1) <= i + 1;
+	}
+	for (unsigned int v = 0; v < HIST_SUB; v++)
+		exact = exact && hist_index(v) == v;
+	ok(in, "a million values lie within their buckets");
+	ok(near, "and both bounds are within 1/32 of them");
+	ok(monotone, "the index never falls and never jumps");
+	ok(exact, "values below 32 have a bucket each");
+}
+
+static void test_log2(void)
+{
+	bool good = hist_log2(0) == 0;
+
+	for (unsigned int b = 0; b < 64; b++) {
+		good = good && hist_log2(1ull << b) == b &&
+			hist_log2((1ull << b) | ((1ull << b) - 1)) == b;
+	}
+	ok(good, "log2 of every power of two and of what lies below the next");
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool quantiles_agree(size_t n)
+{
+	static const double qs[] = { 0, 0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1 };
+	uint64_t *v = calloc(n, sizeof(*v)), sum = 0;
+	struct hist *h = calloc(1, sizeof(*h));
+	bool good = true;
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = rnd_magnitude();
+		sum += v[i];
+		hist_add(h, v[i]);
+	}
+	qsort(v, n, sizeof(*v), by_value);
+	for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++) {
+		size_t rank = (size_t)ceil(qs[i] * (double)n);
+		uint64_t want = v[rank ? rank - 1 : 0], got = hist_quantile(h, qs[i]);
+		uint64_t off = got > want ? got - want : want - got;
+
+		good = good && off * HIST_SUB <= want;
+	}
+	good = good && h->count == n && h->sum == sum && h->min == v[0] && h->max == v[n - 1];
+	good = good && hist_quantile(h, 1) == v[n - 1];
+	good = good && hist_mean(h) == (sum + n / 2) / n;
+	free(v);
+	free(h);
+	return good;
+}
+
+static void test_quantiles(void)
+{
+	bool good = true;
+
+	for (int run = 0; run < 300; run++)
+		good = good && quantiles_agree(1 + rnd() % 3000);
+	ok(good, "300 random sets: quantiles within 1/32; count, sum, min, max, mean exact");
+}
+
+static void test_edges(void)
+{
+	struct hist h = { 0 };
+
+	ok(hist_quantile(&h, 0.5) == 0 && hist_mean(&h) == 0,
+	   "an empty histogram has no quantile and no mean");
+	hist_add(&h, 1000003);
+	ok(hist_quantile(&h, 0) == 1000003 && hist_quantile(&h, 0.5) == 1000003 &&
+	   hist_quantile(&h, 1) == 1000003, "one value is every quantile, exactly");
+	ok(h.min == 1000003 && h.max == 1000003, "and the least and the most");
+	hist_add(&h, 0);
+	ok(h.min == 0 && hist_quantile(&h, 0.5) == 0, "zero counts");
+	hist_add(&h, 5 * TOP);
+	ok(h.max == 5 * TOP && hist_quantile(&h, 1) == 5 * TOP,
+	   "a value beyond the axis keeps its exact maximum");
+}
+
+static void test_merge(void)
+{
+	struct hist *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b)), *both = calloc(1,
+		sizeof(*both));
+	struct hist *before = calloc(1, sizeof(*before)), *none = calloc(1, sizeof(*none));
+
+	for (int i = 0; i < 5000; i++) {
+		uint64_t v = 100 + rnd_magnitude();
+
+		hist_add(i % 3 ? a : b, v);
+		hist_add(both, v);
+	}
+	*before = *a;
+	hist_merge(a, none);
+	ok(!memcmp(a, before, sizeof(*a)), "merging nothing changes nothing");
+	hist_merge(none, a);
+	ok(!memcmp(none, a, sizeof(*a)), "merging into nothing copies");
+	hist_merge(a, b);
+	ok(!memcmp(a, both, sizeof(*a)), "merging two parts gives the whole, byte for byte");
+	free(a);
+	free(b);
+	free(both);
+	free(before);
+	free(none);
+}
+
+int main(void)
+{
+	test_buckets();
+	test_values();
+	test_log2();
+	test_quantiles();
+	test_edges();
+	test_merge();
+	return tap_done();
+}

@@ -1,0 +1,902 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Renderers: a report built by hand, its exact text, and its JSON read back.
+ *
+ * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
+ */
+#include <jansson.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "render/render.h"
+#include "tap.h"
+#include "render/text_utf8.h"
+
+#define US 1000ull
+#define MS 1000000ull
+
+#define HOSTILE \
+	"\"><script>alert(1)</script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n" \
+	"\t\xe2\x80\xae$(rm)\xc0\xaf\xc3\xa9"
+
+static const char *golden_dir = "tests/unit/golden";
+static const struct render_opts plain = { .width = 80 };
+
+/* --- reports --- */
+
+static uint64_t seed;
+
+/* mid, give or take up to a quarter; every tenth twice that and every hundredth four times */
+static uint64_t around(uint64_t mid)
+{
+	uint64_t v;
+
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	v = mid - mid / 4 + (seed >> 33) % (mid / 2 + 1);
+	return v * ((seed >> 20) % 100 == 0 ? 4 : (seed >> 20) % 10 == 0 ? 2 : 1);
+}
+
+static void requests(struct report_op *op, uint64_t n, uint64_t size, uint64_t queue,
+	uint64_t device)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t q = queue ? around(queue) : 0, d = around(device);
+
+		op->count++;
+		op->bytes += size;
+		hist_add(&op->queue, q);
+		hist_add(&op->device, d);
+		hist_add(&op->total, q + d);
+	}
+}
+
+static void flushes(struct report_op *op, uint64_t n, uint64_t device)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t d = around(device);
+
+		op->count++;
+		hist_add(&op->device, d);
+		hist_add(&op->total, d);
+	}
+}
+
+static struct report_device *add_device(struct report *r, const char *name)
+{
+	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
+
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	return d;
+}
+
+static void add_mount(struct report_device *d, const char *dir, const char *type,
+	const char *barrier)
+{
+	struct report_mount *m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
+
+	m->dir = xstrdup(dir);
+	m->fstype = xstrdup(type);
+	m->options = xstrdup("rw,relatime");
+	m->barrier = xstrdup(barrier);
+}
+
+static void ssd_facts(struct report_device *d)
+{
+	d->major = 8;
+	d->model = xstrdup("GOODRAM C50");
+	d->write_cache = xstrdup("write back");
+	d->scheduler = xstrdup("mq-deadline");
+	d->have_fua = d->have_rotational = d->have_wbt = true;
+	d->wbt_lat_us = 2000;
+	d->nr_requests = 64;
+	d->size = 120034123776;
+	d->via = xstrdup("/srv/db/test.sqlite is on /srv, on sda1, a partition of sda");
+	add_mount(d, "/srv", "ext4", "barrier");
+	add_mount(d, "/scratch", "ext4", "nobarrier");
+	add_mount(d, "/boot/efi", "vfat", NULL);
+}
+
+/* A slow controller: every journal commit pays for two flushes of about 7 ms. */
+static void slow_flush(struct report_device *d)
+{
+	seed = 1;
+	requests(&d->op[OP_READ_SYNC], 58, 16384, 3 * US, 110 * US);
+	requests(&d->op[OP_READ_ASYNC], 9, 131072, 5 * US, 420 * US);
+	requests(&d->op[OP_WRITE_SYNC], 412, 8192, 4 * US, 240 * US);
+	requests(&d->op[OP_WRITE_ASYNC], 1290, 65536, 900 * US, 310 * US);
+	requests(&d->op[OP_WRITE_BARRIER], 207, 4096, 2 * US, 230 * US);
+	flushes(&d->op[OP_FLUSH], 811, 6900 * US);
+	for (int i = 0; i < 1909; i++)
+		hist_add(&d->naive_write, i < 207 ? around(14500 * US) : i < 1000 ? around(300 * US) :
+			 around(1200 * US));
+	d->flush = (struct report_flush){
+		.pre = 207, .post = 207, .only = 397, .waiters = 823, .barrier_writes = 207,
+		.barrier_flushes = 414, .in_flight = 105,
+	};
+	for (int i = 0; i < 823; i++)
+		hist_add(&d->flush.slot_wait, around(i % 9 ? 4 * US : 2 * MS));
+	for (int i = 0; i < 604; i++)
+		hist_add(&d->flush.sequence, around(i % 3 ? 7 * MS : 14 * MS));
+	d->kernel = (struct report_kernel){
+		.have = true, .have_flush = true, .reads = 67, .read_bytes = 2129920,
+		.read_ns = 11 * MS,
+		.writes = 1909, .write_bytes = 88764416, .write_ns = 4380 * MS,
+		.flushes = 811, .flush_ns = d->op[OP_FLUSH].device.sum / MS * MS + 3 * MS,
+	};
+	d->by_command = 1400;
+	d->requeues = 2;
+	d->merges = 31;
+}
+
+static void run_facts(struct report *r)
+{
+	static const char *const argv[] = { "sqlite3", "/srv/db/test.sqlite",
+		".read insert 2500.sql", NULL };
+
+	r->version = xstrdup("0.1.0");
+	r->start = xstrdup("2026-01-31T03:07:00Z");
+	r->wall_ns = 9873 * MS;
+	r->command = strv_dup((char *const *)argv);
+	r->have_exit_status = true;
+	r->processes = 1;
+	r->threads = 1;
+	r->kernel = xstrdup("6.18.0");
+	r->arch = xstrdup("x86_64");
+}
+
+static void add_probe(struct report *r, const char *name, const char *rung, enum probe_state state,
+		      const char *reason)
+{
+	struct report_probe *p = grow((void **)&r->probe, &r->n_probes, sizeof(*p));
+
+	p->name = xstrdup(name);
+	p->rung = xstrdup(rung);
+	p->state = state;
+	p->reason = xstrdup(reason);
+}
+
+static void report_journal(struct report *r)
+{
+	struct report_device *d;
+
+	run_facts(r);
+	d = add_device(r, "sda");
+	ssd_facts(d);
+	slow_flush(d);
+	d = add_device(r, "sdb");
+	d->major = 8;
+	d->minor = 16;
+	d->model = xstrdup("WDC WD10EZEX");
+	d->have_rotational = d->rotational = true;
+	add_probe(r, "block_rq_issue", "tp_btf", PROBE_ATTACHED, NULL);
+	add_probe(r, "block_rq_requeue", NULL, PROBE_REFUSED, "not permitted");
+}
+
+/* Everything that is unusual at once. */
+static void report_odd(struct report *r)
+{
+	struct report_lost *l;
+	struct report_device *d;
+
+	run_facts(r);
+	r->exit_status = 137;
+	r->lost_events = 1234;
+	r->incomplete = true;
+	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
+	l->reason = xstrdup("ring buffer full");
+	l->count = 1200;
+	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
+	l->reason = xstrdup("map full");
+	l->count = 34;
+	strv_add(&r->notes, xstrdup("block_rq_requeue could not be attached: requeued requests show "
+				    "the time of their last issue only."));
+	d = add_device(r, "nvme0n1");
+	d->write_cache = xstrdup("write through");
+	d->have_fua = d->fua = true;
+	d->vanished = true;
+	d->errors = 3;
+	d->unpaired = 5;
+	seed = 2;
+	requests(&d->op[OP_WRITE_SYNC], 40, 4096, 0, 20 * US);
+	hist_add(&d->op[OP_WRITE_SYNC].device, 1ull << 41);
+	hist_add(&d->op[OP_WRITE_SYNC].total, 1ull << 41);
+	for (int i = 0; i < 40; i++)
+		hist_add(&d->naive_write, around(20 * US));
+	d = add_device(r, "sdc");
+	ssd_facts(d);
+	slow_flush(d);
+	d->kernel.flushes = 815;
+	d->flush.mixed = 12;
+	d->flush.pre = 195;
+	d->op[OP_FUA] = d->op[OP_WRITE_SYNC];
+	d->flush.native_fua = 7;
+	d = add_device(r, "dm-0");
+	d->bio_based = true;
+	strv_add(&d->slaves, xstrdup("sda"));
+	strv_add(&d->slaves, xstrdup("sdb"));
+	requests(&d->op[OP_WRITE_ASYNC], 100, 4096, 0, 5 * MS);
+	memset(&d->op[OP_WRITE_ASYNC].queue, 0, sizeof(struct hist));
+	memset(&d->op[OP_WRITE_ASYNC].device, 0, sizeof(struct hist));
+	d = add_device(r, "sdd");
+	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 2,
+		.flush_ns = MS };
+}
+
+static void report_hostile(struct report *r)
+{
+	struct report_device *d;
+
+	run_facts(r);
+	strv_add(&r->command, xstrdup(HOSTILE));
+	strv_add(&r->notes, xstrdup(HOSTILE));
+	r->filter = xstrdup("cgroup /" HOSTILE);
+	free(r->version);
+	r->version = xstrdup(HOSTILE);
+	d = add_device(r, "sd\x1b[31m");
+	ssd_facts(d);
+	d->disk = xstrdup(HOSTILE);
+	free(d->via);
+	d->via = xstrdup(HOSTILE);
+	free(d->model);
+	d->model = xstrdup(HOSTILE);
+	add_mount(d, "/mnt/" HOSTILE, HOSTILE, HOSTILE);
+	strv_add(&d->slaves, xstrdup(HOSTILE));
+	slow_flush(d);
+	add_probe(r, HOSTILE, HOSTILE, PROBE_REFUSED, HOSTILE);
+}
+
+/* --- text --- */
+
+static char *slurp(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	struct buf b = { 0 };
+	char chunk[4096];
+	size_t n;
+
+	if (!f)
+		return NULL;
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		buf_add(&b, chunk, n);
+	fclose(f);
+	return b.data ? b.data : xstrdup("");
+}
+
+static void show_difference(const char *want, const char *got)
+{
+	int line = 1;
+	const char *w = want, *g = got;
+
+	while (*w && *w == *g) {
+		line += *w == '\n';
+		w++;
+		g++;
+	}
+	while (w > want && w[-1] != '\n') {
+		w--;
+		g--;
+	}
+	diag("line %d, want: %.*s", line, (int)strcspn(w, "\n"), w);
+	diag("line %d,  got: %.*s", line, (int)strcspn(g, "\n"), g);
+}
+
+static void golden(const char *name, const char *got)
+{
+	char *path = xasprintf("%s/%s.txt", golden_dir, name), *want;
+	const char *update = getenv("GOLDEN_UPDATE");
+
+	if (update && *update == '1') {
+		FILE *f = fopen(path, "w");
+
+		if (f) {
+			fputs(got, f);
+			fclose(f);
+		}
+	}
+	want = slurp(path);
+	if (!ok(want && !strcmp(want, got), "%s: exactly the golden text", name)) {
+		if (want)
+			show_difference(want, got);
+		else
+			diag("cannot read %s", path);
+	}
+	free(want);
+	free(path);
+}
+
+static char *text_of(const struct report *r, const struct render_opts *o)
+{
+	struct buf b = { 0 };
+
+	render_text(r, o, &b);
+	return b.data;
+}
+
+static bool fits(const char *s, size_t width)
+{
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+
+		if (utf8_width(s, n) > width) {
+			diag("too wide: %.*s", (int)n, s);
+			return false;
+		}
+		s += n + (s[n] == '\n');
+	}
+	return true;
+}
+
+static bool no_trailing_blanks(const char *s)
+{
+	return !strstr(s, " \n") && !strstr(s, "\n\n\n");
+}
+
+static void check_golden(const char *name, void (*make)(struct report *))
+{
+	struct report r = { 0 };
+	char *s, *again;
+
+	make(&r);
+	s = text_of(&r, &plain);
+	again = text_of(&r, &plain);
+	golden(name, s);
+	ok(fits(s, 80), "%s: fits 80 columns", name);
+	ok(no_trailing_blanks(s), "%s: no trailing blanks, no double gaps", name);
+	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
+	free(s);
+	free(again);
+	report_free(&r);
+}
+
+static void report_nothing(struct report *r)
+{
+	r->wall_ns = 5 * MS;
+}
+
+static void report_stream(struct report *r)
+{
+	report_journal(r);
+	r->interval = true;
+	r->interval_start_s = 2;
+	r->wall_ns = 1000 * MS;
+}
+
+static void test_widths(void)
+{
+	struct report r = { 0 };
+	bool good = true, ascii = true;
+
+	report_odd(&r);
+	for (unsigned int w = 60; w <= 200; w++) {
+		struct render_opts o = { .width = w, .verbose = w & 1, .unicode = w & 2 };
+		char *s = text_of(&r, &o);
+
+		good = good && fits(s, w);
+		for (const char *c = s; *c && !o.unicode; c++)
+			ascii = ascii && ((*c >= 0x20 && *c < 0x7f) || *c == '\n');
+		free(s);
+	}
+	ok(good, "every width from 60 to 200 is kept");
+	ok(ascii, "without unicode every byte is printable ASCII");
+	report_free(&r);
+}
+
+static size_t occurrences(const char *s, const char *what)
+{
+	size_t n = 0;
+
+	for (; (s = strstr(s, what)); s += strlen(what))
+		n++;
+	return n;
+}
+
+/* Colour may only wrap: with its sequences taken out the text is the plain one. */
+static void test_color(void)
+{
+	struct render_opts o = { .width = 80, .color = true }, bars = { .width = 80,
+		.unicode = true };
+	struct report r = { 0 };
+	struct buf b = { 0 };
+	char *s, *p;
+
+	report_odd(&r);
+	s = text_of(&r, &o);
+	for (const char *c = s; *c;) {
+		if (*c == '\x1b')
+			c += strcspn(c, "m") + 1;
+		else
+			buf_char(&b, *c++);
+	}
+	p = text_of(&r, &plain);
+	ok(strstr(s, "\x1b[1m") && strstr(s, "\x1b[36m") && strstr(s, "\x1b[1;33m"),
+	   "colour is there when asked for");
+	ok(!strcmp(b.data, p), "without its sequences it is the plain text");
+	ok(occurrences(s, "\x1b[") == 2 * occurrences(s, "\x1b[0m"),
+	   "what is switched on is switched off, and nothing else");
+	ok(!strchr(p, '\x1b'), "no sequence when not asked for");
+	free(s);
+	s = text_of(&r, &bars);
+	ok(strstr(s, "█") && strstr(s, "µs") && strstr(s, "▏"),
+	   "bars and µ when the terminal has them");
+	free(s);
+	free(p);
+	buf_free(&b);
+	report_free(&r);
+}
+
+static bool says(const struct report *r, const struct render_opts *o, const char *what)
+{
+	char *s = text_of(r, o), *flat;
+	size_t n = 0;
+	bool found;
+
+	flat = xcalloc(strlen(s) + 1, 1);	/* wrapped lines count as one */
+	for (const char *c = s; *c; c++) {
+		if (*c == '\n' || (*c == ' ' && n && flat[n - 1] == ' '))
+			continue;
+		flat[n++] = *c;
+	}
+	found = strstr(flat, what) != NULL;
+	free(flat);
+	free(s);
+	return found;
+}
+
+static void test_sentences(void)
+{
+	struct render_opts wide = { .width = 200 }, quiet = { .width = 80, .quiet = true };
+	struct report r = { 0 };
+	struct report_device *d;
+
+	report_journal(&r);
+	d = &r.device[0];
+	ok(says(&r, &wide, "811: 207 before a commit record, 207 after it (FUA emulated), 397 on their own"),
+	   "flushes are told by role");
+	ok(says(&r, &wide, "2.00 flushes per commit"), "flushes per commit");
+	ok(says(&r, &wide, "because flushes are booked on it"),
+	   "a misleading write latency is called so");
+	ok(says(&r, &wide, "[ok]"), "agreement with the kernel is marked");
+	ok(says(&r, &wide, "sdb WDC WD10EZEX, HDD: no I/O"), "an idle device is one line");
+	ok(!says(&r, &quiet, "device 811, mean") && says(&r, &wide, "device 811, mean"),
+	   "quiet leaves the histograms out");
+	ok(!says(&r, &wide, "events were lost"), "nothing lost, nothing said");
+	d->kernel.flushes++;
+	ok(says(&r, &wide, "they differ"), "disagreement with the kernel is a warning");
+	r.filter = xstrdup("pid 42");
+	ok(!says(&r, &wide, "they differ"), "but not under a filter: the kernel has none");
+	memset(&d->naive_write, 0, sizeof(d->naive_write));
+	for (int i = 0; i < 100; i++)
+		hist_add(&d->naive_write, 400 * US);
+	ok(says(&r, &wide, "timed from its allocation, as other tools do: 400 us") &&
+	   !says(&r, &wide, "booked on it"), "near figures are stated without the reproach");
+	for (int i = 0; i < 100; i++)
+		hist_add(&d->naive_write, 2000 * US);
+	ok(says(&r, &wide, "because they count the queue too"), "a queue is not blamed on flushes");
+	for (int i = 0; i < 3; i++)	/* three heavier classes, and still the flush is shown */
+		requests(&d->op[i], 20, 4096, 0, 4000 * MS);
+	ok(says(&r, &wide, "flush device 811, mean"), "the flush has its histogram, however light");
+	ok(!says(&r, &wide, "write async queue"), "the fourth class has not");
+	report_free(&r);
+}
+
+/* What cannot be known is not said, and what does not add up is. */
+static void test_honesty(void)
+{
+	struct render_opts wide = { .width = 200 };
+	struct report r = { 0 };
+	struct report_device *d;
+	char *s;
+
+	run_facts(&r);
+	d = add_device(&r, "dm-0");
+	d->bio_based = true;
+	seed = 3;
+	flushes(&d->op[OP_FLUSH], 10, 5 * MS);
+	memset(&d->op[OP_FLUSH].device, 0, sizeof(struct hist));
+	ok(says(&r, &wide, "FLUSH requests 10;") && !says(&r, &wide, " 0 ns"),
+	   "a stacked device's flushes have total times only");
+	d->bio_based = false;
+	d->flush.pre = 4;
+	ok(!says(&r, &wide, "none was seen"), "flushes are not denied");
+	ok(says(&r, &wide, "4 before a commit record, 6 without a known role"),
+	   "roles that do not add up are said");
+	ok(!says(&r, &wide, "other requests were in the device") &&
+	   !says(&r, &wide, "kernel counted"),
+	   "no figure that the report does not have");
+	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 10,
+		.flush_ns = 900 * MS };
+	ok(says(&r, &wide, "same count, but the times differ"),
+	   "equal counts with other times are said");
+	d->kernel.have_flush = false;
+	ok(!says(&r, &wide, "kernel counted"), "a kernel without flush counters is not quoted");
+	d = add_device(&r, "sdx");
+	d->kernel = (struct report_kernel){ .have = true, .reads = 7, .read_bytes = 4096 };
+	ok(says(&r, &wide, "no I/O was seen, but the kernel counted some") &&
+	   says(&r, &wide, "7 reads of 4 KiB"),
+	   "what only the kernel saw is a warning");
+	add_device(&r, "sdy");
+	add_device(&r, "sdz");
+	s = text_of(&r, &wide);
+	ok(strstr(s, "sdy  no I/O\nsdz  no I/O\n"), "idle devices stand together");
+	free(s);
+	report_free(&r);
+}
+
+/* --- JSON --- */
+
+static json_t *parse(const struct report *r, render_fn *render)
+{
+	struct buf b = { 0 };
+	json_error_t e;
+	json_t *j;
+
+	render(r, &plain, &b);
+	j = json_loads(b.data, JSON_REJECT_DUPLICATES, &e);
+	if (!j)
+		diag("line %d: %s", e.line, e.text);
+	buf_free(&b);
+	return j;
+}
+
+/* "devices.0.ops.write": NULL when a step is missing */
+static json_t *at(json_t *j, const char *path)
+{
+	char key[64];
+
+	while (j && *path) {
+		size_t n = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		if (!json_is_array(j))
+			j = json_object_get(j, key);
+		else
+			j = *key <= '9' ? json_array_get(j, strtoul(key, NULL, 10)) : NULL;
+		path += n + (path[n] == '.');
+	}
+	return j;
+}
+
+static json_int_t number(json_t *j, const char *path)
+{
+	json_t *v = at(j, path);
+
+	return json_is_integer(v) ? json_integer_value(v) : -1;
+}
+
+static const char *str(json_t *j, const char *path)
+{
+	const char *s = json_string_value(at(j, path));
+
+	return s ? s : "";
+}
+
+/* "no value, no key": nothing null, and no empty object, array or histogram, anywhere */
+static bool filled(json_t *j)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_is_null(j))
+		return false;
+	if ((json_is_object(j) && !json_object_size(j)) || (json_is_array(j) &&
+		!json_array_size(j)))
+		return false;
+	if (at(j, "buckets") && number(j, "count") <= 0)
+		return false;
+	json_object_foreach(j, key, v) {
+		if (!filled(v))
+			return false;
+	}
+	json_array_foreach(j, i, v) {
+		if (!filled(v))
+			return false;
+	}
+	return true;
+}
+
+static bool hist_good(json_t *h)
+{
+	json_int_t last = -1, sum = 0;
+	json_t *pair;
+	size_t i;
+
+	json_array_foreach(at(h, "buckets"), i, pair) {
+		json_int_t upper = number(pair, "0"), n = number(pair, "1");
+
+		if (json_array_size(pair) != 2 || upper <= last || n <= 0)
+			return false;
+		last = upper;
+		sum += n;
+	}
+	return sum == number(h, "count") && last >= number(h, "max_ns") &&
+		number(h, "sum_ns") >= 0 &&
+	       number(h, "min_ns") <= number(h, "p50_ns") &&
+	       number(h, "p50_ns") <= number(h, "p90_ns") &&
+	       number(h, "p90_ns") <= number(h, "p99_ns") &&
+	       number(h, "p99_ns") <= number(h, "p999_ns") &&
+	       number(h, "p999_ns") <= number(h, "max_ns");
+}
+
+static bool all_hists_good(json_t *j, size_t *seen)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (at(j, "buckets")) {
+		(*seen)++;
+		return hist_good(j);
+	}
+	json_object_foreach(j, key, v) {
+		if (!all_hists_good(v, seen))
+			return false;
+	}
+	json_array_foreach(j, i, v) {
+		if (!all_hists_good(v, seen))
+			return false;
+	}
+	return true;
+}
+
+static bool has_only(json_t *j, const char *keys)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(j, key, v) {
+		char *word = xasprintf(" %s ", key);
+		bool known = strstr(keys, word);
+
+		free(word);
+		if (!known) {
+			diag("unexpected key %s", key);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void test_json_schema(void)
+{
+	struct report r = { 0 };
+	size_t hists = 0;
+	json_t *j;
+	bool good;
+
+	report_journal(&r);
+	j = parse(&r, render_json);
+	ok(j != NULL, "json: it parses, without duplicate keys");
+	ok(number(j, "barriertrace.schema") == 1 && !strcmp(str(j, "barriertrace.version"), "0.1.0"),
+	   "json: head");
+	ok(has_only(j, " barriertrace run probes devices "), "json: top-level keys");
+	ok(filled(j), "json: nothing empty, nothing null");
+	good = all_hists_good(j, &hists);
+	ok(good && hists > 20, "json: %zu histograms add up and ascend", hists);
+	ok(number(j, "run.wall_ns") == 9873000000 && number(j, "run.exit_status") == 0 &&
+	   number(j, "run.lost_events") == 0 && json_is_false(at(j, "run.incomplete")) &&
+	   !strcmp(str(j, "run.start"), "2026-01-31T03:07:00Z") &&
+	   !strcmp(str(j, "run.kernel"), "6.18.0") &&
+	   !strcmp(str(j, "run.arch"), "x86_64") &&
+	   !strcmp(str(j, "run.command.1"), "/srv/db/test.sqlite") &&
+	   number(j, "run.processes") == 1, "json: run");
+	ok(!at(j, "run.lost") && !at(j, "run.notes") && !at(j, "run.filter") &&
+	   !at(j, "run.interval"),
+	   "json: what is not there has no key");
+	ok(!strcmp(str(j, "probes.0.state"), "attached") && !at(j, "probes.0.reason") &&
+	   !strcmp(str(j, "probes.1.state"), "refused") &&
+	   !strcmp(str(j, "probes.1.reason"), "not permitted") &&
+	   !at(j, "probes.1.rung"), "json: probes");
+	json_decref(j);
+	report_free(&r);
+}
+
+static void test_json_device(void)
+{
+	struct report r = { 0 };
+	json_t *j, *d;
+
+	report_journal(&r);
+	j = parse(&r, render_json);
+	d = at(j, "devices.0");
+	ok(!strcmp(str(d, "name"), "sda") && number(d, "major") == 8 && number(d, "minor") == 0 &&
+	   !strcmp(str(d, "model"), "GOODRAM C50") &&
+	   !strcmp(str(d, "write_cache"), "write back") &&
+	   json_is_false(at(d, "fua")) && json_is_false(at(d, "rotational")) &&
+	   number(d, "size") == 120034123776 &&
+	   number(d, "wbt_lat_us") == 2000 && number(d, "nr_requests") == 64 &&
+	   !strcmp(str(d, "scheduler"), "mq-deadline"), "json: device facts");
+	ok(!strcmp(str(d, "mounts.1.dir"), "/scratch") &&
+	   !strcmp(str(d, "mounts.1.barrier"), "nobarrier") &&
+	   !at(d, "mounts.2.barrier") && !at(d, "slaves") && !at(d, "disk"), "json: mounts");
+	ok(number(d, "ops.write.count") == 1909 && number(d, "ops.write.sync.count") == 412 &&
+	   number(d, "ops.write.async.count") == 1290 &&
+	   number(d, "ops.write.barrier.count") == 207 &&
+	   number(d, "ops.read.sync.count") == 58 && number(d, "ops.read.async.count") == 9 &&
+	   number(d, "ops.write.bytes") == 412 * 8192 + 1290 * 65536 + 207 * 4096,
+	   "json: a row is the sum of its classes");
+	ok(number(d, "ops.write.device.sum_ns") == number(d, "ops.write.sync.device.sum_ns") +
+	   number(d, "ops.write.async.device.sum_ns") + number(d, "ops.write.barrier.device.sum_ns"),
+	   "json: so is its time");
+	ok(number(d, "ops.flush.count") == 811 && !at(d, "ops.flush.queue") &&
+	   !at(d, "ops.flush.sync") &&
+	   !at(d, "ops.fua") && !at(d, "ops.discard"), "json: what did not happen is absent");
+	ok(number(d, "flush.pre") + number(d, "flush.post") + number(d, "flush.only") +
+	   number(d, "flush.mixed") + number(d, "flush.unknown") == 811 &&
+	   number(d, "flush.waiters") == 823 &&
+	   json_real_value(at(d, "flush.flushes_per_commit")) == 2.0 &&
+	   number(d, "flush.slot_wait.count") == 823 && number(d, "flush.sequence.count") == 604,
+	   "json: flush");
+	ok(number(d, "kernel.flushes") == 811 && number(d, "kernel.writes") == 1909 &&
+	   number(d, "naive_write.count") == 1909 && number(d, "by_command") == 1400 &&
+	   number(d, "requeues") == 2 && number(d, "errors") == 0,
+	   "json: the kernel's count and ours");
+	d = at(j, "devices.1");
+	ok(!at(d, "ops") && !at(d, "flush") && !at(d, "kernel") && !at(d, "naive_write") &&
+	   !at(d, "fua") &&
+	   json_is_true(at(d, "rotational")) && !at(d, "size"),
+	   "json: an idle, little known device is short");
+	json_decref(j);
+	report_free(&r);
+}
+
+static void test_json_odd(void)
+{
+	struct report r = { 0 };
+	size_t hists = 0;
+	json_t *j;
+
+	report_odd(&r);
+	j = parse(&r, render_json);
+	ok(number(j, "run.lost_events") == 1234 && number(j, "run.lost.0.count") + number(j,
+	   "run.lost.1.count") == 1234 &&
+	   json_is_true(at(j, "run.incomplete")) && number(j, "run.exit_status") == 137 &&
+	   at(j, "run.notes.0"),
+	   "json: what was lost, and why");
+	ok(filled(j) && all_hists_good(j, &hists),
+	   "json: also here nothing empty, and all adds up");
+	ok(number(j, "devices.0.ops.write.device.max_ns") == 1ll << 41,
+	   "json: a value beyond the axis keeps its maximum");
+	ok(json_is_true(at(j, "devices.2.bio_based")) &&
+	   !strcmp(str(j, "devices.2.slaves.1"), "sdb") &&
+	   !at(j, "devices.2.ops.write.device") && number(j,
+	   "devices.2.ops.write.total.count") == 100 &&
+	   !at(j, "devices.2.merges"), "json: a stacked device has total times only");
+	json_decref(j);
+	report_free(&r);
+	report_nothing(&r);
+	j = parse(&r, render_json);
+	ok(j && !at(j, "devices") && !at(j, "probes") && !at(j, "run.command") &&
+	   !at(j, "run.exit_status") &&
+	   filled(at(j, "run")), "json: a report without anything");
+	json_decref(j);
+}
+
+static void test_json_stream(void)
+{
+	struct report r = { 0 };
+	struct buf b = { 0 };
+	json_t *j, *pretty;
+
+	report_stream(&r);
+	render_ndjson(&r, &plain, &b);
+	ok(b.len && strchr(b.data, '\n') == b.data + b.len - 1, "ndjson: one line and its end");
+	j = parse(&r, render_ndjson);
+	pretty = parse(&r, render_json);
+	ok(j && json_equal(j, pretty), "ndjson: the same document");
+	ok(number(j, "run.interval.start_ns") == 2000000000 && !at(j, "final"),
+	   "ndjson: an interval");
+	json_decref(j);
+	json_decref(pretty);
+	r.final = true;
+	j = parse(&r, render_ndjson);
+	ok(json_is_true(at(j, "final")), "ndjson: the last one says so");
+	json_decref(j);
+	buf_free(&b);
+	report_free(&r);
+}
+
+/* --- hostile names --- */
+
+static void test_hostile_text(void)
+{
+	struct report r = { 0 };
+	bool clean = true, valid = true, wide = true, ascii = true;
+
+	report_hostile(&r);
+	for (int unicode = 0; unicode < 2; unicode++) {
+		struct render_opts o = { .width = 80, .unicode = unicode, .verbose = true };
+		char *s = text_of(&r, &o);
+		uint32_t cp;
+
+		wide = wide && fits(s, 80);
+		for (const char *c = s; *c;) {
+			c += utf8_decode(c, &cp);
+			valid = valid && cp != UTF8_BAD;
+			ascii = ascii && (unicode || cp < 0x80);
+			clean = clean && (cp >= 0x20 || cp == '\n') && !(cp >= 0x7f && cp < 0xa0) &&
+				cp != 0x202e;
+		}
+		free(s);
+	}
+	ok(clean, "hostile: no control character reaches the terminal");
+	ok(valid, "hostile: the text is valid UTF-8");
+	ok(ascii, "hostile: without unicode it is ASCII");
+	ok(wide, "hostile: and within its width");
+	ok(says(&r, &(struct render_opts){ .width = 200 }, "sd\\x1b[31m"),
+	   "hostile: escapes are shown");
+	report_free(&r);
+}
+
+static void test_hostile_json(void)
+{
+	struct report r = { 0 };
+	struct buf b = { 0 };
+	bool raw = false;
+	json_t *j;
+
+	report_hostile(&r);
+	render_ndjson(&r, &plain, &b);
+	for (size_t i = 0; i + 1 < b.len; i++) {
+		unsigned char c = (unsigned char)b.data[i], next = (unsigned char)b.data[i + 1];
+
+		raw = raw || c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0);
+	}
+	ok(!raw, "hostile: no control character is raw in the JSON");
+	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
+	ok(j && !strcmp(str(j, "devices.0.via"), "\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd\xef\xbf\xbd"
+	   "\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)"
+	   "\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9"),
+	   "hostile: what was valid comes back, what was not is U+FFFD");
+	ok(!strcmp(str(j, "devices.0.name"), "sd\x1b[31m") &&
+	   json_array_size(at(j, "run.command")) == 4,
+	   "hostile: every argument is there");
+	json_decref(j);
+	buf_free(&b);
+	report_free(&r);
+}
+
+static void test_locale(void)
+{
+	struct render_opts o = { .width = 80, .unicode = true };
+	struct report r = { 0 };
+	char *c, *de;
+
+	report_odd(&r);
+	c = text_of(&r, &o);
+	if (setlocale(LC_ALL, "de_DE.UTF-8") || setlocale(LC_ALL, "C.UTF-8"))
+		diag("locale %s", setlocale(LC_ALL, NULL));
+	de = text_of(&r, &o);
+	ok(!strcmp(c, de), "a locale changes nothing");
+	setlocale(LC_ALL, "C");
+	free(c);
+	free(de);
+	report_free(&r);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		golden_dir = argv[1];
+	else if (getenv("GOLDEN_DIR"))
+		golden_dir = getenv("GOLDEN_DIR");
+	check_golden("journal", report_journal);
+	check_golden("odd", report_odd);
+	check_golden("hostile", report_hostile);
+	check_golden("nothing", report_nothing);
+	check_golden("stream", report_stream);
+	test_widths();
+	test_color();
+	test_sentences();
+	test_honesty();
+	test_json_schema();
+	test_json_device();
+	test_json_odd();
+	test_json_stream();
+	test_hostile_text();
+	test_hostile_json();
+	test_locale();
+	return tap_done();
+}
