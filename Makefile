@@ -29,7 +29,7 @@ Q := @
 say = @printf '  %-8s %s\n'
 endif
 
-LIBS := libbpf libelf zlib jansson mount libudev
+LIBS := libbpf libelf zlib jansson mount
 # expanded when a rule needs it: scripts/setup may have to install pkg-config and the libraries first
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
 LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
@@ -53,7 +53,7 @@ SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 .PHONY: all tests check demo install uninstall clean setup-build setup-test setup-demo golden-update
 .DELETE_ON_ERROR:
 
-all: $(O)/barriertrace
+all: $(O)/barriertrace $(O)/barriertrace.1
 
 # ---- the BPF side ----
 
@@ -81,6 +81,13 @@ $(O)/src/%.o: src/%.c VERSION | $(SKEL)
 $(O)/barriertrace: $(OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIB_LIBS)
+
+# the options in the man page and the completion come from the tables that the program itself reads
+$(O)/barriertrace.1: docs/barriertrace.1.in $(O)/barriertrace
+	$(say) MAN $@
+	$(Q)$(O)/barriertrace --generate man > $@.options
+	$(Q)sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd;}' -e 's/@VERSION@/$(VERSION)/' $< > $@
+	$(Q)rm -f $@.options
 
 # ---- tests: unit tests run under the sanitizers ----
 
@@ -125,9 +132,13 @@ golden-update: tests
 
 install: all
 	install -D -m 755 $(O)/barriertrace $(DESTDIR)$(PREFIX)/bin/barriertrace
+	install -D -m 644 $(O)/barriertrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/barriertrace.1
+	$(O)/barriertrace --generate completion > $(O)/completion
+	install -D -m 644 $(O)/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/barriertrace
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/barriertrace
+	rm -f $(DESTDIR)$(PREFIX)/bin/barriertrace $(DESTDIR)$(PREFIX)/share/man/man1/barriertrace.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/barriertrace
 
 clean:
 	rm -rf $(O)

@@ -8,6 +8,9 @@
  * CPU has one writer at a time: the kernel doesn't start a program on a CPU on which it already runs.
  */
 #include "flush.bpf.h"
+#include "follow.bpf.h"
+
+#define NO_SLOT (~0u)	/* no such key: a lookup gives NULL */
 
 /* What is known of the request's queue, or NULL when its disk isn't traced. */
 static __always_inline struct wire_queue *queue_slow(struct request *rq, struct request_queue *q, struct wire_queue *qs,
@@ -53,22 +56,28 @@ static __always_inline struct wire_queue *queue_of(struct request *rq, bool dire
  * A request's slot. With a scheduler a request keeps its internal_tag for life; without one it has only `tag`. A
  * FLUSH borrows its first waiter's tag, so it has a slot of its own behind its hardware queue's.
  */
-static __always_inline struct slot *slot_of(struct request *rq, struct wire_queue *qs, bool flush, bool direct)
+static __always_inline u32 slot_key(struct request *rq, struct wire_queue *qs, bool flush, bool direct)
 {
 	struct blk_mq_hw_ctx *hctx = GET(direct, rq, mq_hctx);
 	u32 hw = GET(direct, hctx, queue_num);
-	u32 tag = qs->disk.depth, key;
+	u32 tag = qs->disk.depth;
 
 	if (!flush) {
 		tag = GET(direct, rq, internal_tag);
 		if ((s32)tag < 0)
 			tag = GET(direct, rq, tag);
 		if (tag >= qs->disk.depth)
-			return NULL;
+			return NO_SLOT;
 	}
 	if (hw >= qs->disk.hw_queues)
-		return NULL;
-	key = qs->disk.slot_base + hw * (qs->disk.depth + 1) + tag;
+		return NO_SLOT;
+	return qs->disk.slot_base + hw * (qs->disk.depth + 1) + tag;
+}
+
+static __always_inline struct slot *slot_of(struct request *rq, struct wire_queue *qs, bool flush, bool direct)
+{
+	u32 key = slot_key(rq, qs, flush, direct);
+
 	return bpf_map_lookup_elem(&slots, &key);
 }
 
@@ -121,6 +130,17 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq)
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
 	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
+	if (cfg.ledger) {
+		s->start = 0;
+		s->pre.issue = s->data.issue = s->post.issue = 0;
+	}
+}
+
+/* A request that was not seen to begin: its sender is not who runs now. */
+static __always_inline void slot_begin_unknown(struct slot *s, struct request *rq)
+{
+	slot_begin(s, rq);
+	s->tid = s->tgid = s->mine = 0;
 }
 
 /* Which view a request is counted in: its partition's when that is traced by name, else its disk's. */
@@ -157,13 +177,69 @@ static __always_inline u32 request_class(u32 flags, u32 rq_flags)
 
 /* ---- start, insert, issue ---- */
 
+/* When the issuing task was woken and came onto its CPU, if it is followed: that is what the request waited for. */
+static __always_inline void note_issuer(struct slot *s)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	struct task_state *t;
+	u8 *f = pid_flags(tid);
+
+	s->issuer = tid;
+	s->issuer_wake = s->issuer_on = 0;
+	if (!f || !(*f & FOLLOWED))
+		return;
+	t = bpf_map_lookup_elem(&tasks, &tid);
+	if (t) {
+		s->issuer_wake = t->last_wake;
+		s->issuer_on = t->on;
+	}
+}
+
+static __always_inline void step_take(struct wire_step *step, struct slot *s, u64 begin, u64 done)
+{
+	step->begin = begin;
+	step->issue = s->issue;
+	step->done = done;
+	step->issuer = s->issuer;
+	step->issuer_wake = s->issuer_wake;
+	step->issuer_on = s->issuer_on;
+	step->in_flight = s->in_flight;
+}
+
+/* From now until the next completion on this CPU, who is woken here is woken by this request; rq NULL: by none. */
+static __always_inline void completion_note(void *ctx, struct request *rq, struct wire_queue *qs, struct slot *s,
+					    u32 key, u64 done, u16 class, u16 flags, u32 bytes)
+{
+	u32 zero = 0;
+	struct completing *c = bpf_map_lookup_elem(&completions, &zero);
+
+	if (!c)
+		return;
+	c->rq = (u64)rq;
+	if (!rq)
+		return;
+	c->done = done;
+	c->slot = key;
+	c->pid = (u32)bpf_get_current_pid_tgid();
+	c->irq = in_interrupt(ctx);
+	c->sent = 0;
+	c->class = class;
+	c->flags = flags;
+	c->disk = qs->disk.dev;
+	c->bytes = bytes;
+	c->sender = s && s->rq == (u64)rq ? s->tid : 0;
+}
+
 static __always_inline int on_start(struct request *rq, bool direct)
 {
 	struct wire_queue *qs = queue_of(rq, direct);
 	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
 
-	if (s)
+	if (s) {
 		slot_begin(s, rq);
+		if (cfg.ledger)
+			s->start = bpf_ktime_get_ns();
+	}
 	return 0;
 }
 
@@ -197,6 +273,8 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 		slot_begin(s, rq);
 	s->issue = bpf_ktime_get_ns();
 	s->in_flight = qs->in_flight;
+	if (cfg.ledger)
+		note_issuer(s);
 	if (!flush && !s->issued) {
 		s->issued = 1;
 		__sync_fetch_and_add(&qs->in_flight, 1);
@@ -306,7 +384,7 @@ static __always_inline void flush_cell(u32 view, const struct times *t, u64 star
  * rejects it. A global function, so that the verifier looks at it once and not once per waiter; addresses travel as numbers
  * because 5.10 knows no pointer arguments.
  */
-__noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id)
+__noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 {
 	struct request *w = (struct request *)waiter;
 	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &queue_id);
@@ -322,6 +400,15 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id)
 	if (!wanted(w, s))
 		return 0;
 	role = flush_role(BPF_CORE_READ(w, flush.seq));
+	if (cfg.ledger && s) {
+		/* the FLUSH's own slot: it serves waiters of its hardware queue only */
+		struct slot *fs = slot_of(w, qs, true, false);
+
+		if (s->rq != waiter)
+			slot_begin_unknown(s, w);
+		if (fs)
+			step_take(role == ROLE_POST ? &s->post : &s->pre, fs, start, now);
+	}
 	view = qs->disk.view;
 	dev = qs->disk.n_parts ? request_part_dev(w) : 0;
 	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
@@ -361,6 +448,8 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 		in_flight = s->in_flight;
 		s->rq = 0;
 	}
+	if (cfg.ledger)
+		completion_note(NULL, NULL, qs, NULL, NO_SLOT, 0, 0, 0, 0);
 	for (u32 i = 0; i < FLUSH_MAX_WAITERS; i++) {
 		u32 visit;
 
@@ -368,7 +457,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 			whole = i > 0;
 			break;
 		}
-		visit = flush_visit((u64)flush_waiter(node), start, id);
+		visit = flush_visit((u64)flush_waiter(node), start, id, t->now);
 		node = BPF_CORE_READ(node, next);
 		any |= visit;
 		roles |= visit & VISIT_ROLE;
@@ -405,7 +494,8 @@ static __always_inline void complete_sequence(struct request *rq, struct wire_ce
 }
 
 /* The slot of a completing request comes free, except that a barrier write may still wait for its post-flush. */
-static __always_inline void slot_end(struct slot *s, struct request *rq, struct wire_queue *qs, bool sequence, u64 now)
+static __always_inline void slot_end(struct slot *s, struct request *rq, struct wire_queue *qs, bool sequence, u64 now,
+				     u32 bytes)
 {
 	if (!s)
 		return;
@@ -419,9 +509,10 @@ static __always_inline void slot_end(struct slot *s, struct request *rq, struct 
 		return;
 	}
 	if (s->rq != (u64)rq)
-		slot_begin(s, rq);
+		slot_begin_unknown(s, rq);
 	s->insert = s->issue = 0;
 	s->data_done = now;
+	s->bytes = bytes;
 }
 
 static __always_inline void complete_data(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *t,
@@ -460,7 +551,16 @@ static __always_inline void complete_piece(struct request *rq, struct wire_queue
 		ADD(cfg.atomic, c->bytes, bytes);
 }
 
-static __always_inline int on_complete(struct request *rq, int error, u32 bytes, bool direct)
+static __always_inline void note_sequence(void *ctx, struct request *rq, struct wire_queue *qs, struct slot *s, u32 key,
+					  u64 now, u32 class)
+{
+	bool data = s && s->rq == (u64)rq && s->data.issue;
+
+	completion_note(ctx, rq, qs, s, key, now, data ? class : WIRE_FLUSH,
+			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0);
+}
+
+static __always_inline int on_complete(void *ctx, struct request *rq, int error, u32 bytes, bool direct)
 {
 	struct times t = { .now = bpf_ktime_get_ns() };
 	struct wire_queue *qs = queue_of(rq, direct);
@@ -481,12 +581,14 @@ static __always_inline int on_complete(struct request *rq, int error, u32 bytes,
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
 	if (!wanted(rq, s)) {
-		slot_end(s, rq, qs, sequence, t.now);
+		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
 	if (!left && !bytes && !sequence && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
 		c = cell_of(request_view(rq, qs), WIRE_CELL_SEQUENCE);
 		v = view_of(request_view(rq, qs));
+		if (cfg.ledger)
+			note_sequence(ctx, rq, qs, s, slot_key(rq, qs, false, direct), t.now, class);
 		if (c && v)
 			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
 		return 0;
@@ -496,8 +598,14 @@ static __always_inline int on_complete(struct request *rq, int error, u32 bytes,
 		return 0;
 	}
 	request_times(&t, rq, s, rq_flags, direct);
+	if (cfg.ledger) {
+		if (s && s->rq == (u64)rq)
+			step_take(&s->data, s, s->insert, t.now);
+		completion_note(ctx, sequence ? NULL : rq, qs, s, slot_key(rq, qs, false, direct), t.now,
+				class, 0, bytes);
+	}
 	complete_data(rq, qs, s, &t, class, sequence, bytes, error);
-	slot_end(s, rq, qs, sequence, t.now);
+	slot_end(s, rq, qs, sequence, t.now, bytes);
 	return 0;
 }
 
@@ -535,11 +643,11 @@ int io_start_raw(u64 *ctx)
 SEC("?tp_btf/block_rq_complete")
 int rq_complete_btf(u64 *ctx)
 {
-	return on_complete((struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], true);
+	return on_complete(ctx, (struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], true);
 }
 
 SEC("?raw_tp/block_rq_complete")
 int rq_complete_raw(u64 *ctx)
 {
-	return on_complete((struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], false);
+	return on_complete(ctx, (struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], false);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define STATE
-#include "state.bpf.h"
+#include "file.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -22,7 +22,9 @@ struct slot {
 	u32 in_flight;		/* others in the device when it was issued */
 	u32 issued;		/* 1 while it counts as in the device */
 	u32 mine;		/* 1: its sender passes the filter by task */
+	u32 bytes;		/* of a flush sequence's data step */
 	u32 issuer;
+	u32 pad;
 	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
 	u64 start;		/* when it came into being */
 	struct wire_step pre, data, post;	/* steps of its flush sequence that are over */
@@ -36,7 +38,9 @@ struct completing {
 	u32 irq;		/* done in interrupt context */
 	u32 sent;		/* its record has been sent */
 	u16 class, flags;	/* as in struct wire_request */
-	u32 disk;
+	u32 disk, bytes;
+	u32 sender;		/* tid of who sent it */
+	u32 pad;
 };
 
 /* By wire_disk's key: the kernel dev_t of a whole disk. */
@@ -110,6 +114,8 @@ STATE struct {
 
 STATE const volatile struct bt_config cfg SEC(".rodata");
 STATE struct wire_run run SEC(".data");
+
+#define COMPLETION_MAX_NS 500000	/* what a completion may take before a wake-up is no longer put down to it */
 
 #define ADD(shared, x, n) do { \
 	if (shared) \

@@ -168,9 +168,10 @@ struct wire_sync {
 	__bt_u32 worker;	/* who carried it out when it is another task (io_uring, AIO); else 0 */
 	int ret;
 	__bt_u16 call;		/* enum wire_call */
-	__bt_u16 pad;
+	__bt_u16 sleeps;	/* of the caller within the call, modulo 2^16: as sent, */
 	char comm[16];		/* of the calling process's leader */
-	__bt_u32 pad2;
+	__bt_u16 switches;	/* and as the kernel counts them (nvcsw + nivcsw); 0 and 0 with a worker */
+	__bt_u16 pad;
 };
 WIRE_ASSERT_SIZE(struct wire_sync, 80);
 
@@ -201,7 +202,7 @@ struct wire_sleep {
 	__bt_u8 how;		/* enum wire_how */
 	__bt_u8 stack_len;	/* entries of `stack` that are filled */
 	__bt_u8 waker_kind;	/* enum wire_task_kind of the waker, or 0 */
-	__bt_u8 pad;
+	__bt_u8 idle;		/* 1: it slept for want of work (TASK_IDLE: a kworker between two work items) */
 	__bt_u64 stack[WIRE_STACK];	/* where it slept, innermost first; taken only where the waker alone doesn't tell */
 };
 WIRE_ASSERT_SIZE(struct wire_sleep, 160);

@@ -71,6 +71,7 @@ static int run(struct ctx *c)
 
 	for (int i = 0; i < PROBE_COUNT; i++)
 		c->want.on[i] = true;
+	c->want.ledger = true;
 	c->want.views = c->want.stripes = c->want.slots = 1;
 	err = probes_open(&c->want, &p, &e);
 	if (!err)
@@ -94,12 +95,7 @@ int cmd_probes(char **argv)
 	if (options_parse(&probes_def, argv, set, &c, &words, &e))
 		return command_failed(&e);
 	if (c.help) {
-		struct buf b = { 0 };
-
-		options_help("barriertrace", &probes_def, &b);
-		fputs(b.data, stdout);
-		buf_free(&b);
-		status = 0;
+		status = command_help(&probes_def);
 	} else if (words.words) {
 		log_error("probes takes no disk: '%s'", words.words[0]);
 		status = EXIT_USAGE;

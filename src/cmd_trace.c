@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -15,19 +14,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyse/verdict.h"
 #include "collect/command.h"
 #include "collect/filter.h"
 #include "commands.h"
 #include "log.h"
 #include "mem.h"
 #include "num.h"
-#include "outfile.h"
-#include "render/render.h"
+#include "output.h"
 #include "session.h"
 
 enum {
-	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
-	OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_VERSION, OPT_HELP
+	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_RECORDING, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
+	OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_VERSION, OPT_HELP
 };
 
 #define G_WHAT "What to trace"
@@ -35,27 +34,46 @@ enum {
 #define G_OUT "Output"
 #define G_KERNEL "Kernel side"
 
+#define WHAT_OPTIONS \
+	{ "pid", 'p', "PID", OPT_PID, "Count only requests that this process sends itself (not what the journal or " \
+	  "writeback do for it); ends when it ends.", G_WHAT }, \
+	{ "cgroup", 0, "PATH", OPT_CGROUP, "Count only requests of this cgroup and those below it.", G_WHAT }, \
+	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", G_WHAT }, \
+	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
+
+#define DURATION_OPTION \
+	{ "duration", 'd', "SECONDS", OPT_DURATION, "Stop after SECONDS (also 500ms, 2m). Without it: until Ctrl-C, " \
+	  "or until COMMAND ends.", G_RUN },
+
+#define OTHER_OPTIONS \
+	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'. With -i: one " \
+	  "object per line.", G_OUT }, \
+	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", G_OUT }, \
+	{ "quiet", 'q', NULL, OPT_QUIET, "Tables only: no histograms, no notes, no progress.", G_OUT }, \
+	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
+	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT }, \
+	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
+	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp).", \
+	  G_KERNEL }, \
+	{ "version", 0, NULL, OPT_VERSION, "Show the version.", NULL }, \
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+
 static const struct option_def options[] = {
-	{ "pid", 'p', "PID", OPT_PID, "Count only requests that this process sends itself (not what the journal or "
-	  "writeback do for it); ends when it ends.", G_WHAT },
-	{ "cgroup", 0, "PATH", OPT_CGROUP, "Count only requests of this cgroup and those below it.", G_WHAT },
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", G_WHAT },
+	WHAT_OPTIONS
 	{ "interval", 'i', "SECONDS", OPT_INTERVAL, "Report every SECONDS, and the whole run at the end. On a "
 	  "terminal the report is redrawn in place.", G_RUN },
-	{ "duration", 'd', "SECONDS", OPT_DURATION, "Stop after SECONDS (also 500ms, 2m). Without it: until Ctrl-C, "
-	  "or until COMMAND ends.", G_RUN },
+	DURATION_OPTION
 	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", G_OUT },
-	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'. With -i: one "
-	  "object per line.", G_OUT },
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", G_OUT },
-	{ "quiet", 'q', NULL, OPT_QUIET, "Tables only: no histograms, no notes, no progress.", G_OUT },
-	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
-	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT },
-	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL },
-	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp).",
-	  G_KERNEL },
-	{ "version", 0, NULL, OPT_VERSION, "Show the version.", NULL },
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OTHER_OPTIONS
+	{ 0 },
+};
+
+static const struct option_def record_options[] = {
+	{ "output", 'o', "FILE", OPT_RECORDING, "Write the recording to FILE.", G_OUT },
+	{ "text", 0, "FILE", OPT_OUTPUT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
+	WHAT_OPTIONS
+	DURATION_OPTION
+	OTHER_OPTIONS
 	{ 0 },
 };
 
@@ -68,28 +86,46 @@ const struct command_def trace_def = {
 		 "A TARGET is a disk (sda, /dev/nvme0n1), a partition, a dm or md device, a mount point or a file. "
 		 "Without one: every disk that sees I/O or, with a COMMAND, the disks that it reached.\n\n"
 		 "COMMAND is started when every probe is attached. Its input, output and exit status are its own; the report "
-		 "goes to standard error or to -o FILE.",
+		 "goes to standard error or to -o FILE.\n\n"
+		 "Other commands: barriertrace probes (what this kernel lets us see), record and report (keep a run, and show it later), "
+		 "diff (compare two); each has its --help.",
 	.options = options,
 	.wraps = true,
 	.words = "DISK",
 };
+
+const struct command_def record_def = {
+	.name = "record",
+	.usage = "-o FILE [OPTION].. [TARGET].. [-- COMMAND [ARGUMENT]..]",
+	.summary = "Trace as barriertrace does, and keep the facts in a file.",
+	.about = "Any report can be made from the recording later, on any machine, without rights: "
+		 "barriertrace report FILE. Put it on a disk that isn't traced.",
+	.options = record_options,
+	.wraps = true,
+	.words = "DISK",
+};
+
+#define TICK_NS		100000000	/* facts are fetched this often, or earlier when many wait */
+#define TICKS_PER_LOOK	10
 
 struct trace {
 	/* what the user wants */
 	struct session_opts session;
 	struct filter filter;
 	uint64_t interval_ns, duration_ns;
-	const char *output_path, *json_path;
-	bool quiet, verbose, as_root, strict, ascii, help, version;
+	struct outputs out;
+	const char *record_path;	/* NULL: no recording */
+	bool quiet, verbose, as_root, strict, no_ledger, help, version;
 	char *const *argv;		/* the command; NULL: none */
 
 	/* what runs */
 	struct session *s;
 	struct command cmd;
-	struct outfile text_out, json_out;
+	struct recording_writer *recording;
+	char *note;
 	int signals, tick;		/* file descriptors */
+	uint64_t ticks;			/* since the last look around */
 	sigset_t blocked;
-	bool on_screen;			/* intervals are redrawn in place on standard output */
 	bool in_place;			/* a progress line stands on the terminal */
 	bool stopping;			/* a first signal came */
 	bool now;			/* a second one: end without waiting */
@@ -119,11 +155,12 @@ static int set_seconds(const char *name, const char *value, uint64_t *ns, struct
 static int set_flag(struct trace *t, int id)
 {
 	switch (id) {
-	case OPT_QUIET:		t->quiet = true; break;
-	case OPT_VERBOSE:	t->verbose = true; break;
+	case OPT_QUIET:		t->quiet = t->out.quiet = true; break;
+	case OPT_VERBOSE:	t->verbose = t->out.verbose = true; break;
 	case OPT_AS_ROOT:	t->as_root = true; break;
 	case OPT_STRICT:	t->strict = true; break;
-	case OPT_ASCII:		t->ascii = true; break;
+	case OPT_NO_LEDGER:	t->no_ledger = true; break;
+	case OPT_ASCII:		t->out.ascii = true; break;
 	case OPT_VERSION:	t->version = true; break;
 	case OPT_HELP:		t->help = true; break;
 	}
@@ -139,8 +176,9 @@ static int set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_CGROUP:	return filter_cgroup(&t->filter, value, e);
 	case OPT_INTERVAL:	return set_seconds("interval", value, &t->interval_ns, e);
 	case OPT_DURATION:	return set_seconds("duration", value, &t->duration_ns, e);
-	case OPT_OUTPUT:	t->output_path = value; return 0;
-	case OPT_JSON:		t->json_path = value; return 0;
+	case OPT_RECORDING:	t->record_path = value; return 0;
+	case OPT_OUTPUT:	t->out.text_path = value; return 0;
+	case OPT_JSON:		t->out.json_path = value; return 0;
 	case OPT_BTF:		t->session.want.btf_path = value; return 0;
 	case OPT_RUNG:		return probe_want_force(&t->session.want, value, e);
 	default:		return set_flag(t, id);
@@ -149,35 +187,6 @@ static int set(void *ctx, int id, const char *value, struct err *e)
 
 /* ---- output ---- */
 
-static bool utf8_locale(void)
-{
-	const char *vars[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	for (size_t i = 0; i < 3; i++) {
-		const char *v = getenv(vars[i]);
-
-		if (v && *v)
-			return strcasestr(v, "utf-8") || strcasestr(v, "utf8");
-	}
-	return false;
-}
-
-static struct render_opts text_opts(const struct trace *t)
-{
-	int fd = t->text_out.fd;
-	struct winsize ws;
-	bool tty = isatty(fd);
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return (struct render_opts){
-		.color = tty && !(no_color && *no_color) && term && strcmp(term, "dumb"),
-		.unicode = !t->ascii && utf8_locale(),
-		.width = tty && !ioctl(fd, TIOCGWINSZ, &ws) && ws.ws_col >= 60 ? ws.ws_col : 80,
-		.quiet = t->quiet,
-		.verbose = t->verbose,
-	};
-}
-
 static void clear_progress(struct trace *t)
 {
 	if (t->in_place)
@@ -185,67 +194,31 @@ static void clear_progress(struct trace *t)
 	t->in_place = false;
 }
 
-static int write_text(struct trace *t, const struct report *r, struct err *e)
+static struct session_facts run_facts(const struct trace *t)
 {
-	struct render_opts o = text_opts(t);
-	struct buf b = { 0 };
-	int err;
-
-	if (t->text_out.fd < 0)
-		return 0;
-	if (t->on_screen)
-		buf_str(&b, "\033[H\033[J");
-	if (o.width > 120)
-		o.width = 120;
-	render_text(r, &o, &b);
-	err = outfile_write(&t->text_out, &b, e);
-	buf_free(&b);
-	return err;
-}
-
-static int write_json(struct trace *t, const struct report *r, struct err *e)
-{
-	const struct render_opts o = { 0 };
-	struct buf b = { 0 };
-	int err;
-
-	if (t->json_out.fd < 0)
-		return 0;
-	if (t->interval_ns)
-		render_ndjson(r, &o, &b);
-	else
-		render_json(r, &o, &b);
-	err = outfile_write(&t->json_out, &b, e);
-	buf_free(&b);
-	return err;
-}
-
-static void command_facts(const struct trace *t, struct report *r)
-{
-	r->filter = xstrdup(t->filter.text);
-	if (!t->argv)
-		return;
-	r->command = strv_dup(t->argv);
-	r->have_exit_status = t->have_status;
-	r->exit_status = t->status;
+	return (struct session_facts){
+		.command = t->argv,
+		.have_exit_status = t->have_status,
+		.exit_status = t->status,
+		.filter = t->filter.text,
+		.note = t->note,
+	};
 }
 
 static int write_report(struct trace *t, struct report *r, struct err *e)
 {
-	int err;
-
-	command_facts(t, r);
+	verdict_make(r);
 	clear_progress(t);
-	err = write_json(t, r, e);
-	return err ? err : write_text(t, r, e);
+	return outputs_write(&t->out, r, e);
 }
 
 static int report_interval(struct trace *t, struct err *e)
 {
+	struct session_facts facts = run_facts(t);
 	struct report r;
 	int err;
 
-	session_report_interval(t->s, &r);
+	session_report_interval(t->s, &facts, &r);
 	err = write_report(t, &r, e);
 	report_free(&r);
 	return err;
@@ -253,43 +226,30 @@ static int report_interval(struct trace *t, struct err *e)
 
 static int report_final(struct trace *t, bool *incomplete, struct err *e)
 {
+	struct session_facts facts;
 	struct report r;
 	int err;
 
-	session_report_total(t->s, &r);
+	if (t->filter.ended && !t->note)
+		t->note = xasprintf("process %d ended during the run", t->filter.pid);
+	facts = run_facts(t);
+	session_report_total(t->s, &facts, &r);
 	r.interval = t->interval_ns > 0;	/* the last of a stream */
-	if (t->filter.ended)
-		strv_add(&r.notes, xasprintf("process %d ended during the run", t->filter.pid));
 	*incomplete = r.incomplete;
 	if (r.lost_events)
 		log_error("%" PRIu64 " events were lost: the report is incomplete", r.lost_events);
 	err = write_report(t, &r, e);
 	if (!err)
-		err = outfile_commit(&t->text_out, e);
-	if (!err)
-		err = outfile_commit(&t->json_out, e);
+		err = outputs_commit(&t->out, e);
 	report_free(&r);
 	return err;
 }
 
-/* Where the text goes: -o, else standard error beside a command, else standard output unless JSON takes it. */
+/* Text goes to standard error beside a command; beside a recording only where it is asked for. */
 static int open_outputs(struct trace *t, struct err *e)
 {
-	bool stream = t->interval_ns > 0, json_stdout = t->json_path && !strcmp(t->json_path, "-");
-	int err = 0;
-
-	if (t->json_path)
-		err = outfile_open(&t->json_out, t->json_path, stream, e);
-	if (err)
-		return err;
-	if (t->output_path)
-		return outfile_open(&t->text_out, t->output_path, stream, e);
-	if (t->argv)
-		t->text_out = (struct outfile){ .fd = dup(STDERR_FILENO), .path = "standard error" };
-	else if (!json_stdout)
-		return outfile_open(&t->text_out, "-", stream, e);
-	t->on_screen = false;
-	return 0;
+	t->out.stream = t->interval_ns > 0;
+	return outputs_open(&t->out, t->record_path ? TEXT_NOWHERE : t->argv ? TEXT_STDERR : TEXT_STDOUT, e);
 }
 
 static void progress(struct trace *t)
@@ -327,7 +287,9 @@ static int resolve_targets(struct trace *t, char **words, struct err *e)
 
 static int open_signals(struct trace *t, struct err *e)
 {
-	struct itimerspec every = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
+	struct itimerspec every = {
+		.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS,
+	};
 
 	sigemptyset(&t->blocked);
 	sigaddset(&t->blocked, SIGINT);
@@ -349,6 +311,9 @@ static int start(struct trace *t, struct err *e)
 	want->filter_cgroup = t->filter.cgroup_kind;
 	want->cgroup_id = t->filter.cgroup_id;
 	want->command = t->argv != NULL;
+	want->ledger = !t->no_ledger;
+	t->session.stream = t->interval_ns > 0;
+	t->session.command = t->argv;
 	err = session_open(&t->session, &t->s, e);
 	if (!err && t->argv)
 		err = command_fork(&t->cmd, t->argv, t->as_root, e);
@@ -356,6 +321,9 @@ static int start(struct trace *t, struct err *e)
 		return err;
 	/* only now: the command keeps the signals as our caller had them */
 	sigprocmask(SIG_BLOCK, &t->blocked, NULL);
+	/* a full disk or a closed pipe is an error to be told, not the end */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (t->argv)
 		err = session_follow(t->s, t->cmd.pid, e);
 	if (!err)
@@ -387,7 +355,13 @@ static void on_tick(struct trace *t)
 
 	if (read(t->tick, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
+	session_drain(t->s);
+	t->ticks += ticks;
+	if (t->ticks < TICKS_PER_LOOK)
+		return;
+	t->ticks = 0;
 	session_look_around(t->s);
+	session_save(t->s);
 	progress(t);
 }
 
@@ -423,8 +397,9 @@ static int loop(struct trace *t, struct err *e)
 			{ .fd = t->tick, .events = POLLIN },
 			{ .fd = t->argv ? t->cmd.pidfd : -1, .events = POLLIN },
 			{ .fd = t->filter.pidfd, .events = POLLIN },
+			{ .fd = session_fd(t->s), .events = POLLIN },
 		};
-		int n = poll(p, 4, wait_ms(t));
+		int n = poll(p, sizeof(p) / sizeof(p[0]), wait_ms(t));
 
 		if (n < 0 && errno != EINTR)
 			return err_set(e, errno, EXIT_FAILED, "poll: %s", strerror(errno));
@@ -436,6 +411,8 @@ static int loop(struct trace *t, struct err *e)
 			t->have_status = true;
 		if (p[3].revents)
 			t->filter.ended = true;
+		if (p[4].revents)
+			session_drain(t->s);
 		if (t->interval_ns && clock_ns() >= t->next_interval_ns) {
 			t->next_interval_ns += t->interval_ns;
 			err = report_interval(t, e);
@@ -454,6 +431,45 @@ static int final_status(struct trace *t, bool incomplete)
 	return incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
+/* Watching a disk by writing to it would change what is seen. */
+static void note_own_place(struct trace *t)
+{
+	struct targets on = { 0 };
+	struct err e;
+
+	if (target_resolve(t->record_path, &on, &e))
+		return;
+	for (size_t i = 0; i < on.n && !t->note; i++)
+		for (size_t j = 0; j < t->session.targets.n; j++)
+			if (on.t[i].disk_major == t->session.targets.t[j].disk_major &&
+			    on.t[i].disk_minor == t->session.targets.t[j].disk_minor && !t->session.all && !t->note)
+				t->note = xasprintf("the recording %s lies on %s, which is traced: its own writes are "
+						    "among those that are shown", t->record_path, on.t[i].disk);
+	targets_free(&on);
+}
+
+static int open_recording(struct trace *t, struct err *e)
+{
+	int err = recording_create(t->record_path, &t->recording, e);
+
+	t->session.recording = t->recording;
+	if (!err)
+		note_own_place(t);
+	return err;
+}
+
+static int close_recording(struct trace *t, struct err *e)
+{
+	struct recording_written w = *recording_written(t->recording);
+	int err = recording_close(t->recording, e);
+
+	t->recording = NULL;
+	if (err || w.stopped)
+		return err;
+	log_note("%s facts recorded; see them with: barriertrace report %s", num_count(w.records).s, t->record_path);
+	return 0;
+}
+
 static int run(struct trace *t, char **words, struct err *e, int *status)
 {
 	bool incomplete = false;
@@ -462,28 +478,34 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 	err = resolve_targets(t, words, e);
 	if (!err)
 		err = open_outputs(t, e);
+	if (!err && t->record_path)
+		err = open_recording(t, e);
 	if (!err)
 		err = open_signals(t, e);
 	if (!err)
 		err = start(t, e);
 	if (err)
 		return err;
-	t->on_screen = t->interval_ns && !t->output_path && t->text_out.fd >= 0 && isatty(t->text_out.fd);
 	if (!t->quiet && !t->argv && !t->interval_ns && isatty(STDERR_FILENO))
 		progress(t);
 	err = loop(t, e);
 	if (!err)
 		err = report_final(t, &incomplete, e);
+	if (!err && t->recording)
+		err = close_recording(t, e);
 	*status = final_status(t, incomplete);
 	return err;
 }
 
 static void clean_up(struct trace *t)
 {
+	struct err e;
+
 	command_abandon(&t->cmd);
 	session_close(t->s);
-	outfile_close(&t->text_out);
-	outfile_close(&t->json_out);
+	outputs_close(&t->out);
+	recording_close(t->recording, &e);
+	free(t->note);
 	filter_free(&t->filter);
 	if (t->signals >= 0)
 		close(t->signals);
@@ -493,20 +515,10 @@ static void clean_up(struct trace *t)
 		targets_free(&t->session.targets);
 }
 
-static int say_help(void)
-{
-	struct buf b = { 0 };
-
-	options_help("barriertrace", &trace_def, &b);
-	fputs(b.data, stdout);
-	buf_free(&b);
-	return EXIT_OK;
-}
-
-int cmd_trace(char **argv)
+static int trace_main(const struct command_def *def, char **argv)
 {
 	struct trace t = {
-		.text_out = OUTFILE_NONE, .json_out = OUTFILE_NONE, .signals = -1, .tick = -1,
+		.out = OUTPUTS_NONE, .signals = -1, .tick = -1,
 		.filter = FILTER_NONE, .cmd = { .pidfd = -1, .go = -1, .failed = -1 },
 	};
 	struct options_result words = { 0 };
@@ -514,13 +526,16 @@ int cmd_trace(char **argv)
 	int status = EXIT_FAILED;
 
 	probe_want_default(&t.session.want);
-	if (options_parse(&trace_def, argv, set, &t, &words, &e)) {
+	if (options_parse(def, argv, set, &t, &words, &e)) {
 		status = command_failed(&e);
 	} else if (t.help) {
-		status = say_help();
+		status = command_help(def);
 	} else if (t.version) {
 		printf("barriertrace %s\n", BT_VERSION);
 		status = EXIT_OK;
+	} else if (def == &record_def && !t.record_path) {
+		log_error("record needs -o FILE: where to put the recording");
+		status = EXIT_USAGE;
 	} else {
 		log_level(t.quiet, t.verbose);
 		t.argv = words.command;
@@ -530,4 +545,14 @@ int cmd_trace(char **argv)
 	clean_up(&t);
 	options_result_free(&words);
 	return status;
+}
+
+int cmd_trace(char **argv)
+{
+	return trace_main(&trace_def, argv);
+}
+
+int cmd_record(char **argv)
+{
+	return trace_main(&record_def, argv);
 }

@@ -10,10 +10,15 @@ struct command_row {
 	int (*run)(char **argv);	/* argv without program and command name; the exit status */
 };
 
-extern const struct command_def trace_def, probes_def;
+extern const struct command_def trace_def, record_def, report_def, probes_def;
 
 int cmd_trace(char **argv);	/* barriertrace [DISK..] [-- COMMAND] */
+int cmd_record(char **argv);	/* barriertrace record -o FILE [DISK..] [-- COMMAND] */
+int cmd_report(char **argv);	/* barriertrace report FILE */
 int cmd_probes(char **argv);	/* barriertrace probes */
+
+/* Prints a command's help; returns status 0. */
+int command_help(const struct command_def *def);
 
 /* Speaks an error and gives its exit status. */
 int command_failed(const struct err *e);

@@ -7,6 +7,8 @@
 
 static const struct command_row rows[] = {
 	{ &trace_def, cmd_trace },	/* without a command word */
+	{ &record_def, cmd_record },
+	{ &report_def, cmd_report },
 	{ &probes_def, cmd_probes },
 };
 
@@ -14,6 +16,16 @@ int command_failed(const struct err *e)
 {
 	log_error("%s", e->text);
 	return e->status;
+}
+
+int command_help(const struct command_def *def)
+{
+	struct buf b = { 0 };
+
+	options_help("barriertrace", def, &b);
+	fputs(b.data, stdout);
+	buf_free(&b);
+	return EXIT_OK;
 }
 
 /* For the man page and the completion: made from the same tables as the help, at build time. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mem.h"
+#include "near.h"
 
 #define WIDTH 80
 #define HELP_COLUMN_MAX 30	/* a longer option gets its help on the next line */
@@ -44,33 +45,6 @@ static const struct option_def *find_short(const struct command_def *def, char c
 	return NULL;
 }
 
-/* Levenshtein's distance from the first n bytes of a. */
-static size_t distance(const char *a, size_t n, const char *b)
-{
-	size_t row[64], nb = strlen(b);
-
-	if (nb >= 64)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 0; i < n; i++) {
-		size_t corner = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 1; j <= nb; j++) {
-			size_t best = corner + (a[i] != b[j - 1]);
-
-			corner = row[j];
-			if (corner + 1 < best)
-				best = corner + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[nb];
-}
-
 /* The option that was probably meant: the beginning of one, or one that is a few edits away. */
 static const char *nearest(const struct command_def *def, const char *name, size_t len)
 {
@@ -82,7 +56,7 @@ static const char *nearest(const struct command_def *def, const char *name, size
 
 		if (!o->name || !o->help)
 			continue;
-		far = len > 1 && !strncmp(o->name, name, len) ? 0 : distance(name, len, o->name);
+		far = len > 1 && !strncmp(o->name, name, len) ? 0 : near_distance(name, len, o->name);
 		/* a word of two letters is two edits away from everything */
 		if (far < least && far < strlen(o->name)) {
 			least = far;

@@ -165,6 +165,19 @@ const char *probe_state_name(enum probe_state s)
 	return names[s];
 }
 
+void report_add_lost(struct report *r, uint64_t count, const char *reason)
+{
+	struct report_lost *l;
+
+	if (!count)
+		return;
+	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
+	l->count = count;
+	l->reason = xstrdup(reason);
+	r->lost_events += count;
+	r->incomplete = true;
+}
+
 void report_device_free(struct report_device *d)
 {
 	free(d->model);

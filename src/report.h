@@ -249,6 +249,9 @@ void report_device_row(const struct report_device *d, enum op_row row, struct re
 /* "attached", "refused", "absent", "off" */
 const char *probe_state_name(enum probe_state s);
 
+/* Events were lost: adds them up by reason and marks the report incomplete. Nothing when count is 0. */
+void report_add_lost(struct report *r, uint64_t count, const char *reason);
+
 /* Frees what one device owns. */
 void report_device_free(struct report_device *d);
 

@@ -3,15 +3,21 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "analyse/block.h"
+#include "analyse/sync.h"
 #include "collect/counters.h"
+#include "collect/places.h"
+#include "collect/ring.h"
+#include "collect/recording.h"
+#include "frame.h"
 #include "log.h"
 #include "mem.h"
 
@@ -45,6 +51,12 @@ struct session {
 	uint32_t views, max_views, slots, max_slots;
 	uint64_t start_ns, step_ns;
 	char start_text[32];
+	struct ring *ring;		/* NULL: sync calls are not traced */
+	struct places places;
+	struct sync_symbol *symbols;
+	size_t n_symbols;
+	struct sync_analysis *sync;	/* of the run */
+	struct sync_analysis *sync_step;	/* of the interval; NULL without a stream */
 	unsigned int not_followed;	/* disks that appeared when there was no room left */
 };
 
@@ -117,6 +129,83 @@ static int tell_kernel(struct session *s, const struct disk *d)
 	return bpf_map_update_elem(probes_maps(s->probes)->disks_fd, &dev, &d->wire, BPF_ANY);
 }
 
+/* ---- sync calls ---- */
+
+static const enum probe_id sync_probes[] = {
+	PROBE_SYS_ENTER, PROBE_SYS_EXIT, PROBE_SWITCH, PROBE_WAKING, PROBE_FORGET, PROBE_IO_START, PROBE_URING_SUBMIT,
+	PROBE_URING_TASK_ADD, PROBE_URING_COMPLETE, PROBE_EXT4_SYNC_ENTER, PROBE_EXT4_SYNC_EXIT, PROBE_XFS_SYNC,
+	PROBE_BTRFS_SYNC,
+};
+
+/* The recording says once what went wrong with it; the run goes on. */
+static void record_said(int err, const struct err *e)
+{
+	if (err)
+		log_error("%s", e->text);
+}
+
+static void record_long(struct session *s, uint16_t kind, const void *bytes, size_t n)
+{
+	struct err e = { 0 };
+
+	record_said(recording_add_long(s->opts.recording, kind, bytes, n, &e), &e);
+}
+
+static void feed(void *ctx, const struct wire_head *record)
+{
+	struct session *s = ctx;
+	struct err e = { 0 };
+
+	if (s->opts.recording)
+		record_said(recording_add(s->opts.recording, record, &e), &e);
+	sync_feed(s->sync, record);
+	if (s->sync_step)
+		sync_feed(s->sync_step, record);
+}
+
+static struct sync_analysis *new_analysis(struct session *s)
+{
+	struct frame f = {
+		.all = s->opts.all, .start_ns = s->start_ns, .place = s->places.device, .n_places = s->places.n,
+		.symbol = s->symbols, .n_symbols = s->n_symbols,
+	};
+	struct sync_opts o = frame_sync_opts(&f);
+
+	return sync_new(&o);
+}
+
+static void record_start(struct session *s);
+
+/* After the start, so that a command doesn't wait for kallsyms to be read; the ring buffer keeps the facts meanwhile. */
+static void start_analysis(struct session *s)
+{
+	uint32_t *traced = xcalloc(s->n_disks, sizeof(*traced));
+
+	for (size_t i = 0; i < s->n_disks; i++)
+		traced[i] = disk_key(&s->disk[i]);
+	places_read(&s->places, traced, s->n_disks);
+	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
+	s->sync = new_analysis(s);
+	if (s->opts.stream)
+		s->sync_step = new_analysis(s);
+	free(traced);
+	if (s->opts.recording)
+		record_start(s);
+}
+
+int session_fd(const struct session *s)
+{
+	return s->ring ? ring_fd(s->ring) : -1;
+}
+
+void session_drain(struct session *s)
+{
+	if (!s->sync)
+		start_analysis(s);
+	if (s->ring)
+		ring_drain(s->ring);
+}
+
 /* ---- open and start ---- */
 
 static uint32_t choose_stripes(uint32_t views)
@@ -154,6 +243,8 @@ static int open_probes(struct session *s, struct err *e)
 		want->on[PROBE_IO_START] = true;
 	if (want->command)
 		want->on[PROBE_FORK] = want->on[PROBE_EXIT] = true;
+	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
+		want->on[sync_probes[i]] = true;
 	err = probes_open(want, &s->probes, e);
 	if (err)
 		return err;
@@ -176,6 +267,8 @@ int session_open(struct session_opts *opts, struct session **out, struct err *e)
 		err = add_tracked(s, &s->opts.targets.t[i], e);
 	if (!err)
 		err = open_probes(s, e);
+	if (!err && probes_maps(s->probes)->ring_fd >= 0 && probes_have_ledger(s->probes))
+		err = ring_open(probes_maps(s->probes)->ring_fd, feed, s, &s->ring, e);
 	if (err) {
 		session_close(s);
 		return err;
@@ -195,6 +288,30 @@ int session_follow(struct session *s, pid_t pid, struct err *e)
 	return 0;
 }
 
+/* The journals of the traced disks: every commit is waited for in one of them. */
+static void follow_journals(struct session *s)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+
+	while (proc && (d = readdir(proc))) {
+		char path[300], comm[32] = "";
+		FILE *f;
+
+		if (d->d_name[0] < '1' || d->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fgets(comm, sizeof(comm), f) && !strncmp(comm, "jbd2/", 5))
+			probes_follow(s->probes, (uint32_t)strtoul(d->d_name, NULL, 10));
+		fclose(f);
+	}
+	if (proc)
+		closedir(proc);
+}
+
 static void note_start(struct session *s)
 {
 	time_t t = time(NULL);
@@ -211,6 +328,8 @@ int session_start(struct session *s, struct err *e)
 
 	if (err)
 		return err;
+	if (s->ring)
+		follow_journals(s);
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		struct tracked *k = &s->tracked[i];
 
@@ -303,7 +422,7 @@ void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes)
 
 /* ---- the report ---- */
 
-static void run_facts(struct session *s, struct report *r)
+static void run_facts(struct session *s, const struct session_facts *facts, struct report *r)
 {
 	const struct wire_run *run = probes_maps(s->probes)->run;
 	struct utsname un;
@@ -317,42 +436,38 @@ static void run_facts(struct session *s, struct report *r)
 	if (s->opts.want.command) {
 		r->processes = run->processes;
 		r->threads = run->threads;
+		r->command = strv_dup(facts->command);
+		r->have_exit_status = facts->have_exit_status;
+		r->exit_status = facts->exit_status;
 	}
+	r->filter = xstrdup(facts->filter);
+	if (facts->note)
+		strv_add(&r->notes, xstrdup(facts->note));
 	probes_report(s->probes, r);
-}
-
-static void add_lost(struct report *r, uint64_t count, const char *reason)
-{
-	struct report_lost *l;
-
-	if (!count)
-		return;
-	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
-	l->count = count;
-	l->reason = xstrdup(reason);
-	r->lost_events += count;
-	r->incomplete = true;
 }
 
 static void run_losses(struct session *s, struct report *r)
 {
+	static const char *const drops[DROP_COUNT] = {
+		[DROP_RING_FULL] = "facts about sync calls: the ring buffer was full",
+		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
+		[DROP_HELPERS_FULL] = "tasks that sync calls waited for, not followed: too many",
+		[DROP_HISTORY] = "sleeps of followed tasks: more within one wait than is remembered",
+	};
 	const struct wire_run *run = probes_maps(s->probes)->run;
 
-	add_lost(r, probes_skipped_runs(s->probes),
-		 "program runs that the kernel skipped because an interrupt came while the same program ran on that CPU");
-	add_lost(r, run->bios_full, "bios not timed: too many in flight");
-	add_lost(r, run->family_full, "processes of the command not followed: too many at once");
+	report_add_lost(r, probes_skipped_runs(s->probes),
+			"program runs that the kernel skipped because an interrupt came while the same program ran");
+	report_add_lost(r, run->bios_full, "bios not timed: too many in flight");
+	report_add_lost(r, run->family_full, "processes of the command not followed: too many at once");
+	for (int i = 0; i < DROP_COUNT; i++)
+		report_add_lost(r, run->drops[i], drops[i]);
 	if (s->not_followed)
 		strv_add(&r->notes, xasprintf("%u disks appeared when there was no room left to trace them",
 					      s->not_followed));
-}
-
-static void view_of_run(struct session *s, uint32_t view, bool interval, struct view_counts *out)
-{
-	if (interval)
-		counters_interval(s->counters, view, out);
-	else
-		counters_total(s->counters, view, out);
+	if (!s->ring && s->opts.want.ledger)
+		strv_add(&r->notes, xstrdup("sync calls were not traced: this kernel refuses a probe "
+					    "(barriertrace probes says which)"));
 }
 
 static void kernel_delta(struct tracked *k, bool interval, struct report_device *d)
@@ -369,10 +484,11 @@ static void kernel_delta(struct tracked *k, bool interval, struct report_device 
 		k->at_step = now;
 }
 
-static void fill_device(struct session *s, struct tracked *k, struct view_counts *v, bool interval,
-			struct report_device *d)
+static void frame_add_device(struct session *s, struct tracked *k, bool interval, struct frame *f)
 {
 	struct disk *disk = find_disk(s, WIRE_DEV(k->t.disk_major, k->t.disk_minor));
+	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
+	struct report_device *d = &fd->facts;
 
 	memcpy(d->name, k->t.name, sizeof(d->name));
 	d->major = k->t.major;
@@ -381,90 +497,123 @@ static void fill_device(struct session *s, struct tracked *k, struct view_counts
 	kernel_delta(k, interval, d);
 	d->vanished = k->vanished;
 	device_facts(&k->t, d);
-	block_add_view(d, &v[k->view], true);
-	if (k->view == disk->wire.view)
-		for (uint32_t i = 0; i < disk->wire.n_parts; i++)
-			block_add_view(d, &v[disk->wire.part_view[i]], false);
-	block_finish(d);
+	fd->view = k->view;
+	if (k->view != disk->wire.view)
+		return;
+	fd->n_parts = disk->wire.n_parts;
+	memcpy(fd->part_view, disk->wire.part_view, sizeof(fd->part_view));
 }
 
-static uint64_t requests_of(const struct report_device *d)
+/* Places and symbols are lent: see frame_unlend(). */
+static void make_frame(struct session *s, const struct session_facts *facts, bool interval, struct frame *f)
 {
-	uint64_t n = 0;
-
-	for (int c = 0; c < OP_CLASSES; c++)
-		n += d->op[c].count;
-	return n;
+	*f = (struct frame){
+		.views = s->views, .all = s->opts.all, .only_command = s->opts.only_command, .ledger = s->ring,
+		.start_ns = s->start_ns, .place = s->places.device, .n_places = s->places.n,
+		.symbol = s->symbols, .n_symbols = s->n_symbols,
+	};
+	run_facts(s, facts, &f->run);
+	run_losses(s, &f->run);
+	for (size_t i = 0; i < s->n_tracked; i++)
+		frame_add_device(s, &s->tracked[i], interval, f);
 }
 
-/* Named disks are always shown; of all disks, those that did something. */
-static bool worth_showing(const struct session *s, const struct report_device *d, bool any_by_command)
+static void drop_frame(struct frame *f)
 {
-	if (s->opts.only_command && any_by_command)
-		return d->by_command > 0;
-	return !s->opts.all || requests_of(d) > 0;
+	f->place = NULL;
+	f->symbol = NULL;
+	frame_free(f);
 }
 
-static void drop_idle_devices(struct session *s, struct report *r)
+static void record_frame(struct session *s, uint16_t kind, const struct frame *f)
 {
-	bool any = false;
-	size_t kept = 0;
+	json_t *j = frame_encode(f);
+	char *text = xmust(json_dumps(j, JSON_COMPACT));
 
-	for (size_t i = 0; i < r->n_devices; i++)
-		any |= r->device[i].by_command > 0;
-	for (size_t i = 0; i < r->n_devices; i++) {
-		if (!worth_showing(s, &r->device[i], any)) {
-			report_device_free(&r->device[i]);
-			continue;
-		}
-		if (kept != i)
-			memcpy(&r->device[kept], &r->device[i], sizeof(r->device[0]));
-		kept++;
+	record_long(s, kind, text, strlen(text));
+	free(text);
+	json_decref(j);
+}
+
+/* A recording that is cut off still says what it is of. */
+static void record_start(struct session *s)
+{
+	struct session_facts facts = { .command = s->opts.command };
+	struct frame f;
+
+	make_frame(s, &facts, false, &f);
+	record_frame(s, WIRE_HEADER, &f);
+	drop_frame(&f);
+	session_save(s);
+}
+
+void session_save(struct session *s)
+{
+	struct err e = { 0 };
+
+	if (s->opts.recording)
+		record_said(recording_flush(s->opts.recording, &e), &e);
+}
+
+static void record_counts(struct session *s, const struct view_counts *v)
+{
+	struct buf b = { 0 };
+
+	for (uint32_t i = 0; i < s->views; i++) {
+		buf_clear(&b);
+		recording_counts_encode(i, false, &v[i], &b);
+		record_long(s, WIRE_COUNTS, b.data, b.len);
 	}
-	r->n_devices = kept;
+	buf_free(&b);
 }
 
-static void make_report(struct session *s, bool interval, struct report *r)
+static struct view_counts *all_counts(struct session *s, bool interval)
 {
 	struct view_counts *v = xcalloc(s->max_views, sizeof(*v));
-	uint64_t overflow = 0;
 
-	memset(r, 0, sizeof(*r));
-	run_facts(s, r);
 	for (uint32_t i = 0; i < s->views; i++) {
-		view_of_run(s, i, interval, &v[i]);
-		overflow += v[i].sums.overflow;
+		if (interval)
+			counters_interval(s->counters, i, &v[i]);
+		else
+			counters_total(s->counters, i, &v[i]);
 	}
-	for (size_t i = 0; i < s->n_tracked; i++)
-		fill_device(s, &s->tracked[i], v, interval,
-			    grow((void **)&r->device, &r->n_devices, sizeof(struct report_device)));
-	drop_idle_devices(s, r);
-	run_losses(s, r);
-	if (overflow)
-		strv_add(&r->notes, xasprintf("%" PRIu64 " requests had tags beyond what was reserved (nr_requests raised "
-					      "meanwhile?): timed by the request's own clock, or not at all", overflow));
+	return v;
+}
+
+static void make_report(struct session *s, const struct session_facts *facts, bool interval, uint64_t wall_ns,
+			struct report *r)
+{
+	struct view_counts *v;
+	struct frame f;
+
+	session_drain(s);
+	v = all_counts(s, interval);
+	make_frame(s, facts, interval, &f);
+	f.run.wall_ns = wall_ns;
+	f.run.final = !interval;
+	if (s->opts.recording && !interval) {
+		record_counts(s, v);
+		record_frame(s, WIRE_END, &f);
+	}
+	frame_report(&f, v, !s->ring ? NULL : interval ? s->sync_step : s->sync, interval, r);
+	drop_frame(&f);
 	free(v);
 }
 
-void session_report_interval(struct session *s, struct report *r)
+void session_report_interval(struct session *s, const struct session_facts *facts, struct report *r)
 {
 	uint64_t now = now_ns(), from = s->step_ns;
 
 	counters_step(s->counters);
 	s->step_ns = now;
-	make_report(s, true, r);
+	make_report(s, facts, true, now - from, r);
 	r->interval = true;
 	r->interval_start_s = (double)(from - s->start_ns) / 1e9;
-	r->wall_ns = now - from;
 }
 
-void session_report_total(struct session *s, struct report *r)
+void session_report_total(struct session *s, const struct session_facts *facts, struct report *r)
 {
-	uint64_t wall = now_ns() - s->start_ns;
-
-	make_report(s, false, r);
-	r->wall_ns = wall;
-	r->final = true;
+	make_report(s, facts, false, now_ns() - s->start_ns, r);
 }
 
 void session_close(struct session *s)
@@ -472,6 +621,11 @@ void session_close(struct session *s)
 	if (!s)
 		return;
 	counters_free(s->counters);
+	ring_close(s->ring);
+	sync_free(s->sync);
+	sync_free(s->sync_step);
+	places_free(&s->places);
+	free(s->symbols);
 	probes_close(s->probes);
 	for (size_t i = 0; i < s->n_tracked; i++)
 		free(s->tracked[i].t.via);

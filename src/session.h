@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "collect/recording.h"
 #include "collect/target.h"
 #include "err.h"
 #include "probe/probe.h"
@@ -18,7 +19,10 @@ struct session_opts {
 	struct targets targets;		/* owned by the session once opened */
 	bool all;			/* every disk, also those that appear later */
 	bool only_command;		/* report only the disks that the wrapped command reached */
-	struct probe_want want;		/* filters, rungs; the session adds sizes */
+	bool stream;			/* session_report_interval() will be called */
+	struct recording_writer *recording;	/* gets every fact; NULL: none. The caller's */
+	char *const *command;		/* borrowed; NULL: none */
+	struct probe_want want;		/* filters, rungs, ledger; the session adds sizes */
 };
 
 struct session;
@@ -35,14 +39,32 @@ int session_start(struct session *s, struct err *e);
 /* Once a second or so: disks that came, disks that went. */
 void session_look_around(struct session *s);
 
+/* Readable when facts should be fetched with session_drain() before the next second is over; -1: there are none. */
+int session_fd(const struct session *s);
+
+/* Fetches facts; to be called several times a second. */
+void session_drain(struct session *s);
+
+/* Writes out what is recorded so far: it survives the end of this process. */
+void session_save(struct session *s);
+
 /* Requests completed so far, for a sign of life. */
 void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes);
 
-/* Ends an interval and reports it. */
-void session_report_interval(struct session *s, struct report *r);
+/* What only the command knows of a run. Borrowed. */
+struct session_facts {
+	char *const *command;
+	bool have_exit_status;
+	int exit_status;
+	const char *filter;	/* NULL: none */
+	const char *note;	/* NULL: none */
+};
 
-/* The whole run so far. */
-void session_report_total(struct session *s, struct report *r);
+/* Ends an interval and reports it. */
+void session_report_interval(struct session *s, const struct session_facts *facts, struct report *r);
+
+/* The whole run so far; also the end of the recording, if there is one. */
+void session_report_total(struct session *s, const struct session_facts *facts, struct report *r);
 
 /* NULL is fine. */
 void session_close(struct session *s);

@@ -37,6 +37,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
@@ -231,6 +232,7 @@ struct files_struct {
 struct mm_struct;
 
 struct task_struct {
+	void *stack;
 	int pid;
 	int tgid;
 	unsigned int flags;
@@ -240,28 +242,13 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct files_struct *files;
 	unsigned int __state;
+	unsigned long nvcsw, nivcsw;
 	char comm[16];
 };
 
 /* up to 5.13 (before 2f064a59a11f "sched: Change task_struct::state") */
 struct task_struct___state {
 	volatile long state;
-};
-
-/* arm64 keeps the preemption count in the task */
-struct thread_info___arm64 {
-	struct {
-		u32 count;
-	} preempt;
-};
-
-struct task_struct___thread_info {
-	struct thread_info___arm64 thread_info;
-};
-
-/* x86, 6.2 to 6.14 (64701838bf05 "x86/percpu: Move preempt_count next to current_task") */
-struct pcpu_hot {
-	int preempt_count;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -277,9 +264,13 @@ struct user_pt_regs {
 };
 #endif
 
+struct io_cqe {
+	int fd;
+};
+
 struct io_kiocb {
-	struct file *file;
 	u8 opcode;
+	struct io_cqe cqe;
 };
 
 #pragma clang attribute pop

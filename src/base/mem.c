@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *must(void *p)
+void *xmust(void *p)
 {
 	if (!p) {
 		fputs("barriertrace: out of memory\n", stderr);
@@ -17,17 +17,17 @@ static void *must(void *p)
 
 void *xcalloc(size_t n, size_t size)
 {
-	return must(calloc(n ? n : 1, size ? size : 1));
+	return xmust(calloc(n ? n : 1, size ? size : 1));
 }
 
 void *xrealloc(void *p, size_t size)
 {
-	return must(realloc(p, size ? size : 1));
+	return xmust(realloc(p, size ? size : 1));
 }
 
 char *xstrdup(const char *s)
 {
-	return s ? must(strdup(s)) : NULL;
+	return s ? xmust(strdup(s)) : NULL;
 }
 
 char *xasprintf(const char *fmt, ...)
@@ -39,7 +39,7 @@ char *xasprintf(const char *fmt, ...)
 	if (vasprintf(&s, fmt, ap) < 0)
 		s = NULL;
 	va_end(ap);
-	return must(s);
+	return xmust(s);
 }
 
 void *grow(void **array, size_t *n, size_t size)

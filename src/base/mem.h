@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+void *xmust(void *p);		/* p itself; NULL ends the program */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);	/* NULL gives NULL */

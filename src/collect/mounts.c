@@ -359,3 +359,24 @@ void mounts_of(char *const *names, struct report_device *d)
 	mnt_free_iter(iter);
 	mnt_unref_table(table);
 }
+
+void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
+{
+	struct libmnt_table *table = mount_table();
+	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs = NULL;
+
+	while (table && iter && mnt_table_next_fs(table, iter, &fs) == 0) {
+		const char *type = mnt_fs_get_fstype(fs), *dir = mnt_fs_get_target(fs);
+		dev_t dev = mnt_fs_get_devno(fs);
+		char **names;
+
+		if (!type || !dir || is_repeated(table, fs))
+			continue;
+		names = fs_names(fs);
+		each(ctx, &(struct mounted){ major(dev), minor(dev), dir, type, names });
+		strv_free(names);
+	}
+	mnt_free_iter(iter);
+	mnt_unref_table(table);
+}

@@ -82,4 +82,14 @@ void mount_origin_free(struct mount_origin *o);
  */
 void mounts_of(char *const *names, struct report_device *d);
 
+/* One mounted file system, for as long as the call lasts. */
+struct mounted {
+	unsigned int major, minor;	/* its device number; anonymous ones (btrfs) included */
+	const char *dir, *fstype;
+	char *const *names;		/* kernel names of its block devices; NULL: none */
+};
+
+/* Calls `each` for every mounted file system, one mount of each. */
+void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "buf.h"
 #include "mem.h"
+#include "near.h"
 #include "sysfs.h"
 
 #define STACK_MAX 16	/* devices on devices, overlays on overlays: deeper ones are mistakes */
@@ -93,35 +94,6 @@ static bool add_stack(struct targets *out, const char *name, const char *led)
 	return true;
 }
 
-/* Levenshtein's distance, without regard to case. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[64], nb = strlen(b);
-
-	if (nb >= 64)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) ==
-				    tolower((unsigned char)b[j - 1]);
-			size_t best = corner + !same;
-
-			corner = row[j];
-			if (corner + 1 < best)
-				best = corner + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[nb];
-}
-
 /* A loop device without a file, a drive without a disk and an unset zram have no size. */
 static bool can_do_io(const char *name)
 {
@@ -135,7 +107,6 @@ static bool can_do_io(const char *name)
 
 /*
  * "vda, loop0": the names nearest to the word first. Empty when this machine has no block devices.
- * 
  */
 static char *near_names(const char *word)
 {
@@ -149,7 +120,7 @@ static char *near_names(const char *word)
 
 		for (size_t i = 0; all[i]; i++) {
 			size_t far =
-				*all[i] && can_do_io(all[i]) ? distance(word, all[i]) : SIZE_MAX;
+				*all[i] && can_do_io(all[i]) ? near_distance(word, strlen(word), all[i]) : SIZE_MAX;
 
 			if (far < least) {
 				least = far;

@@ -27,6 +27,18 @@ enum probe_id {
 	PROBE_BIO_COMPLETE,
 	PROBE_FORK,
 	PROBE_EXIT,
+	PROBE_SYS_ENTER,
+	PROBE_SYS_EXIT,
+	PROBE_SWITCH,
+	PROBE_WAKING,
+	PROBE_FORGET,
+	PROBE_URING_SUBMIT,
+	PROBE_URING_TASK_ADD,
+	PROBE_URING_COMPLETE,
+	PROBE_EXT4_SYNC_ENTER,
+	PROBE_EXT4_SYNC_EXIT,
+	PROBE_XFS_SYNC,
+	PROBE_BTRFS_SYNC,
 	PROBE_COUNT
 };
 
@@ -39,6 +51,8 @@ struct probe_want {
 	int force[PROBE_COUNT];		/* -1: any rung; else the only one allowed */
 	uint32_t views, slots;		/* how many of each to make room for */
 	uint32_t stripes;		/* copies of each counter; fewer than CPUs: added to atomically */
+	bool ledger;			/* trace sync calls too */
+	uint32_t ring_bytes;		/* for their facts; a power of two; 0: the default */
 	uint32_t command, filter_tgid, filter_cgroup;	/* as in struct bt_config */
 	uint64_t cgroup_id;
 };
@@ -52,6 +66,7 @@ struct wire_maps {
 	uint32_t stripes;
 	int disks_fd;			/* hash: kernel dev_t -> struct wire_disk */
 	int family_fd;			/* hash: process id -> 1 */
+	int ring_fd;			/* ring buffer of wire records; -1: sync calls are not traced */
 };
 
 struct probes;
@@ -72,6 +87,12 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 int probes_attach(struct probes *p, struct err *e);
 
 const struct wire_maps *probes_maps(const struct probes *p);
+
+/* Is everything planned that ledgers of sync calls need? */
+bool probes_have_ledger(const struct probes *p);
+
+/* Follows a task from the start, where it is known beforehand that sync calls will wait for it. */
+void probes_follow(const struct probes *p, uint32_t tid);
 
 /* Program runs that the kernel skipped because the same program was already running on that CPU. */
 uint64_t probes_skipped_runs(const struct probes *p);

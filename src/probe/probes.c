@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "barriertrace.skel.h"
@@ -122,6 +123,34 @@ static struct btf *load_btf(const char *path, struct err *e)
 	return NULL;
 }
 
+#define RING_BYTES (8u << 20)
+
+static uint32_t ring_bytes(const struct probe_want *want)
+{
+	if (!want->ledger)
+		return (uint32_t)sysconf(_SC_PAGESIZE);
+	return want->ring_bytes ? want->ring_bytes : RING_BYTES;
+}
+
+/* What can be a sync call; the arguments decide. */
+static const struct {
+	unsigned int nr;
+	unsigned char call;	/* enum wire_call */
+} sync_syscalls[] = {
+	{ SYS_fsync, CALL_FSYNC },
+	{ SYS_fdatasync, CALL_FDATASYNC },
+	{ SYS_msync, CALL_MSYNC },
+	{ SYS_sync, CALL_SYNC },
+	{ SYS_syncfs, CALL_SYNCFS },
+	{ SYS_sync_file_range, CALL_SYNC_FILE_RANGE },
+	{ SYS_write, CALL_WRITE },
+	{ SYS_writev, CALL_WRITE },
+	{ SYS_pwrite64, CALL_WRITE },
+	{ SYS_pwritev, CALL_WRITE },
+	{ SYS_pwritev2, CALL_WRITE },
+	{ SYS_io_submit, CALL_AIO_FSYNC },	/* those of its iocbs that are one */
+};
+
 static void fill_config(struct bt_config *cfg, const struct probe_want *want, const struct btf *btf)
 {
 	constants_from_btf(btf, cfg);
@@ -131,7 +160,13 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->filter_tgid = want->filter_tgid;
 	cfg->filter_cgroup = want->filter_cgroup;
 	cfg->cgroup_id = want->cgroup_id;
-	cfg->track_task = want->command || want->filter_tgid || want->filter_cgroup == CGROUP_OF_TASK;
+	cfg->track_task = want->ledger || want->command || want->filter_tgid ||
+			  want->filter_cgroup == CGROUP_OF_TASK;
+	cfg->ledger = want->ledger;
+	cfg->ring_wake = ring_bytes(want) / 4;
+	cfg->nr_pwritev2 = SYS_pwritev2;
+	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++)
+		cfg->call_of_nr[sync_syscalls[i].nr] = sync_syscalls[i].call;
 }
 
 static struct bpf_program *program_of(struct probes *p, int id, int rung)
@@ -139,6 +174,32 @@ static struct bpf_program *program_of(struct probes *p, int id, int rung)
 	const char *name = probe_table[id].program[rung];
 
 	return name ? bpf_object__find_program_by_name(p->skel->obj, name) : NULL;
+}
+
+/* Process numbers that can occur, now or after pid_max is raised to what this kernel allows at most by default. */
+static uint32_t pid_chunks(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/pid_max", "re");
+	unsigned int max = 0;
+
+	if (!f || fscanf(f, "%u", &max) != 1)
+		max = 1u << 22;
+	if (f)
+		fclose(f);
+	return max / 64 + 1;	/* PIDS_PER_CHUNK */
+}
+
+static void set_ledger_sizes(struct probes *p, const struct probe_want *want)
+{
+	bpf_map__set_max_entries(p->skel->maps.ring, ring_bytes(want));
+	if (want->ledger) {
+		bpf_map__set_max_entries(p->skel->maps.pids, pid_chunks());
+		return;
+	}
+	bpf_map__set_max_entries(p->skel->maps.tasks, 1);
+	bpf_map__set_max_entries(p->skel->maps.histories, 1);
+	bpf_map__set_max_entries(p->skel->maps.files, 1);
+	bpf_map__set_max_entries(p->skel->maps.pendings, 1);
 }
 
 static void set_sizes(struct probes *p, const struct probe_want *want)
@@ -150,6 +211,7 @@ static void set_sizes(struct probes *p, const struct probe_want *want)
 		bpf_map__set_max_entries(p->skel->maps.family, 1);
 	if (!want->on[PROBE_BIO_QUEUE])
 		bpf_map__set_max_entries(p->skel->maps.bios, 1);
+	set_ledger_sizes(p, want);
 }
 
 /* One attempt with the present plan. -EAGAIN: a program was refused and barred, plan anew. */
@@ -169,6 +231,7 @@ static int open_once(struct probes *p, const struct probe_want *want, const stru
 		p->program[i] = program_of(p, i, p->plan.entry[i].rung);
 		bpf_program__set_autoload(p->program[i], true);
 	}
+	bpf_program__set_autoload(p->skel->progs.seed, want->ledger);
 	refusal.program[0] = refusal.reason[0] = '\0';
 	err = barriertrace_bpf__load(p->skel);
 	if (!err)
@@ -212,6 +275,7 @@ static int map_all(struct probes *p, const struct probe_want *want, struct err *
 	p->maps.stripes = want->stripes;
 	p->maps.disks_fd = bpf_map__fd(p->skel->maps.disks);
 	p->maps.family_fd = bpf_map__fd(p->skel->maps.family);
+	p->maps.ring_fd = want->ledger ? bpf_map__fd(p->skel->maps.ring) : -1;
 	if (!p->maps.cells || !p->maps.views || !p->maps.queues)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
 	return 0;
@@ -277,6 +341,25 @@ int probes_attach(struct probes *p, struct err *e)
 const struct wire_maps *probes_maps(const struct probes *p)
 {
 	return &p->maps;
+}
+
+bool probes_have_ledger(const struct probes *p)
+{
+	static const enum probe_id needed[] = { PROBE_SYS_ENTER, PROBE_SYS_EXIT, PROBE_SWITCH, PROBE_WAKING };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (p->plan.entry[needed[i]].state != PROBE_ATTACHED)
+			return false;
+	return true;
+}
+
+void probes_follow(const struct probes *p, uint32_t tid)
+{
+	uint64_t args[1] = { tid };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	/* a kernel that cannot run it learns the task at its first wake-up instead */
+	bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.seed), &opts);
 }
 
 uint64_t probes_skipped_runs(const struct probes *p)

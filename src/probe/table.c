@@ -12,6 +12,13 @@ const char *const rung_names[RUNG_COUNT] = {
 
 #define RUNGS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_RAW_TP] = program "_raw" }
 
+/* These need a typed task pointer: to take the stack of a sleeping task. */
+#define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
+#define NO_LEDGER "sync calls have no ledger"
+#define NO_URING "fsyncs through io_uring are not seen"
+#define NO_URING_WORKER "the first of an io_uring worker's fsyncs is not explained"
+#define NO_AIO "fsyncs through AIO are not seen; on other file systems than ext4 they never are"
+
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {
 		.name = "request.complete", .event = "block_rq_complete", .program = RUNGS("rq_complete"),
@@ -52,5 +59,53 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_EXIT] = {
 		.name = "task.exit", .event = "sched_process_exit", .program = RUNGS("exit"),
 		.without = "a reused process number can be taken for the command's",
+	},
+	[PROBE_SYS_ENTER] = {
+		.name = "sync.enter", .event = "sys_enter", .program = BTF_ONLY("sys_enter"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_SYS_EXIT] = {
+		.name = "sync.exit", .event = "sys_exit", .program = BTF_ONLY("sys_exit"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_SWITCH] = {
+		.name = "sched.switch", .event = "sched_switch", .program = BTF_ONLY("switch"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_WAKING] = {
+		.name = "sched.waking", .event = "sched_waking", .program = BTF_ONLY("waking"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_FORGET] = {
+		.name = "sched.exit", .event = "sched_process_exit", .program = BTF_ONLY("forget"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_URING_SUBMIT] = {
+		.name = "uring.submit", .event = "io_uring_submit_req", .program = BTF_ONLY("uring_submit"),
+		.without = NO_URING,
+	},
+	[PROBE_URING_TASK_ADD] = {
+		.name = "uring.task_add", .event = "io_uring_task_add", .program = BTF_ONLY("uring_task_add"),
+		.without = NO_URING_WORKER,
+	},
+	[PROBE_URING_COMPLETE] = {
+		.name = "uring.complete", .event = "io_uring_complete", .program = BTF_ONLY("uring_complete"),
+		.without = NO_URING,
+	},
+	[PROBE_EXT4_SYNC_ENTER] = {
+		.name = "sync.ext4_enter", .event = "ext4_sync_file_enter", .program = BTF_ONLY("ext4_sync_enter"),
+		.without = NO_AIO,
+	},
+	[PROBE_EXT4_SYNC_EXIT] = {
+		.name = "sync.ext4_exit", .event = "ext4_sync_file_exit", .program = BTF_ONLY("ext4_sync_exit"),
+		.without = NO_AIO,
+	},
+	[PROBE_XFS_SYNC] = {
+		.name = "sync.xfs", .event = "xfs_file_fsync", .program = BTF_ONLY("xfs_sync_enter"),
+		.without = NO_URING_WORKER,
+	},
+	[PROBE_BTRFS_SYNC] = {
+		.name = "sync.btrfs", .event = "btrfs_sync_file", .program = BTF_ONLY("btrfs_sync_enter"),
+		.without = NO_URING_WORKER,
 	},
 };

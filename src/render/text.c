@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* text.c - the report for reading: the devices, then the run. */
+/* text.c - the report for reading: the answer, the devices, then the run. */
 #include <string.h>
 
 #include "text.h"
@@ -30,6 +30,11 @@ static void stream_head(struct text *t)
 	buf_str(&b, "\x1flong\n\n");
 	text_style(t, STYLE_HEAD, b.data);
 	buf_free(&b);
+}
+
+bool text_compact(const struct text *t)
+{
+	return t->r->interval && !t->r->final;
 }
 
 /* Devices that take one line stand together, the others apart. */
@@ -192,6 +197,22 @@ static void probes(struct text *t)
 	buf_free(&b);
 }
 
+/* What the sync calls waited for. Whatever makes it doubtful stands above the figures. */
+static void answer(struct text *t)
+{
+	t->top = t->out->len;
+	text_verdict(t);
+	if (t->r->have_sync) {
+		lost(t);
+		text_sync(t);
+	}
+	text_reasons(t);
+	if (t->r->have_sync && !text_compact(t))
+		text_calls(t);
+	if (t->out->len > t->top)
+		buf_char(t->out, '\n');
+}
+
 void render_text(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	struct text t = {
@@ -205,13 +226,15 @@ void render_text(const struct report *r, const struct render_opts *o, struct buf
 	if (t.width > WIDTH_MAX)
 		t.width = WIDTH_MAX;
 	stream_head(&t);
+	answer(&t);
 	devices(&t);
 	buf_char(out, '\n');
 	if (!r->interval || r->final) {
 		circumstances(&t);
 		command(&t);
 	}
-	lost(&t);
+	if (!r->have_sync)
+		lost(&t);
 	notes(&t);
 	probes(&t);
 }

@@ -13,6 +13,7 @@ struct text {
 	struct buf *out;
 	unsigned int width;
 	unsigned int num;	/* NUM_ASCII or 0 */
+	size_t top;		/* where in `out` the part that answers begins */
 };
 
 enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_FLUSH, STYLE_DIM, STYLE_WARN };
@@ -44,5 +45,22 @@ void text_hists(struct text *t, const struct report_device *d);
 void text_device(struct text *t, const struct report_device *d);
 const char *text_class_name(enum op_class c);
 enum style text_class_style(enum op_class c);
+
+/* text.c: an interval of a stream is looked at in passing, over and over: the answer, and no more */
+bool text_compact(const struct text *t);
+
+/* text_verdict.c: the answer; the evidence and the other advice */
+void text_verdict(struct text *t);
+void text_reasons(struct text *t);
+
+/* text_sync.c */
+void text_sync(struct text *t);
+/* Fills in the causes that are not 0, largest first, equal ones in the public order; returns how many. */
+size_t text_causes(const struct ledger *l, enum cause order[CAUSE_COUNT]);
+/* s in the colour that a family has wherever it stands */
+void text_tinted(struct text *t, enum cause_family f, const char *s);
+
+/* text_calls.c: by process, by file, the slowest */
+void text_calls(struct text *t);
 
 #endif

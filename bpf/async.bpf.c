@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * async.bpf.c - sync calls that one task asks for and another carries out: io_uring's fsync (a thread of io-wq) and AIO's
+ * (a kworker). The call lasts from its submission to its completion.
+ */
+#include "file.bpf.h"
+
+/* User-space ABI (uapi/linux/aio_abi.h, io_uring.h). */
+#define IORING_OP_FSYNC	3
+#define IOCB_CMD_FSYNC	2
+#define IOCB_CMD_FDSYNC	3
+#define IOCBS		8	/* looked at per io_submit */
+
+struct iocb_head {		/* struct iocb up to its file descriptor */
+	u64 data;
+	u32 key, rw_flags;
+	u16 opcode;
+	u16 reqprio;
+	u32 fd;
+};
+
+struct pending {
+	u64 enter;
+	struct file_key file;
+	u32 tid, tgid, worker, pad;
+	char comm[16];
+};
+
+/* io_uring: by request. AIO: by inode, folded into a number: two at once on one file are told apart by nothing. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, struct pending);
+} pendings SEC(".maps");
+
+static __always_inline u64 aio_key(const struct file_key *k)
+{
+	return k->ino << 32 | k->dev | 1ull << 63;
+}
+
+static __always_inline bool wanted_process(u32 tgid)
+{
+	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
+		return false;
+	return !cfg.command || in_family(tgid);
+}
+
+static __always_inline void pending_begin(u64 key, struct pending *p)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	u64 id = bpf_get_current_pid_tgid();
+
+	p->tid = (u32)id;
+	p->tgid = id >> 32;
+	BPF_CORE_READ_STR_INTO(&p->comm, task, group_leader, comm);
+	p->enter = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&pendings, &key, p, BPF_ANY))
+		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
+}
+
+static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, u16 call, int ret)
+{
+	struct wire_sync s = {};
+
+	s.exit = bpf_ktime_get_ns();
+	s.head.kind = WIRE_SYNC;
+	s.head.size = sizeof(s);
+	s.enter = p->enter;
+	s.ino = p->file.ino;
+	s.dev = p->file.dev;
+	s.generation = p->file.generation;
+	s.tid = p->tid;
+	s.tgid = p->tgid;
+	s.worker = worker;
+	s.ret = ret;
+	s.call = call;
+	__builtin_memcpy(s.comm, p->comm, sizeof(s.comm));
+	bpf_map_delete_elem(&pendings, &key);
+	send_history(worker, s.enter);
+	learn(worker);
+	__sync_fetch_and_add(&run.calls, 1);
+	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))
+		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+}
+
+/* ---- io_uring ---- */
+
+SEC("?tp_btf/io_uring_submit_req")
+int uring_submit_btf(u64 *ctx)
+{
+	struct io_kiocb *req = (struct io_kiocb *)ctx[0];
+	struct pending p = {};
+	struct file *file;
+
+	if (req->opcode != IORING_OP_FSYNC || !wanted_process(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	/* not resolved yet by io_uring itself; a registered file's number means nothing here */
+	file = file_of((struct task_struct *)bpf_get_current_task(), BPF_CORE_READ(req, cqe.fd));
+	if (file)
+		name_file(file, &p.file);
+	pending_begin((u64)req, &p);
+	return 0;
+}
+
+/* Completion is handed to the submitter (DEFER_TASKRUN): whoever hands it over is the worker. */
+SEC("?tp_btf/io_uring_task_add")
+int uring_task_add_btf(u64 *ctx)
+{
+	u64 key = ctx[0];
+	struct pending *p = bpf_map_lookup_elem(&pendings, &key);
+
+	if (p)
+		p->worker = (u32)bpf_get_current_pid_tgid();
+	return 0;
+}
+
+SEC("?tp_btf/io_uring_complete")
+int uring_complete_btf(u64 *ctx)
+{
+	u64 key = ctx[1];
+	struct pending *p = bpf_map_lookup_elem(&pendings, &key);
+	u32 worker;
+
+	if (!p)
+		return 0;
+	worker = p->worker ? p->worker : (u32)bpf_get_current_pid_tgid();
+	pending_end(key, p, worker, CALL_URING_FSYNC, 0);
+	return 0;
+}
+
+/* ---- AIO ---- */
+
+/* Called at io_submit(2), see sync.bpf.c. */
+__noinline int aio_submit(u64 nr, u64 list)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	if (!wanted_process(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	for (u32 i = 0; i < IOCBS && i < nr; i++) {
+		struct iocb_head iocb = {};
+		struct pending p = {};
+		struct file *file;
+		u64 at = 0;
+
+		if (bpf_probe_read_user(&at, sizeof(at), (void *)(list + 8 * i)) ||
+		    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)at))
+			return 0;
+		if (iocb.opcode != IOCB_CMD_FSYNC && iocb.opcode != IOCB_CMD_FDSYNC)
+			continue;
+		file = file_of(task, iocb.fd);
+		if (!file)
+			continue;
+		name_file(file, &p.file);
+		pending_begin(aio_key(&p.file), &p);
+	}
+	return 0;
+}
+
+static __always_inline u64 inode_key(struct inode *inode)
+{
+	struct file_key k = {
+		.ino = BPF_CORE_READ(inode, i_ino),
+		.dev = BPF_CORE_READ(inode, i_sb, s_dev),
+	};
+
+	return aio_key(&k);
+}
+
+/* A file system begins to sync a file: is it a worker that does so? */
+static __always_inline void worker_begins(struct inode *inode)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	u32 flags = BPF_CORE_READ(task, flags);
+	struct pending *p;
+	u64 key;
+
+	if (flags & PF_IO_WORKER)
+		learn((u32)bpf_get_current_pid_tgid());
+	if (!(flags & PF_WQ_WORKER))
+		return;
+	key = inode_key(inode);
+	p = bpf_map_lookup_elem(&pendings, &key);
+	if (!p)
+		return;
+	p->worker = (u32)bpf_get_current_pid_tgid();
+	learn(p->worker);
+}
+
+SEC("?tp_btf/ext4_sync_file_enter")
+int ext4_sync_enter_btf(u64 *ctx)
+{
+	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
+	return 0;
+}
+
+SEC("?tp_btf/ext4_sync_file_exit")
+int ext4_sync_exit_btf(u64 *ctx)
+{
+	u64 key = inode_key((struct inode *)ctx[0]);
+	struct pending *p = bpf_map_lookup_elem(&pendings, &key);
+
+	if (p && p->worker == (u32)bpf_get_current_pid_tgid())
+		pending_end(key, p, p->worker, CALL_AIO_FSYNC, (int)ctx[1]);
+	return 0;
+}
+
+SEC("?tp_btf/btrfs_sync_file")
+int btrfs_sync_enter_btf(u64 *ctx)
+{
+	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
+	return 0;
+}
+
+/* The inode is embedded in XFS's own; only io-wq threads are looked for. */
+SEC("?tp_btf/xfs_file_fsync")
+int xfs_sync_enter_btf(u64 *ctx __attribute__((unused)))
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	if (BPF_CORE_READ(task, flags) & PF_IO_WORKER)
+		learn((u32)bpf_get_current_pid_tgid());
+	return 0;
+}

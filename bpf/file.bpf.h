@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* file.bpf.h - the file of a sync call: found by its descriptor, named once. */
+#ifndef BT_FILE_BPF_H
+#define BT_FILE_BPF_H
+
+#include "follow.bpf.h"
+
+struct file_key {
+	u64 ino;
+	u32 dev, generation;
+};
+
+/* Files whose names have been sent. */
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct file_key);
+	__type(value, u32);
+} files SEC(".maps");
+
+static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **table, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds))
+		return NULL;
+	table = BPF_CORE_READ(fdt, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
+	return file;
+}
+
+/* Sends the path of a file, from the file up to the root of its file system. In sync.bpf.c. */
+int send_file(u64 file_address);
+
+/* io_submit(2): remembers its fsyncs. In async.bpf.c. */
+int aio_submit(u64 nr, u64 list);
+
+/* Fills *key; sends the file's name if this is its first time. */
+static __always_inline void name_file(struct file *file, struct file_key *key)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	u32 one = 1;
+
+	key->ino = BPF_CORE_READ(inode, i_ino);
+	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->generation = BPF_CORE_READ(inode, i_generation);
+	if (bpf_map_lookup_elem(&files, key))
+		return;
+	bpf_map_update_elem(&files, key, &one, BPF_ANY);
+	send_file((u64)file);
+}
+
+/* Wakes the reader only when much has come together: it looks by itself several times a second. */
+static __always_inline u64 wake_flag(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg.ring_wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+#endif

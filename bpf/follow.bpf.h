@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * follow.bpf.h - the tasks that sync calls depend on.
+ *
+ * A byte per process number says at the cost of one load whether a task is followed; only then is its state looked
+ * up. Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time
+ * is a helper from then on: it did something that a sync call waited for, and will again (jbd2, the kworkers of XFS, loop or
+ * btrfs, whoever holds the journal). A helper's sleeps are remembered here and sent only when it wakes a followed task.
+ */
+#ifndef BT_FOLLOW_BPF_H
+#define BT_FOLLOW_BPF_H
+
+#include "state.bpf.h"
+
+enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2, FOLLOWED = 3, FOLLOW_HAS_STATE = 4 };
+
+/* Task flags (include/linux/sched.h): macros, unchanged since 5.12, when PF_IO_WORKER came. */
+#define PF_IO_WORKER	0x00000010
+#define PF_WQ_WORKER	0x00000020
+#define PF_KTHREAD	0x00200000
+
+#define TASK_NOLOAD	0x400	/* in task_struct.__state; part of TASK_IDLE */
+
+#define PIDS_PER_CHUNK 64
+
+struct pid_chunk {
+	u8 flags[PIDS_PER_CHUNK];	/* enum follow_flags */
+};
+
+struct task_state {
+	u64 since;		/* helper: followed from then on */
+	u64 off, wake, on;	/* lost the CPU, woken, came onto it: of the present or last sleep */
+	u64 last_wake;		/* of the sleep before `on` */
+	u64 rq, done;		/* what woke it, as in struct wire_sleep */
+	u32 waker;
+	u32 seq;
+	u8 how, waker_kind, stack_len, announced;
+	u8 idle, pad[3];
+	u32 tgid, pad2;
+	u64 stack[WIRE_STACK];
+	/* the sync call that it is in */
+	u64 enter, ino;
+	u32 dev, generation;
+	u32 call, worker;
+	u32 first_seq;		/* at its beginning */
+	u32 switches;		/* of the task, at its beginning */
+};
+
+#define HISTORY 32
+
+/* A helper's last sleeps, in a ring by seq. */
+struct history {
+	u32 sent;		/* seq up to which they have been sent */
+	u32 pad;
+	struct wire_sleep sleep[HISTORY];
+};
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);		/* set before load: pid_max / PIDS_PER_CHUNK + 1 */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct pid_chunk);
+} pids SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u32);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 128);
+	__type(key, u32);
+	__type(value, struct history);
+} histories SEC(".maps");
+
+/* Zeroed images for new entries: too large for the stack. */
+struct blanks {
+	struct task_state task;
+	struct history history;
+};
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct blanks);
+} blank SEC(".maps");
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);	/* set before load */
+} ring SEC(".maps");
+
+/* Follows a task from now on, if it isn't followed yet. In sched.bpf.c, as the next. */
+int learn(u32 tid);
+
+/* Sends what is remembered of a helper's sleeps that ended after `from` and has not been sent, oldest first. */
+int send_history(u32 tid, u64 from);
+
+/* How often the kernel says that a task lost the CPU. */
+static __always_inline u32 switches_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+}
+
+static __always_inline u8 *pid_flags(u32 pid)
+{
+	u32 key = pid / PIDS_PER_CHUNK;
+	struct pid_chunk *c = bpf_map_lookup_elem(&pids, &key);
+
+	return c ? &c->flags[pid % PIDS_PER_CHUNK] : NULL;
+}
+
+#define THREAD_SIZE 16384	/* of x86_64 and arm64 with 4 KiB pages (asm/thread_info.h, asm/memory.h) */
+
+/* "ksoftir" with its NUL would not fit: the first eight bytes of a ksoftirqd's name, as a number. */
+static __always_inline bool is_ksoftirqd(struct task_struct *task)
+{
+	static const char name[8] = { 'k', 's', 'o', 'f', 't', 'i', 'r', 'q' };
+	char comm[8];
+
+	bpf_core_read(comm, sizeof(comm), &task->comm);
+	return *(u64 *)comm == *(const u64 *)name;
+}
+
+/*
+ * Do we run in an interrupt, on top of a task that has nothing to do with it, or in ksoftirqd, which runs what an
+ * interrupt put off? Hard and soft interrupts have a stack of their
+ * own, and `ctx`, the tracepoint's arguments, stands on the stack in use. (The preemption count would say it too, but its
+ * address is known only where kallsyms lists data.) The pointer becomes a number by way of memory.
+ */
+static __always_inline bool in_interrupt(void *ctx)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	void *volatile spilled = ctx;
+	u64 at = 0;
+
+	bpf_probe_read_kernel(&at, sizeof(at), (const void *)&spilled);
+	return at - (u64)BPF_CORE_READ(task, stack) >= THREAD_SIZE || is_ksoftirqd(task);
+}
+
+#endif

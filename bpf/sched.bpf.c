@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sched.bpf.c - when followed tasks sleep, and who wakes them. A context switch between tasks that nobody follows costs
+ * two loads.
+ */
+#include "follow.bpf.h"
+
+static __always_inline u8 kind_of(u32 flags)
+{
+	if (flags & PF_WQ_WORKER)
+		return TASK_KWORKER;
+	return flags & PF_KTHREAD ? TASK_KTHREAD : TASK_USER;
+}
+
+static __always_inline u32 task_state_of(struct task_struct *task)
+{
+	if (bpf_core_field_exists(struct task_struct, __state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ((struct task_struct___state *)task, state);
+}
+
+static __always_inline void send(void *record, u32 size)
+{
+	if (bpf_ringbuf_output(&ring, record, size, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+}
+
+/* ---- helpers ---- */
+
+static __always_inline void announce(struct task_state *t, u32 tid, struct task_struct *task)
+{
+	struct wire_follow f = {};
+
+	f.head.kind = WIRE_FOLLOW;
+	f.head.size = sizeof(f);
+	f.since = t->since;
+	f.tid = tid;
+	f.tgid = BPF_CORE_READ(task, tgid);
+	f.kind = kind_of(BPF_CORE_READ(task, flags));
+	bpf_core_read_str(f.comm, sizeof(f.comm), &task->comm);
+	send(&f, sizeof(f));
+	t->announced = 1;
+}
+
+/* Global functions, as is the next, to keep the verifier's work small. */
+__noinline int learn(u32 tid)
+{
+	u8 *f = pid_flags(tid);
+	struct task_state *t;
+	struct blanks *b;
+	u32 zero = 0;
+
+	if (!tid || !f || *f & FOLLOWED)
+		return 0;
+	b = bpf_map_lookup_elem(&blank, &zero);
+	if (!b)
+		return 0;
+	if (bpf_map_update_elem(&histories, &tid, &b->history, BPF_ANY)) {
+		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
+		return 0;
+	}
+	if (!(*f & FOLLOW_HAS_STATE) && bpf_map_update_elem(&tasks, &tid, &b->task, BPF_ANY)) {
+		bpf_map_delete_elem(&histories, &tid);
+		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
+		return 0;
+	}
+	t = bpf_map_lookup_elem(&tasks, &tid);
+	if (!t)
+		return 0;
+	t->since = bpf_ktime_get_ns();
+	*f |= FOLLOW_HELPER | FOLLOW_HAS_STATE;
+	return 0;
+}
+
+__noinline int send_history(u32 tid, u64 from)
+{
+	struct history *h = bpf_map_lookup_elem(&histories, &tid);
+	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	u32 seq;
+
+	if (!h || !t)
+		return 0;
+	seq = t->seq > HISTORY ? t->seq - HISTORY : 0;
+	for (u32 i = 0; i < HISTORY; i++, seq++) {
+		struct wire_sleep *s = &h->sleep[seq % HISTORY];
+
+		if (seq >= t->seq)
+			break;
+		if (seq < h->sent || s->on <= from || s->seq != seq)
+			continue;
+		send(s, sizeof(*s));
+	}
+	h->sent = t->seq;
+	return 0;
+}
+
+/* ---- off and on ---- */
+
+static __always_inline void on_off(struct task_struct *task, u32 tid, bool preempted, u64 now)
+{
+	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	u32 state = task_state_of(task);
+
+	if (!t)
+		return;
+	t->off = now;
+	t->idle = !preempted && state & TASK_NOLOAD;
+	if (preempted || !state) {
+		t->how = HOW_PREEMPTED;
+		t->wake = now;
+		t->stack_len = 0;
+	} else if (t->wake <= t->on) {
+		/* not woken already in the moment between deciding to sleep and leaving the CPU */
+		t->how = HOW_UNKNOWN;
+		t->wake = 0;
+		t->stack_len = 0;
+	}
+}
+
+static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *t, u32 tid, u64 now)
+{
+	s->head.kind = WIRE_SLEEP;
+	s->head.size = sizeof(*s);
+	s->head.cpu = bpf_get_smp_processor_id();
+	s->off = t->off;
+	s->wake = t->wake && t->wake < t->off ? t->off : t->wake;
+	s->on = now;
+	s->rq = t->rq;
+	s->done = t->done;
+	s->tid = tid;
+	s->waker = t->waker;
+	s->seq = t->seq;
+	s->how = t->how;
+	s->stack_len = t->stack_len;
+	s->waker_kind = t->waker_kind;
+	s->idle = t->idle;
+	for (int i = 0; i < WIRE_STACK; i++)
+		s->stack[i] = i < t->stack_len ? t->stack[i] : 0;
+}
+
+static __always_inline void on_on(struct task_struct *task, u32 tid, u8 flags, u64 now)
+{
+	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	struct wire_sleep *s;
+	struct history *h;
+
+	if (!t)
+		return;
+	if (flags & FOLLOW_CALLER) {
+		s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
+		if (s) {
+			fill_sleep(s, t, tid, now);
+			bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+		} else {
+			__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+		}
+	}
+	if (flags & FOLLOW_HELPER) {
+		if (!t->announced)
+			announce(t, tid, task);
+		h = bpf_map_lookup_elem(&histories, &tid);
+		if (h)
+			fill_sleep(&h->sleep[t->seq % HISTORY], t, tid, now);
+	}
+	t->seq++;
+	t->last_wake = t->wake;
+	t->on = now;
+}
+
+SEC("?tp_btf/sched_switch")
+int switch_btf(u64 *ctx)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1], *next = (struct task_struct *)ctx[2];
+	u32 out = prev->pid, in = next->pid;
+	u8 *fo = pid_flags(out), *fi = pid_flags(in);
+	bool off = fo && *fo & FOLLOWED, on = fi && *fi & FOLLOWED;
+	u64 now;
+
+	if (!off && !on)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (off)
+		on_off(prev, out, ctx[0], now);
+	if (on)
+		on_on(next, in, *fi, now);
+	return 0;
+}
+
+/* ---- who wakes whom ---- */
+
+static __always_inline void send_request(struct completing *c)
+{
+	struct request *rq = (struct request *)c->rq;
+	struct slot *s = bpf_map_lookup_elem(&slots, &c->slot);
+	struct wire_request r = {};
+
+	c->sent = 1;
+	r.head.kind = WIRE_REQUEST;
+	r.head.size = sizeof(r);
+	r.rq = c->rq;
+	r.done = c->done;
+	r.disk = c->disk;
+	r.dev = request_part_dev(rq);
+	r.class = c->class;
+	r.flags = c->flags;
+	r.sector = BPF_CORE_READ(rq, __sector);
+	r.bytes = c->bytes;
+	if (s) {
+		r.alloc = s->start;
+		r.tid = s->tid;
+		r.tgid = s->tgid;
+		r.pre = s->pre;
+		r.data = s->data;
+		r.post = s->post;
+	}
+	if (!r.alloc && BPF_CORE_READ(rq, rq_flags) & cfg.rqf_io_stat)
+		r.alloc = BPF_CORE_READ(rq, start_time_ns);
+	if (!r.alloc)
+		r.flags |= REQUEST_NO_START;
+	send(&r, sizeof(r));
+	/* who issued its steps or sent it holds the other ends of the gaps between them */
+	if (r.pre.issue)
+		learn(r.pre.issuer);
+	if (r.post.issue)
+		learn(r.post.issuer);
+	if (r.data.issue && r.flags & REQUEST_SEQUENCE)
+		learn(r.data.issuer);
+	learn(r.tid);
+}
+
+/* The completion that runs here and now, or NULL. */
+static __always_inline struct completing *completing_here(bool irq, u32 pid, u64 now)
+{
+	u32 zero = 0;
+	struct completing *c = bpf_map_lookup_elem(&completions, &zero);
+
+	if (!c || !c->rq || c->irq != irq || c->pid != pid || now - c->done > COMPLETION_MAX_NS)
+		return NULL;
+	return c;
+}
+
+/* Where a sleeping task sleeps: asked only where its waker alone does not tell what it waited for. */
+static __always_inline void take_stack(struct task_state *t, struct task_struct *task)
+{
+	long n = bpf_get_task_stack(task, t->stack, sizeof(t->stack), 0);
+
+	t->stack_len = n > 0 ? n / sizeof(u64) : 0;
+}
+
+/*
+ * Woken by another task in its own time: it is learned, unless
+ * - it is a caller itself: its sleeps are sent anyway;
+ * - it is a user task that wakes a kworker: it brings work to an idle one, or it is the far end of a driver (FUSE, nbd) below
+ *   the traced disk. What happens below the disk is the device's time and nobody's to explain.
+ */
+static __always_inline void woken_by_task(struct task_state *t, struct task_struct *task, u32 pid)
+{
+	struct task_struct *me = (struct task_struct *)bpf_get_current_task();
+	u8 *f = pid_flags(pid), kind = kind_of(BPF_CORE_READ(task, flags));
+	struct task_state *w;
+
+	t->how = HOW_TASK;
+	t->waker = pid;
+	t->waker_kind = kind_of(BPF_CORE_READ(me, flags));
+	if (!f || (t->waker_kind == TASK_USER && kind == TASK_KWORKER))
+		return;
+	if (!(*f & FOLLOWED) || t->waker_kind == TASK_USER)
+		take_stack(t, task);
+	if (*f & FOLLOW_HELPER)
+		send_history(pid, t->off);
+	if (*f & FOLLOWED)
+		return;
+	learn(pid);
+	w = bpf_map_lookup_elem(&tasks, &pid);
+	if (w && !w->announced)
+		announce(w, pid, me);
+}
+
+SEC("?tp_btf/sched_waking")
+int waking_btf(u64 *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	u32 tid = task->pid, pid;
+	u8 *f = pid_flags(tid);
+	struct completing *c;
+	struct task_state *t;
+	bool irq;
+
+	if (!f || !(*f & FOLLOWED))
+		return 0;
+	t = bpf_map_lookup_elem(&tasks, &tid);
+	if (!t)
+		return 0;
+	t->wake = bpf_ktime_get_ns();
+	t->stack_len = 0;
+	pid = (u32)bpf_get_current_pid_tgid();
+	irq = in_interrupt(ctx);
+	c = completing_here(irq, pid, t->wake);
+	if (c) {
+		t->how = HOW_REQUEST;
+		t->rq = c->rq;
+		t->done = c->done;
+		if (!c->sent)
+			send_request(c);
+		if (c->sender != tid)
+			take_stack(t, task);
+	} else if (irq) {
+		t->how = HOW_IRQ;
+		take_stack(t, task);
+	} else {
+		woken_by_task(t, task, pid);
+	}
+	return 0;
+}
+
+/* A helper or caller that ends: its number may come back as another task's. */
+SEC("?tp_btf/sched_process_exit")
+int forget_btf(u64 *ctx)
+{
+	u32 tid = ((struct task_struct *)ctx[0])->pid;
+	u8 *f = pid_flags(tid);
+
+	if (!f || !*f)
+		return 0;
+	*f = 0;
+	bpf_map_delete_elem(&tasks, &tid);
+	bpf_map_delete_elem(&histories, &tid);
+	return 0;
+}
+
+/* Run by user space, once per task that is sure to matter (jbd2), with its number as the only argument. */
+SEC("?raw_tp")
+int seed(u64 *ctx)
+{
+	return learn(ctx[0]);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sync.bpf.c - sync calls: system calls that must not return before data is durable, from entry to exit.
+ */
+#include "file.bpf.h"
+
+/* User-space ABI (uapi): these values never change. */
+#define MS_SYNC				4
+#define SYNC_FILE_RANGE_WAIT_BEFORE	1
+#define SYNC_FILE_RANGE_WAIT_AFTER	4
+#define RWF_DSYNC			2
+#define RWF_SYNC			4
+#define O_DSYNC				010000	/* part of O_SYNC too */
+
+/* Kernel-internal flags (include/linux/fs.h); macros, unchanged since 5.10. */
+#define SB_SYNCHRONOUS			(1 << 4)
+#define S_SYNC				(1 << 0)
+
+/* Argument n of a system call. */
+static __always_inline u64 syscall_arg(struct pt_regs *regs, int n)
+{
+#if defined(__TARGET_ARCH_x86)
+	switch (n) {
+	case 0:	return BPF_CORE_READ(regs, di);
+	case 1:	return BPF_CORE_READ(regs, si);
+	case 2:	return BPF_CORE_READ(regs, dx);
+	case 3:	return BPF_CORE_READ(regs, r10);
+	case 4:	return BPF_CORE_READ(regs, r8);
+	default: return BPF_CORE_READ(regs, r9);
+	}
+#elif defined(__TARGET_ARCH_arm64)
+	/* at entry the first argument is still in its register; struct pt_regs begins with user_pt_regs */
+	return BPF_CORE_READ((struct user_pt_regs *)regs, regs[n]);
+#else
+#error "system call arguments of this architecture are not known"
+#endif
+}
+
+/* Does a write to this file have to be durable when it returns? */
+static __always_inline bool file_is_sync(struct file *file)
+{
+	struct inode *inode;
+
+	if (BPF_CORE_READ(file, f_flags) & O_DSYNC)
+		return true;
+	inode = BPF_CORE_READ(file, f_inode);
+	return BPF_CORE_READ(inode, i_flags) & S_SYNC || BPF_CORE_READ(inode, i_sb, s_flags) & SB_SYNCHRONOUS;
+}
+
+__noinline int send_file(u64 file_address)
+{
+	struct file *file = (struct file *)file_address;
+	struct dentry *d = BPF_CORE_READ(file, f_path.dentry), *parent;
+	struct wire_file *w = bpf_ringbuf_reserve(&ring, sizeof(*w), 0);
+	u32 n = 0, whole = 0;
+
+	if (!w) {
+		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+		return 0;
+	}
+	w->head.kind = WIRE_FILE;
+	w->head.size = sizeof(*w);
+	w->head.cpu = 0;
+	w->ino = BPF_CORE_READ(file, f_inode, i_ino);
+	w->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	for (u32 i = 0; i < WIRE_NAMES; i++) {
+		const unsigned char *name = BPF_CORE_READ(d, d_name.name);
+
+		parent = BPF_CORE_READ(d, d_parent);
+		if (!parent || parent == d) {
+			whole = 1;
+			break;
+		}
+		if (bpf_probe_read_kernel_str(w->name[i], WIRE_NAME, name) < 0)
+			break;
+		n = i + 1;
+		d = parent;
+	}
+	if (!whole && BPF_CORE_READ(d, d_parent) == d)
+		whole = 1;
+	w->n = n;
+	w->whole = whole;
+	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline void note_file(struct task_state *t, struct file *file, bool whole_fs)
+{
+	struct file_key key;
+
+	if (whole_fs) {
+		t->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+		return;
+	}
+	name_file(file, &key);
+	t->dev = key.dev;
+	t->ino = key.ino;
+	t->generation = key.generation;
+}
+
+/* The file of a sync call; whether it is one at all depends on its arguments. */
+static __always_inline bool call_file(struct task_struct *task, struct pt_regs *regs, u32 call, u32 nr,
+				      struct file **file)
+{
+	*file = NULL;
+	switch (call) {
+	case CALL_SYNC:
+		return true;
+	case CALL_MSYNC:
+		return syscall_arg(regs, 2) & MS_SYNC;
+	case CALL_SYNC_FILE_RANGE:
+		if (!(syscall_arg(regs, 3) & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)))
+			return false;
+		break;
+	}
+	*file = file_of(task, syscall_arg(regs, 0));
+	if (!*file)
+		return false;
+	if (call != CALL_WRITE || file_is_sync(*file))
+		return true;
+	return nr == cfg.nr_pwritev2 && syscall_arg(regs, 5) & (RWF_DSYNC | RWF_SYNC);
+}
+
+static __always_inline struct task_state *state_for(u32 tid, u8 *f)
+{
+	struct blanks *b;
+	u32 zero = 0;
+
+	if (*f & FOLLOW_HAS_STATE)
+		return bpf_map_lookup_elem(&tasks, &tid);
+	b = bpf_map_lookup_elem(&blank, &zero);
+	if (!b || bpf_map_update_elem(&tasks, &tid, &b->task, BPF_ANY)) {
+		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
+		return NULL;
+	}
+	*f |= FOLLOW_HAS_STATE;
+	return bpf_map_lookup_elem(&tasks, &tid);
+}
+
+static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u32 tid = (u32)id, tgid = id >> 32;
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_state *t;
+	struct file *file;
+	u8 *f;
+
+	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
+		return;
+	if (cfg.command && !in_family(tgid))
+		return;
+	if (!call_file(task, regs, call, nr, &file))
+		return;
+	f = pid_flags(tid);
+	t = f ? state_for(tid, f) : NULL;
+	if (!t)
+		return;
+	t->ino = t->dev = t->generation = 0;
+	if (file)
+		note_file(t, file, call == CALL_SYNCFS);
+	t->call = call;
+	t->tgid = tgid;
+	t->worker = 0;
+	t->first_seq = t->seq;
+	t->switches = switches_of(task);
+	t->enter = bpf_ktime_get_ns();
+	t->on = t->enter;
+	t->wake = 0;
+	*f |= FOLLOW_CALLER;
+}
+
+SEC("?tp_btf/sys_enter")
+int sys_enter_btf(u64 *ctx)
+{
+	u32 nr = ctx[1], call;
+
+	if (nr >= CONFIG_SYSCALLS)
+		return 0;
+	call = cfg.call_of_nr[nr];
+	if (call == CALL_AIO_FSYNC)
+		aio_submit(syscall_arg((struct pt_regs *)ctx[0], 1), syscall_arg((struct pt_regs *)ctx[0], 2));
+	else if (call)
+		call_begin((struct pt_regs *)ctx[0], call, nr);
+	return 0;
+}
+
+static __always_inline void call_end(u8 *f, u32 tid, int ret)
+{
+	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct wire_sync s = {};
+
+	*f &= ~FOLLOW_CALLER;
+	if (!t)
+		return;
+	s.exit = bpf_ktime_get_ns();
+	s.head.kind = WIRE_SYNC;
+	s.head.size = sizeof(s);
+	s.enter = t->enter;
+	s.ino = t->ino;
+	s.dev = t->dev;
+	s.generation = t->generation;
+	s.tid = tid;
+	s.tgid = t->tgid;
+	s.worker = t->worker;
+	s.ret = ret;
+	s.call = t->call;
+	s.sleeps = t->seq - t->first_seq;
+	s.switches = switches_of(task) - t->switches;
+	BPF_CORE_READ_STR_INTO(&s.comm, task, group_leader, comm);
+	__sync_fetch_and_add(&run.calls, 1);
+	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))
+		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+}
+
+SEC("?tp_btf/sys_exit")
+int sys_exit_btf(u64 *ctx)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	u8 *f = pid_flags(tid);
+
+	if (f && *f & FOLLOW_CALLER)
+		call_end(f, tid, (int)ctx[1]);
+	return 0;
+}

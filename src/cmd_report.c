@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* barriertrace report FILE: any output, from a recording. */
+#include <stdlib.h>
+
+#include "commands.h"
+#include "log.h"
+#include "mem.h"
+#include "output.h"
+#include "replay.h"
+
+enum { OPT_OUTPUT, OPT_JSON, OPT_ASCII, OPT_QUIET, OPT_VERBOSE, OPT_HELP };
+
+static const struct option_def options[] = {
+	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", NULL },
+	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "quiet", 'q', NULL, OPT_QUIET, "Tables only: no histograms, no notes.", NULL },
+	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", NULL },
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	{ 0 },
+};
+
+const struct command_def report_def = {
+	.name = "report",
+	.usage = "[OPTION].. FILE",
+	.summary = "Show a recording that barriertrace record made.",
+	.about = "The report is the one of the live run. Needs no rights and no tracing. A damaged or cut-off recording shows "
+		 "what is left of it, says so, and gives status 5.",
+	.options = options,
+	.words = "FILE",
+};
+
+struct ctx {
+	struct outputs out;
+	bool help;
+};
+
+static int set(void *arg, int id, const char *value, struct err *e)
+{
+	struct ctx *c = arg;
+
+	(void)e;
+	switch (id) {
+	case OPT_OUTPUT:	c->out.text_path = value; break;
+	case OPT_JSON:		c->out.json_path = value; break;
+	case OPT_ASCII:		c->out.ascii = true; break;
+	case OPT_QUIET:		c->out.quiet = true; break;
+	case OPT_VERBOSE:	c->out.verbose = true; break;
+	case OPT_HELP:		c->help = true; break;
+	}
+	return 0;
+}
+
+static int run(struct ctx *c, const char *path, struct err *e, int *status)
+{
+	struct report r = { 0 };
+	char *damage = NULL;
+	int err = replay(path, &r, &damage, e);
+
+	if (!err)
+		err = outputs_open(&c->out, TEXT_STDOUT, e);
+	if (!err)
+		err = outputs_write(&c->out, &r, e);
+	if (!err)
+		err = outputs_commit(&c->out, e);
+	if (!err && damage)
+		log_error("%s: %s", path, damage);
+	*status = r.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	free(damage);
+	report_free(&r);
+	return err;
+}
+
+int cmd_report(char **argv)
+{
+	struct ctx c = { .out = OUTPUTS_NONE };
+	struct options_result words = { 0 };
+	struct err e = { 0 };
+	int status;
+
+	if (options_parse(&report_def, argv, set, &c, &words, &e)) {
+		status = command_failed(&e);
+	} else if (c.help) {
+		status = command_help(&report_def);
+	} else if (strv_len(words.words) != 1) {
+		log_error("report takes one recording: barriertrace report FILE");
+		status = EXIT_USAGE;
+	} else if (run(&c, words.words[0], &e, &status)) {
+		status = command_failed(&e);
+	}
+	outputs_close(&c.out);
+	options_result_free(&words);
+	return status;
+}

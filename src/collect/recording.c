@@ -1,0 +1,924 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "mem.h"
+#include "num.h"
+
+/* The layout is public: docs/recording-format.md. */
+#define FILE_MAGIC	"\x89" "BTREC\r\n"
+#define FILE_HEAD	16		/* magic 8, version 4, CRC 4 */
+#define BLOCK_MAGIC	"\xf5" "BTBLK1\n"	/* with the version, should the file's head be damaged */
+#define BLOCK_HEAD	40
+#define MAGIC_SIZE	8
+#define BLOCK_TARGET	(256u << 10)	/* what the writer fills */
+#define BLOCK_MAX	(1u << 20)	/* what a reader accepts, before and after inflating */
+#define LOOK_AGAIN_MAX	(64ull << 20)	/* bytes of damaged blocks that are searched for other blocks, in all */
+#define READ_AHEAD	(64u << 10)
+#define VARINT_MAX	10
+
+/* A piece of a long record. */
+struct part {
+	struct wire_head head;
+	uint32_t item;		/* counts the long records of the file */
+	uint16_t number;	/* of this piece, from 0 */
+	uint16_t flags;
+};
+WIRE_ASSERT_SIZE(struct part, 16);
+
+#define PART_MORE	1	/* not the last piece */
+#define PART_BYTES	(65528u - sizeof(struct part))	/* the largest u16 that is a multiple of 8, less the head */
+
+struct block_head {
+	uint32_t length;	/* of the payload */
+	uint32_t stored;	/* of the payload in the file: deflated if shorter than length */
+	uint32_t records;
+	uint32_t sequence;	/* of the block, from 0 */
+	uint64_t first;		/* records in the blocks before */
+	uint32_t crc;		/* of the payload as it is stored */
+};
+
+static size_t align8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static void put64(uint8_t *p, uint64_t v)
+{
+	put32(p, (uint32_t)v);
+	put32(p + 4, (uint32_t)(v >> 32));
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	return get32(p) | (uint64_t)get32(p + 4) << 32;
+}
+
+static uint32_t crc_of(const void *p, size_t n)
+{
+	return (uint32_t)crc32_z(0, p, n);
+}
+
+static void put_head(uint8_t *p, const struct block_head *h)
+{
+	memcpy(p, BLOCK_MAGIC, MAGIC_SIZE);
+	put32(p + 8, h->length);
+	put32(p + 12, h->stored);
+	put32(p + 16, h->records);
+	put32(p + 20, h->sequence);
+	put64(p + 24, h->first);
+	put32(p + 32, h->crc);
+	put32(p + 36, crc_of(p, 36));
+}
+
+/* Whether the head of a block stands here, with lengths that can be. */
+static bool get_head(const uint8_t *p, struct block_head *h)
+{
+	if (memcmp(p, BLOCK_MAGIC, MAGIC_SIZE) || get32(p + 36) != crc_of(p, 36))
+		return false;
+	h->length = get32(p + 8);
+	h->stored = get32(p + 12);
+	h->records = get32(p + 16);
+	h->sequence = get32(p + 20);
+	h->first = get64(p + 24);
+	h->crc = get32(p + 32);
+	return h->length && h->length <= BLOCK_MAX && h->length % 8 == 0 && h->stored && h->stored <= h->length &&
+	       h->records && h->records <= h->length / sizeof(struct wire_head);
+}
+
+/* The records are stored as they lie in memory. */
+static int check_machine(struct err *e)
+{
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		return 0;
+	return err_set(e, ENOTSUP, EXIT_FAILED, "recordings can be written and read on little-endian machines only");
+}
+
+/* ---- writing ---- */
+
+struct recording_writer {
+	int fd;
+	bool can_cut;		/* the file holds nothing else */
+	char *name;
+	z_stream z;
+	uint8_t *block;		/* being filled: BLOCK_TARGET */
+	size_t len;
+	uint32_t records;	/* in it */
+	uint8_t *out;		/* head and stored payload */
+	uint32_t sequence, item;
+	struct recording_written written;
+};
+
+static int write_all(int fd, const uint8_t *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* Under sudo a new file belongs to the person who called. */
+static void give_to_caller(int fd)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	if (geteuid() == 0 && uid && gid && fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
+		return;	/* it stays root's: no harm done */
+}
+
+static int open_for_writing(const char *path, struct err *e)
+{
+	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
+	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+	struct stat st;
+
+	if (fd >= 0) {
+		give_to_caller(fd);
+		return fd;
+	}
+	if (errno == EEXIST)
+		fd = open(path, flags);
+	if (fd < 0 && errno == ELOOP)
+		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", path);
+	if (fd < 0)
+		return err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) {
+		err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
+int recording_create(const char *path, struct recording_writer **out, struct err *e)
+{
+	bool standard = !strcmp(path, "-");
+	int fd;
+
+	if (!*path)
+		return err_set(e, EINVAL, EXIT_USAGE, "a recording needs a file name");
+	if (standard) {
+		if (isatty(STDOUT_FILENO))
+			return err_set(e, EINVAL, EXIT_USAGE, "will not write a recording to a terminal");
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			return err_set(e, errno, EXIT_FAILED, "cannot write standard output: %s", strerror(errno));
+	} else {
+		fd = open_for_writing(path, e);
+		if (fd < 0)
+			return fd;
+	}
+	return recording_create_fd(fd, standard ? "standard output" : path, out, e);
+}
+
+static void writer_free(struct recording_writer *w)
+{
+	deflateEnd(&w->z);	/* refuses one that never began */
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w->block);
+	free(w->out);
+	free(w->name);
+	free(w);
+}
+
+static int begin_file(struct recording_writer *w)
+{
+	uint8_t head[FILE_HEAD];
+	struct stat st;
+	int err;
+
+	if (fstat(w->fd, &st))
+		return -errno;
+	w->can_cut = S_ISREG(st.st_mode) && !st.st_size && lseek(w->fd, 0, SEEK_CUR) == 0;
+	memcpy(head, FILE_MAGIC, MAGIC_SIZE);
+	put32(head + 8, RECORDING_VERSION);
+	put32(head + 12, crc_of(head, 12));
+	err = write_all(w->fd, head, sizeof(head));
+	if (!err)
+		w->written.bytes = sizeof(head);
+	return err;
+}
+
+int recording_create_fd(int fd, const char *name, struct recording_writer **out, struct err *e)
+{
+	struct recording_writer *w = xcalloc(1, sizeof(*w));
+	int err = check_machine(e);
+
+	w->fd = fd;
+	w->name = xstrdup(name);
+	w->block = xcalloc(1, BLOCK_TARGET);
+	w->out = xcalloc(1, BLOCK_HEAD + BLOCK_TARGET);
+	if (!err && deflateInit(&w->z, 1) != Z_OK)
+		err = err_set(e, ENOMEM, EXIT_FAILED, "cannot compress a recording: zlib cannot be set up");
+	if (!err) {
+		err = begin_file(w);
+		if (err)
+			err_set(e, -err, EXIT_FAILED, "cannot write %s: %s", name, strerror(-err));
+	}
+	if (err) {
+		writer_free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+/* Half a block is of no use to anybody: the file ends with the last whole one. */
+static int stop(struct recording_writer *w, int code, struct err *e)
+{
+	const char *rest = "";
+
+	w->written.stopped = true;
+	w->written.not_kept += w->records;
+	w->len = w->records = 0;
+	if (!w->can_cut || ftruncate(w->fd, (off_t)w->written.bytes))
+		rest = " and perhaps half a block";
+	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s; the recording stops here, it has %s records%s (%s)",
+		       w->name, strerror(code), num_count(w->written.records).s, rest,
+		       num_bytes(w->written.bytes, 0).s);
+}
+
+/* Puts the payload behind the place of the head: deflated, or, where that doesn't save anything, as it is. */
+static uint32_t store(struct recording_writer *w)
+{
+	deflateReset(&w->z);
+	w->z.next_in = w->block;
+	w->z.avail_in = (uInt)w->len;
+	w->z.next_out = w->out + BLOCK_HEAD;
+	w->z.avail_out = (uInt)w->len - 1;
+	if (deflate(&w->z, Z_FINISH) == Z_STREAM_END)
+		return (uint32_t)w->z.total_out;
+	memcpy(w->out + BLOCK_HEAD, w->block, w->len);
+	return (uint32_t)w->len;
+}
+
+int recording_flush(struct recording_writer *w, struct err *e)
+{
+	struct block_head h = {
+		.length = (uint32_t)w->len, .records = w->records, .sequence = w->sequence,
+		.first = w->written.records,
+	};
+	int err;
+
+	if (!w->records)
+		return 0;
+	h.stored = store(w);
+	h.crc = crc_of(w->out + BLOCK_HEAD, h.stored);
+	put_head(w->out, &h);
+	err = write_all(w->fd, w->out, BLOCK_HEAD + h.stored);
+	if (err)
+		return stop(w, -err, e);
+	w->sequence++;
+	w->written.records += w->records;
+	w->written.bytes += BLOCK_HEAD + h.stored;
+	w->len = w->records = 0;
+	return 0;
+}
+
+/* Room for one record, zeroed where it will be padded; NULL when the writer has stopped. */
+static uint8_t *room(struct recording_writer *w, size_t size, int *err, struct err *e)
+{
+	uint8_t *p;
+
+	*err = 0;
+	if (!w->written.stopped && w->len + align8(size) > BLOCK_TARGET)
+		*err = recording_flush(w, e);
+	if (w->written.stopped) {
+		w->written.not_kept++;
+		return NULL;
+	}
+	p = w->block + w->len;
+	w->len += align8(size);
+	w->records++;
+	memset(w->block + w->len - 8, 0, 8);
+	return p;
+}
+
+int recording_add(struct recording_writer *w, const struct wire_head *record, struct err *e)
+{
+	uint8_t *p;
+	int err;
+
+	if (record->size < sizeof(*record) || record->kind >= RECORDING_LONG_KINDS)
+		return err_set(e, EINVAL, EXIT_FAILED, "a record of kind %u and size %u cannot be recorded",
+			       record->kind, record->size);
+	p = room(w, record->size, &err, e);
+	if (p)
+		memcpy(p, record, record->size);
+	return err;
+}
+
+int recording_add_long(struct recording_writer *w, uint16_t kind, const void *bytes, size_t n, struct err *e)
+{
+	struct part part = { .head.kind = kind, .item = w->item };
+	size_t at = 0, now;
+	uint8_t *p;
+	int err;
+
+	if (kind < RECORDING_LONG_KINDS || n > RECORDING_LONG_MAX)
+		return err_set(e, EINVAL, EXIT_FAILED, "a record of kind %u and %zu bytes cannot be recorded", kind, n);
+	w->item++;
+	do {
+		now = n - at < PART_BYTES ? n - at : PART_BYTES;
+		part.head.size = (uint16_t)(sizeof(part) + now);
+		part.flags = at + now < n ? PART_MORE : 0;
+		p = room(w, part.head.size, &err, e);
+		if (!p)
+			return err;
+		memcpy(p, &part, sizeof(part));
+		if (now)
+			memcpy(p + sizeof(part), (const uint8_t *)bytes + at, now);
+		at += now;
+		part.number++;
+	} while (at < n);
+	return 0;
+}
+
+const struct recording_written *recording_written(const struct recording_writer *w)
+{
+	return &w->written;
+}
+
+int recording_close(struct recording_writer *w, struct err *e)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	err = recording_flush(w, e);
+	if (close(w->fd) && !err && !w->written.stopped)
+		err = err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", w->name, strerror(errno));
+	w->fd = -1;
+	writer_free(w);
+	return err;
+}
+
+/* ---- reading: a window on the file, moved forward only ---- */
+
+struct recording {
+	int fd;
+	uint8_t *window;
+	size_t at, have, cap;		/* window[at..have) is still to be looked at */
+	bool eof;
+	z_stream z;
+	uint8_t *block;			/* the payload of the present block */
+	size_t block_at, block_len, block_cap;
+	uint64_t next_sequence, next_record;	/* what an intact block would go on with */
+	uint64_t damaged_sequence, damaged_record;	/* where the last damaged block with an intact head ends */
+	bool skipped;			/* bytes since the last intact block */
+	uint64_t looked_again;
+	struct buf joined;		/* of a long record */
+	bool joining, ended;
+	uint16_t kind;			/* of it */
+	uint32_t item, parts;
+	struct recording_damage damage;
+};
+
+static const uint8_t *here(const struct recording *r)
+{
+	return r->window + r->at;
+}
+
+static size_t left(const struct recording *r)
+{
+	return r->have - r->at;
+}
+
+static void fill(struct recording *r, size_t want)
+{
+	ssize_t got;
+
+	if (r->at) {
+		memmove(r->window, here(r), left(r));
+		r->have -= r->at;
+		r->at = 0;
+	}
+	if (r->cap < want) {
+		r->cap = want + READ_AHEAD;
+		r->window = xrealloc(r->window, r->cap);
+	}
+	got = read(r->fd, r->window + r->have, r->cap - r->have);
+	if (got < 0 && errno == EINTR)
+		return;
+	if (got < 0)
+		r->damage.error = errno;
+	if (got <= 0)
+		r->eof = true;
+	else
+		r->have += (size_t)got;
+}
+
+/* Whether there are so many bytes here. At most two heads and a block are asked for. */
+static bool need(struct recording *r, size_t n)
+{
+	while (left(r) < n && !r->eof)
+		fill(r, n);
+	return left(r) >= n;
+}
+
+static void pass_over(struct recording *r, size_t n)
+{
+	r->at += n;
+	r->damage.bytes += n;
+	r->skipped = true;
+}
+
+/* On to the next place that begins like a block, or to the end. */
+static void resync(struct recording *r)
+{
+	pass_over(r, 1);
+	for (;;) {
+		const uint8_t *found = memmem(here(r), left(r), BLOCK_MAGIC, MAGIC_SIZE);
+		size_t keep = left(r) < MAGIC_SIZE - 1 ? left(r) : MAGIC_SIZE - 1;
+
+		if (found) {
+			pass_over(r, (size_t)(found - here(r)));
+			return;
+		}
+		pass_over(r, left(r) - keep);
+		if (!need(r, keep + 1)) {
+			pass_over(r, keep);
+			return;
+		}
+	}
+}
+
+/* ---- reading: blocks ---- */
+
+static bool inflate_block(struct recording *r, const uint8_t *stored, const struct block_head *h)
+{
+	if (inflateReset(&r->z) != Z_OK)
+		return false;
+	r->z.next_in = (uint8_t *)stored;
+	r->z.avail_in = h->stored;
+	r->z.next_out = r->block;
+	r->z.avail_out = h->length;
+	return inflate(&r->z, Z_FINISH) == Z_STREAM_END && !r->z.avail_out && !r->z.avail_in;
+}
+
+/* The records tile the payload and are as many as the head says. */
+static bool records_fit(const uint8_t *payload, const struct block_head *h)
+{
+	uint32_t records = 0;
+	size_t at = 0;
+
+	while (at < h->length) {
+		const struct wire_head *head = (const void *)(payload + at);
+		size_t least = head->kind < RECORDING_LONG_KINDS ? sizeof(*head) : sizeof(struct part);
+
+		if (head->size < least || align8(head->size) > h->length - at)
+			return false;
+		at += align8(head->size);
+		records++;
+	}
+	return records == h->records;
+}
+
+static bool unpack(struct recording *r, const struct block_head *h)
+{
+	const uint8_t *stored = here(r) + BLOCK_HEAD;
+
+	if (crc_of(stored, h->stored) != h->crc)
+		return false;
+	if (r->block_cap < h->length) {
+		r->block = xrealloc(r->block, h->length);
+		r->block_cap = h->length;
+	}
+	if (h->stored == h->length)
+		memcpy(r->block, stored, h->length);
+	else if (!inflate_block(r, stored, h))
+		return false;
+	return records_fit(r->block, h);
+}
+
+/* Between the last intact block and this point all is lost. */
+static void count_lost(struct recording *r, uint64_t sequence, uint64_t record)
+{
+	if (sequence > r->next_sequence)
+		r->damage.blocks += sequence - r->next_sequence;
+	if (record > r->next_record)
+		r->damage.records += record - r->next_record;
+}
+
+/*
+ * A block is damaged whose head is intact. When the next one stands where it should, there is nothing to look for.
+ * Otherwise bytes were lost or added, and the next one may begin within what the head calls this one's: worth a search,
+ * though not so often that a file made to that end could keep us busy.
+ */
+static bool worth_a_search(struct recording *r, const struct block_head *h)
+{
+	size_t whole = BLOCK_HEAD + h->stored;
+	struct block_head next;
+
+	if (need(r, whole + BLOCK_HEAD) ? get_head(here(r) + whole, &next) : left(r) == whole)
+		return false;
+	r->looked_again += BLOCK_HEAD + h->length;
+	return r->looked_again <= LOOK_AGAIN_MAX;
+}
+
+/* At the head of a block: takes it, or passes over it. */
+static bool take_block(struct recording *r, const struct block_head *h)
+{
+	bool whole = need(r, BLOCK_HEAD + h->stored);
+	bool intact = whole && unpack(r, h);
+	bool again = h->sequence < r->next_sequence;	/* it, or a later one, came already */
+
+	if (intact && !again) {
+		count_lost(r, h->sequence, h->first);
+		r->next_sequence = h->sequence + 1ull;
+		r->next_record = h->first + h->records;
+		r->skipped = false;
+		r->at += BLOCK_HEAD + h->stored;
+		r->block_at = 0;
+		r->block_len = h->length;
+		return true;
+	}
+	if (!again && h->sequence >= r->damaged_sequence) {
+		r->damaged_sequence = h->sequence + 1ull;
+		r->damaged_record = h->first + h->records;
+	}
+	if (intact || (whole && !worth_a_search(r, h)))
+		pass_over(r, BLOCK_HEAD + h->stored);
+	else
+		resync(r);
+	return false;
+}
+
+static void abandon_long(struct recording *r)
+{
+	if (r->joining)
+		r->damage.records += r->parts;
+	r->joining = false;
+}
+
+/* The end of the file, perhaps not for the first time. */
+static void end_of_file(struct recording *r)
+{
+	if (left(r))
+		pass_over(r, left(r));
+	abandon_long(r);
+	if (!r->skipped || r->ended)
+		return;
+	if (r->damaged_sequence > r->next_sequence) {
+		count_lost(r, r->damaged_sequence, r->damaged_record);
+	} else {
+		r->damage.blocks++;
+		r->damage.more = true;
+	}
+	r->skipped = false;
+}
+
+static bool next_block(struct recording *r)
+{
+	struct block_head h;
+
+	while (need(r, BLOCK_HEAD)) {
+		if (!get_head(here(r), &h))
+			resync(r);
+		else if (take_block(r, &h))
+			return true;
+	}
+	end_of_file(r);
+	return false;
+}
+
+/* ---- reading: records ---- */
+
+/* Puts the pieces of a long record together; true with the last one. */
+static bool join(struct recording *r, const struct wire_head *head, struct recording_record *rec)
+{
+	const struct part *p = (const void *)head;
+	size_t n = head->size - sizeof(*p);
+
+	if (!p->number) {
+		abandon_long(r);
+		r->joining = true;
+		r->kind = head->kind;
+		r->item = p->item;
+		r->parts = 0;
+		buf_clear(&r->joined);
+	}
+	if (!r->joining || r->kind != head->kind || r->item != p->item || r->parts != p->number ||
+	    r->joined.len + n > RECORDING_LONG_MAX) {
+		abandon_long(r);
+		r->damage.records++;
+		return false;
+	}
+	r->parts++;
+	buf_add(&r->joined, p + 1, n);
+	if (p->flags & PART_MORE)
+		return false;
+	r->joining = false;
+	r->ended = r->ended || head->kind == WIRE_END;
+	*rec = (struct recording_record){ .kind = head->kind, .data = r->joined.data, .size = r->joined.len };
+	return true;
+}
+
+bool recording_next(struct recording *r, struct recording_record *rec)
+{
+	for (;;) {
+		const struct wire_head *head;
+
+		if (r->block_at == r->block_len && !next_block(r))
+			return false;
+		head = (const void *)(r->block + r->block_at);
+		r->block_at += align8(head->size);
+		if (head->kind < RECORDING_LONG_KINDS) {
+			*rec = (struct recording_record){ .kind = head->kind, .head = head, .size = head->size };
+			return true;
+		}
+		if (join(r, head, rec))
+			return true;
+	}
+}
+
+bool recording_damage(const struct recording *r, struct recording_damage *out)
+{
+	*out = r->damage;
+	out->no_end = !r->ended;
+	return out->blocks || out->records || out->bytes || out->no_end || out->error;
+}
+
+char *recording_damage_note(const struct recording *r)
+{
+	struct recording_damage d;
+	struct buf b = { 0 };
+
+	if (!recording_damage(r, &d))
+		return NULL;
+	buf_str(&b, d.no_end ? "the recording ends too early: it was cut off, or the run that made it was" :
+			       "the recording is damaged");
+	if (d.error)
+		buf_printf(&b, "; reading it failed: %s", strerror(d.error));
+	if (d.blocks || d.records)
+		buf_printf(&b, "; lost: %s block%s with %s%s records", num_count(d.blocks).s, d.blocks == 1 ? "" : "s",
+			   d.more ? "at least " : "", num_count(d.records).s);
+	if (d.bytes)
+		buf_printf(&b, "; %s passed over", num_bytes(d.bytes, 0).s);
+	return b.data;
+}
+
+/* ---- reading: open ---- */
+
+/* What stands at the beginning. A damaged head is no reason to give up, as long as it can be told that it is one. */
+static int check_file(struct recording *r, const char *name, struct err *e)
+{
+	bool enough = need(r, FILE_HEAD), whole = need(r, FILE_HEAD + BLOCK_HEAD);
+	struct block_head h;
+	bool ours, intact;
+
+	if (r->damage.error)
+		return err_set(e, r->damage.error, EXIT_FAILED, "cannot read %s: %s", name, strerror(r->damage.error));
+	if (!left(r))
+		return err_set(e, ENODATA, EXIT_FAILED, "%s is empty: it holds no recording", name);
+	ours = !memcmp(here(r), FILE_MAGIC, left(r) < MAGIC_SIZE ? left(r) : MAGIC_SIZE);
+	if (!enough && ours)
+		return err_set(e, ENODATA, EXIT_FAILED, "%s ends within its first %d bytes: it holds nothing",
+			       name, FILE_HEAD);
+	intact = enough && ours && get32(here(r) + 12) == crc_of(here(r), 12);
+	if (intact && get32(here(r) + 8) != RECORDING_VERSION)
+		return err_set(e, EPROTONOSUPPORT, EXIT_FAILED,
+			       "%s has recording format %u, and this barriertrace (%s) reads format %d only: "
+			       "use a newer one", name, get32(here(r) + 8), BT_VERSION, RECORDING_VERSION);
+	if (!ours && !(whole && get_head(here(r) + FILE_HEAD, &h)))
+		return err_set(e, EBADMSG, EXIT_FAILED, "%s is not a recording made by barriertrace", name);
+	if (!intact)
+		r->damage.bytes += FILE_HEAD;
+	r->at += FILE_HEAD;
+	return 0;
+}
+
+int recording_open(const char *path, struct recording **out, struct err *e)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	const char *name = standard ? "standard input" : path;
+
+	if (fd < 0)
+		return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name, strerror(errno));
+	return recording_open_fd(fd, name, out, e);
+}
+
+int recording_open_fd(int fd, const char *name, struct recording **out, struct err *e)
+{
+	struct recording *r = xcalloc(1, sizeof(*r));
+	int err = check_machine(e);
+
+	r->fd = fd;
+	if (!err && inflateInit(&r->z) != Z_OK)
+		err = err_set(e, ENOMEM, EXIT_FAILED, "cannot read %s: zlib cannot be set up", name);
+	if (!err)
+		err = check_file(r, name, e);
+	if (err) {
+		recording_free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	inflateEnd(&r->z);	/* refuses one that never began */
+	close(r->fd);
+	free(r->window);
+	free(r->block);
+	buf_free(&r->joined);
+	free(r);
+}
+
+/* ---- the contents of WIRE_COUNTS: numbers of seven bits a byte, lowest first, the top bit set but in the last ---- */
+
+#define COUNTS_INTERVAL	1
+#define SUMS		(sizeof(struct wire_view) / sizeof(uint64_t))
+
+static void put_number(struct buf *out, uint64_t v)
+{
+	uint8_t bytes[VARINT_MAX];
+	size_t n = 0;
+
+	for (; v > 0x7f; v >>= 7)
+		bytes[n++] = (uint8_t)(v | 0x80);
+	bytes[n++] = (uint8_t)v;
+	buf_add(out, bytes, n);
+}
+
+static void put_hist(struct buf *out, const struct hist *h)
+{
+	unsigned int used = 0, last = 0;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		used += h->bucket[i] != 0;
+	put_number(out, h->count);
+	put_number(out, h->sum);
+	put_number(out, h->min);
+	put_number(out, h->max);
+	put_number(out, used);
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		put_number(out, i - last);
+		put_number(out, h->bucket[i]);
+		last = i;
+	}
+}
+
+static bool cell_is_zero(const struct cell_counts *c)
+{
+	static const struct cell_counts zero;
+
+	return !memcmp(c, &zero, sizeof(zero));
+}
+
+void recording_counts_encode(uint32_t view, bool interval, const struct view_counts *v, struct buf *out)
+{
+	const uint64_t *sums = (const uint64_t *)&v->sums;
+	unsigned int used = 0;
+
+	put_number(out, view);
+	put_number(out, interval ? COUNTS_INTERVAL : 0);
+	put_number(out, SUMS);
+	for (size_t i = 0; i < SUMS; i++)
+		put_number(out, sums[i]);
+	for (unsigned int i = 0; i < WIRE_CELLS; i++)
+		used += !cell_is_zero(&v->cell[i]);
+	put_number(out, used);
+	for (unsigned int i = 0; i < WIRE_CELLS; i++) {
+		const struct cell_counts *c = &v->cell[i];
+
+		if (cell_is_zero(c))
+			continue;
+		put_number(out, i);
+		put_number(out, c->count);
+		put_number(out, c->bytes);
+		put_hist(out, &c->queue);
+		put_hist(out, &c->device);
+		put_hist(out, &c->total);
+	}
+}
+
+struct numbers {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+/* 0, and bad from then on, when there is none or it is more than 64 bits. */
+static uint64_t get_number(struct numbers *n)
+{
+	uint64_t v = 0;
+
+	for (unsigned int shift = 0; shift < 64 && n->p < n->end && !n->bad; shift += 7) {
+		uint8_t byte = *n->p++;
+
+		if (shift == 63 && byte > 1)
+			break;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return v;
+	}
+	n->bad = true;
+	return 0;
+}
+
+/* Into nowhere when `h` is NULL. */
+static void get_hist(struct numbers *n, struct hist *h)
+{
+	uint64_t count = get_number(n), sum = get_number(n), min = get_number(n), max = get_number(n);
+	uint64_t used = get_number(n), index = 0;
+
+	if (h) {
+		h->count = count;
+		h->sum = sum;
+		h->min = min;
+		h->max = max;
+	}
+	for (uint64_t i = 0; i < used && !n->bad; i++) {
+		uint64_t step = get_number(n), value = get_number(n);
+
+		if (step >= HIST_BUCKETS || (i && !step) || index + step >= HIST_BUCKETS) {
+			n->bad = true;
+			return;
+		}
+		index += step;
+		if (h)
+			h->bucket[index] = value;
+	}
+}
+
+static void get_cell(struct numbers *n, struct cell_counts *c)
+{
+	uint64_t count = get_number(n), bytes = get_number(n);
+
+	if (c) {
+		c->count = count;
+		c->bytes = bytes;
+	}
+	get_hist(n, c ? &c->queue : NULL);
+	get_hist(n, c ? &c->device : NULL);
+	get_hist(n, c ? &c->total : NULL);
+}
+
+/* The same walk to check (`out` is NULL) and to fill. */
+static void get_view(struct numbers *n, struct view_counts *out)
+{
+	uint64_t count = get_number(n);
+
+	for (uint64_t i = 0; i < count && !n->bad; i++) {
+		uint64_t v = get_number(n);
+
+		if (out && i < SUMS)
+			((uint64_t *)&out->sums)[i] = v;
+	}
+	count = get_number(n);
+	for (uint64_t i = 0, least = 0; i < count && !n->bad; i++) {
+		uint64_t index = get_number(n);
+
+		n->bad = n->bad || index < least || index == UINT64_MAX;
+		least = index + 1;
+		get_cell(n, out && index < WIRE_CELLS ? &out->cell[index] : NULL);
+	}
+}
+
+int recording_counts_decode(const void *bytes, size_t size, uint32_t *view, bool *interval, struct view_counts *out)
+{
+	struct numbers n = { .p = bytes, .end = (const uint8_t *)bytes + size };
+	uint64_t id = get_number(&n), flags = get_number(&n);
+	struct numbers contents = n;
+
+	get_view(&n, NULL);
+	if (n.bad || n.p != n.end || id > UINT32_MAX)
+		return -EBADMSG;
+	*view = (uint32_t)id;
+	*interval = flags & COUNTS_INTERVAL;
+	memset(out, 0, sizeof(*out));
+	get_view(&contents, out);
+	return 0;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "frame.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/block.h"
+#include "mem.h"
+
+#define SLOWEST_CALLS 10
+
+struct sync_opts frame_sync_opts(const struct frame *f)
+{
+	return (struct sync_opts){
+		.start_ns = f->start_ns,
+		.symbols = f->symbol,
+		.n_symbols = f->n_symbols,
+		.devices = f->place,
+		.n_devices = f->n_places,
+		.only_traced = !f->all,
+		.slowest = SLOWEST_CALLS,
+	};
+}
+
+/* ---- devices ---- */
+
+static void add_device(struct frame_device *fd, const struct view_counts *v, struct report *r)
+{
+	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
+
+	*d = fd->facts;
+	memset(&fd->facts, 0, sizeof(fd->facts));
+	block_add_view(d, &v[fd->view], true);
+	for (uint32_t i = 0; i < fd->n_parts; i++)
+		block_add_view(d, &v[fd->part_view[i]], false);
+	block_finish(d);
+}
+
+static uint64_t requests_of(const struct report_device *d)
+{
+	uint64_t n = 0;
+
+	for (int c = 0; c < OP_CLASSES; c++)
+		n += d->op[c].count;
+	return n;
+}
+
+/* Named disks are always shown; of all disks, those that did something. */
+static bool worth_showing(const struct frame *f, const struct report_device *d, bool any_by_command)
+{
+	if (f->only_command && any_by_command)
+		return d->by_command > 0;
+	return !f->all || requests_of(d) > 0;
+}
+
+static void drop_idle_devices(const struct frame *f, struct report *r)
+{
+	bool any = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++)
+		any |= r->device[i].by_command > 0;
+	for (size_t i = 0; i < r->n_devices; i++) {
+		if (!worth_showing(f, &r->device[i], any)) {
+			report_device_free(&r->device[i]);
+			continue;
+		}
+		if (kept != i)
+			memcpy(&r->device[kept], &r->device[i], sizeof(r->device[0]));
+		kept++;
+	}
+	r->n_devices = kept;
+}
+
+/* ---- the whole ---- */
+
+static void note_overflow(const struct frame *f, const struct view_counts *v, struct report *r)
+{
+	uint64_t overflow = 0;
+
+	for (uint32_t i = 0; i < f->views; i++)
+		overflow += v[i].sums.overflow;
+	if (overflow)
+		strv_add(&r->notes, xasprintf("%" PRIu64 " requests had tags beyond what was reserved (nr_requests raised "
+					      "meanwhile?): timed by the request's own clock, or not at all", overflow));
+}
+
+void frame_report(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, bool interval,
+		  struct report *out)
+{
+	*out = f->run;
+	memset(&f->run, 0, sizeof(f->run));
+	for (size_t i = 0; i < f->n_devices; i++)
+		add_device(&f->device[i], views, out);
+	drop_idle_devices(f, out);
+	note_overflow(f, views, out);
+	if (!sync)
+		return;
+	out->have_sync = true;
+	sync_report(sync, &out->sync, interval);
+	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
+}
+
+void frame_free(struct frame *f)
+{
+	report_free(&f->run);
+	for (size_t i = 0; i < f->n_devices; i++)
+		report_device_free(&f->device[i].facts);
+	free(f->device);
+	free(f->place);
+	free(f->symbol);
+	memset(f, 0, sizeof(*f));
+}

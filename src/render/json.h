@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * json.h - what the files of the JSON output share. Private to them.
+ *
+ * put*() take over the value that they are given, and leave out a key that has none.
+ */
+#ifndef BT_JSON_H
+#define BT_JSON_H
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "render.h"
+#include "text_utf8.h"
+
+/* A json_* constructor fails only for want of memory; see mem.h for why that ends the program. */
+static inline void *must(void *p)
+{
+	if (!p) {
+		fputs("barriertrace: out of memory\n", stderr);
+		exit(1);
+	}
+	return p;
+}
+
+static inline void put(json_t *o, const char *key, json_t *v)
+{
+	if (json_object_set_new(o, key, must(v)))
+		must(NULL);
+}
+
+static inline void push(json_t *array, json_t *v)
+{
+	if (json_array_append_new(array, must(v)))
+		must(NULL);
+}
+
+/* Leaves an empty object or array out. */
+static inline void put_filled(json_t *o, const char *key, json_t *v)
+{
+	if (json_object_size(v) || json_array_size(v))
+		put(o, key, v);
+	else
+		json_decref(v);
+}
+
+static inline void put_u64(json_t *o, const char *key, uint64_t v)
+{
+	put(o, key, json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v));
+}
+
+static inline json_t *string(const char *raw)
+{
+	struct buf b = { 0 };
+	json_t *s;
+
+	utf8_repair(&b, raw);
+	s = json_string(b.data ? b.data : "");
+	buf_free(&b);
+	return s;
+}
+
+static inline void put_str(json_t *o, const char *key, const char *raw)
+{
+	if (raw)
+		put(o, key, string(raw));
+}
+
+static inline void put_strv(json_t *o, const char *key, char *const *v)
+{
+	json_t *a = must(json_array());
+
+	for (size_t i = 0; v && v[i]; i++)
+		push(a, string(v[i]));
+	put_filled(o, key, a);
+}
+
+static inline json_t *hist_buckets(const struct hist *h)
+{
+	json_t *buckets = must(json_array());
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		uint64_t upper = hist_upper(i);
+		json_t *pair;
+
+		if (!h->bucket[i])
+			continue;
+		if (i == HIST_BUCKETS - 1 && h->max > upper)	/* it has no end of its own */
+			upper = h->max;
+		pair = must(json_array());
+		push(pair, json_integer((json_int_t)upper));
+		push(pair, json_integer((json_int_t)h->bucket[i]));
+		push(buckets, pair);
+	}
+	return buckets;
+}
+
+static inline void put_hist(json_t *o, const char *key, const struct hist *h)
+{
+	json_t *j;
+
+	if (!h->count)
+		return;
+	j = must(json_object());
+	put_u64(j, "count", h->count);
+	put_u64(j, "sum_ns", h->sum);
+	put_u64(j, "min_ns", h->min);
+	put_u64(j, "max_ns", h->max);
+	put_u64(j, "p50_ns", hist_quantile(h, 0.50));
+	put_u64(j, "p90_ns", hist_quantile(h, 0.90));
+	put_u64(j, "p99_ns", hist_quantile(h, 0.99));
+	put_u64(j, "p999_ns", hist_quantile(h, 0.999));
+	put(j, "buckets", hist_buckets(h));
+	put(o, key, j);
+}
+
+/* json_sync.c: the keys "sync", "whatif" and "verdict" of the document */
+void put_sync(json_t *doc, const struct report *r);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/sync.h"
+#include "analyse/verdict.h"
+#include "collect/recording.h"
+#include "frame.h"
+#include "mem.h"
+
+struct replay {
+	struct frame begin, end;
+	bool have_begin, have_end;
+	struct sync_analysis *sync;
+	struct view_counts *views;	/* room for every view that the frames may name */
+	uint32_t n_views;
+};
+
+static int take_frame(const struct recording_record *rec, struct frame *f, struct err *e)
+{
+	json_t *j = json_loadb(rec->data, rec->size, 0, NULL);
+	int err = frame_decode(j, f, e);
+
+	json_decref(j);
+	return err;
+}
+
+static int take_begin(struct replay *p, const struct recording_record *rec, struct err *e)
+{
+	struct sync_opts o;
+	int err;
+
+	if (p->have_begin)
+		return 0;
+	err = take_frame(rec, &p->begin, e);
+	if (err)
+		return err;
+	p->have_begin = true;
+	o = frame_sync_opts(&p->begin);
+	p->sync = sync_new(&o);
+	return 0;
+}
+
+/* A view can be new: disks may have appeared after the beginning. */
+static void take_counts(struct replay *p, const struct recording_record *rec)
+{
+	struct view_counts *v = xcalloc(1, sizeof(*v));
+	uint32_t view;
+	bool interval;
+
+	if (!recording_counts_decode(rec->data, rec->size, &view, &interval, v) && !interval && view < 4096) {
+		if (view >= p->n_views) {
+			p->views = xrealloc(p->views, (view + 1) * sizeof(*p->views));
+			memset(&p->views[p->n_views], 0, (view + 1 - p->n_views) * sizeof(*p->views));
+			p->n_views = view + 1;
+		}
+		p->views[view] = *v;
+	}
+	free(v);
+}
+
+static int take(struct replay *p, const struct recording_record *rec, struct err *e)
+{
+	switch (rec->kind) {
+	case WIRE_HEADER:
+		return take_begin(p, rec, e);
+	case WIRE_COUNTS:
+		take_counts(p, rec);
+		return 0;
+	case WIRE_END:
+		if (!p->have_end && !take_frame(rec, &p->end, e))
+			p->have_end = true;
+		return 0;
+	default:
+		if (rec->head && p->sync)
+			sync_feed(p->sync, rec->head);
+		return 0;
+	}
+}
+
+static void finish(struct replay *p, struct report *out)
+{
+	struct frame *f = p->have_end ? &p->end : &p->begin;
+
+	if (p->n_views < f->views) {
+		p->views = xrealloc(p->views, f->views * sizeof(*p->views));
+		memset(&p->views[p->n_views], 0, (f->views - p->n_views) * sizeof(*p->views));
+		p->n_views = f->views;
+	}
+	frame_report(f, p->views, f->ledger ? p->sync : NULL, false, out);
+	out->final = true;
+}
+
+int replay(const char *path, struct report *out, char **damage, struct err *e)
+{
+	struct replay p = { 0 };
+	struct recording *r;
+	struct recording_record rec;
+	int err = recording_open(path, &r, e);
+
+	if (err)
+		return err;
+	while (!err && recording_next(r, &rec))
+		err = take(&p, &rec, e);
+	if (!err && !p.have_begin)
+		err = err_set(e, EBADMSG, EXIT_FAILED, "%s: its beginning is damaged: nothing can be shown", path);
+	*damage = err ? NULL : recording_damage_note(r);
+	if (!err)
+		finish(&p, out);
+	if (*damage) {
+		out->incomplete = true;
+		strv_add(&out->notes, xasprintf("the recording is not whole: %s", *damage));
+	}
+	if (!err)
+		verdict_make(out);
+	recording_free(r);
+	sync_free(p.sync);
+	frame_free(&p.begin);
+	frame_free(&p.end);
+	free(p.views);
+	return err;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* replay.h - a report out of a recording. */
+#ifndef BT_REPLAY_H
+#define BT_REPLAY_H
+
+#include "err.h"
+#include "report.h"
+
+/*
+ * Reads a recording to its end and makes the report that the live run made. What a damaged or cut-off file
+ * still holds is used; *damage says then what is wrong with it (owned by the caller), else it is NULL.
+ */
+int replay(const char *path, struct report *out, char **damage, struct err *e);
+
+#endif

@@ -1,0 +1,303 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What cannot be done is said in one line on standard error, with the status of
+# report-schema.md, and nothing is left behind half-written.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+setup() {
+	need_tool
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir work
+	cd work || return
+}
+
+teardown() {
+	cd /
+	clean_up
+}
+
+any_disk() {
+	need_tracing
+	DISK=$(lsblk -ndo NAME | head -n 1)
+	[[ $DISK ]] || skip "missing: a disk"
+}
+
+# refused STATUS TEXT COMMAND...: this status, one line with this text (a pattern
+# of [[ ]]) on standard error, nothing on standard output, no file here
+refused() {
+	local expected=$1 text=$2 status=0
+	shift 2
+	timeout 20 "$@" >../out 2>../err </dev/null || status=$?
+	echo "status $status, out: $(head -n 5 ../out), err:"
+	cat ../err
+	[[ $status == "$expected" ]]
+	[[ $(wc -l <../err) == 1 ]]
+	[[ $(<../err) == barriertrace:* && $(<../err) == *$text* ]]
+	# no control characters, whoever wrote them
+	[[ ! $(tr -d '\n' <../err) =~ [[:cntrl:]] ]]
+	(($(wc -c <../err) < 500))
+	[[ ! -s ../out ]]
+	[[ ! $(ls -A) ]]
+}
+
+bad() { # STATUS TEXT ARGUMENT...
+	local expected=$1 text=$2
+	shift 2
+	refused "$expected" "$text" "$BT" "$@"
+}
+
+@test "bad input: an unknown disk, with the names that there are" {
+	any_disk
+	bad 2 "no disk called '${DISK}x': there are *$DISK" "${DISK}x" -o report --json json
+	bad 2 "no disk called '/dev/${DISK}x': there are *$DISK" "/dev/${DISK}x" -o report
+	bad 2 "'/absent/dir'" /absent/dir -o report
+	bad 2 empty '' -o report
+}
+
+@test "bad input: a partition of nothing" {
+	need_root
+	mknod ../node b 200 17 || skip "missing: the right to mknod"
+	bad 2 "node' is block device 200:17" ../node -o report
+	bad 2 '' /dev/null -o report
+}
+
+@test "bad input: a file on no disk" {
+	bad 2 'proc' /proc/version -o report
+}
+
+@test "bad input: not root" {
+	any_disk
+	need setpriv
+	chmod 777 . .. # that nothing is written isn't for lack of permission
+	cp "$BT" ../bt
+	refused 3 'run it as root' setpriv --reuid 65534 --regid 65534 --clear-groups ../bt "$DISK" -d 0.1 -o report
+	refused 3 'run it as root' setpriv --reuid 65534 --regid 65534 --clear-groups ../bt "$DISK" -- true
+}
+
+# in_namespace SCRIPT ARGUMENT...: $0 is the tool
+in_namespace() {
+	unshare -m "$BASH" -ec "$1" "$BT" "${@:2}"
+}
+
+@test "bad input: no BTF, and another file of it" {
+	local hide='mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"'
+	any_disk
+	need_mount_namespace
+	refused 4 'type information (BTF)*--btf FILE' unshare -m "$BASH" -ec "$hide" "$BT" "$DISK" -d 0.1 -o report
+	cp /sys/kernel/btf/vmlinux ../btf
+	in_namespace "$hide" "$DISK" -d 0.1 --btf ../btf --json ../json -o ../text 2>../err
+	[[ $(jq -r '[.probes[] | select(.state == "attached") | .rung] | unique | join(" ")' ../json) == raw_tp ]]
+	[[ ! -s ../err ]]
+}
+
+@test "bad input: --btf with no such file, or with none of it" {
+	any_disk
+	bad 1 '--btf /absent: ' "$DISK" -d 0.1 --btf /absent -o report
+	echo text >../btf
+	bad 1 '--btf ../btf: ' "$DISK" -d 0.1 --btf ../btf -o report
+	bad 1 '--btf /: ' "$DISK" -d 0.1 --btf / -o report
+}
+
+@test "counts with another BTF are the same" {
+	any_disk
+	need_mount_namespace
+	need_rig
+	cp /sys/kernel/btf/vmlinux ../btf
+	rig_up --fs none
+	in_namespace 'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"' "$RIG_DISK" --btf ../btf --json ../json \
+		-o ../text -- sh -c 'dd if="$1" of=/dev/null bs=4k count=20 iflag=direct status=none; sync "$1"' - "$RIG_DEV"
+	[[ $(of_disk ../json "$RIG_DISK" .ops.read.count) == 20 && $(of_disk ../json "$RIG_DISK" .flush.only) == 1 ]]
+}
+
+LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/security/lockdown; shift'
+
+@test "bad input: a kernel locked down" {
+	any_disk
+	need_mount_namespace
+	need setpriv
+	[[ -d /sys/kernel/security ]] || skip "missing: /sys/kernel/security"
+	# the kernel of this machine refuses for another reason; what it says is the same EPERM
+	refused 4 'lock*down' unshare -m "$BASH" -ec \
+		"$LOCKED; exec setpriv --bounding-set -sys_admin,-bpf,-perfmon \"\$0\" \"\$@\"" "$BT" \
+		'none integrity [confidentiality]' "$DISK" -d 0.1 -o report
+	# without that, it isn't called so
+	refused 3 'run it as root' setpriv --bounding-set -sys_admin,-bpf,-perfmon "$BT" "$DISK" -d 0.1 -o report
+	in_namespace "$LOCKED; exec \"\$0\" \"\$@\"" 'none [integrity] confidentiality' "$DISK" -d 0.1 --json ../json -o ../text
+	[[ $(jq -r '.probes[0].state' ../json) == attached ]]
+}
+
+@test "bad input: no tracefs is none" {
+	any_disk
+	need_mount_namespace
+	in_namespace 'for d in /sys/kernel/tracing /sys/kernel/debug; do [ ! -d $d ] || mount -t tmpfs none $d; done
+		exec "$0" "$@"' "$DISK" -d 0.1 --json ../json -o ../text 2>../err
+	[[ ! -s ../err ]]
+	[[ $(jq -r '.probes[0].state' ../json) == attached ]]
+}
+
+@test "bad input: no such command, none that can be run" {
+	any_disk
+	echo text >../plain
+	bad 127 "'./absent': not found" "$DISK" -o report --json json -- ./absent
+	bad 127 "'absent-command': not found" "$DISK" -o report -- absent-command
+	bad 127 "'': " "$DISK" -o report -- ''
+	bad 126 "'../plain': permission denied" "$DISK" -o report --json json -- ../plain
+	bad 126 "'/'" "$DISK" -o report -- /
+	bad 2 "no command behind '--'" "$DISK" -o report --
+}
+
+@test "bad input: output into a directory that is not there" {
+	any_disk
+	bad 1 'cannot write /absent/x: No such file or directory' "$DISK" -d 0.1 -o /absent/x
+	bad 1 'cannot write /absent/x: No such file or directory' "$DISK" -d 0.1 --json /absent/x -o report
+	bad 1 'cannot write /absent/x: No such file or directory' "$DISK" -i 0.1 -d 0.2 --json /absent/x
+	bad 1 'cannot write /absent/x: No such file or directory' "$DISK" -o /absent/x -- touch ran
+	bad 1 'cannot write /proc/x' "$DISK" -d 0.1 -o /proc/x
+	bad 2 'needs a name' "$DISK" -d 0.1 -o ''
+}
+
+@test "bad input: output that is a directory" {
+	any_disk
+	mkdir ../dir
+	bad 1 'cannot write ../dir: Is a directory' "$DISK" -d 0.1 -o ../dir
+	bad 1 'cannot write ../dir: Is a directory' "$DISK" -d 0.1 --json ../dir -o report
+	[[ -d ../dir && ! $(ls -A ../dir) ]]
+}
+
+@test "bad input: output through a symbolic link" {
+	any_disk
+	echo precious >../target
+	ln -s target ../link
+	bad 1 'symbolic link ../link' "$DISK" -d 0.1 -o ../link
+	bad 1 'symbolic link ../link' "$DISK" -i 0.1 -d 0.2 -o ../link
+	bad 1 'symbolic link ../link' "$DISK" -d 0.1 --json ../link -o report
+	[[ $(<../target) == precious && -L ../link ]]
+	ln -s absent ../dangling
+	bad 1 'symbolic link ../dangling' "$DISK" -d 0.1 -o ../dangling
+	[[ ! -e ../absent ]]
+	# what the name of a file led to before is replaced as a whole
+	echo old >../text
+	ln ../text ../other
+	"$BT" "$DISK" -d 0.1 -o ../text
+	[[ $(<../other) == old && $(<../text) != old ]]
+}
+
+@test "bad input: output on a disk that is full" {
+	any_disk
+	need_mount_namespace
+	mkdir ../full
+	local full='mount -t tmpfs -o size=4k none ../full && head -c 4096 /dev/zero >../full/fill
+		"$0" "$@" || s=$?; ls -A ../full >../left; exit ${s:-0}'
+	refused 1 'cannot write ../full/x: No space left on device' unshare -m "$BASH" -ec "$full" "$BT" "$DISK" \
+		-d 0.1 -o ../full/x
+	[[ $(<../left) == fill ]]
+	refused 1 'cannot write ../full/x: No space left on device' unshare -m "$BASH" -ec "$full" "$BT" "$DISK" \
+		-d 0.1 --json ../full/x -o report
+	[[ $(<../left) == fill ]]
+	[[ -c /dev/full ]] || skip "missing: /dev/full"
+	bad 1 'cannot write /dev/full: No space left on device' "$DISK" -d 0.1 -o /dev/full
+}
+
+@test "bad input: an old report survives a run that fails" {
+	any_disk
+	echo old >../text
+	bad 127 'not found' "$DISK" -o ../text --json json -- ./absent
+	[[ $(<../text) == old ]]
+	bad 1 'cannot write /absent/x' "$DISK" -d 0.1 -o ../text --json /absent/x
+	[[ $(<../text) == old ]]
+}
+
+@test "bad input: times" {
+	local value
+	for value in 0 0.0 x 1x '' ' ' -1 1e3 nan inf 1..2 . 0x10; do
+		bad 2 "--interval" -i "$value" -o report
+		bad 2 "--duration" -d "$value" -o report
+	done
+	bad 2 '--interval 99999999999999999999' -i 99999999999999999999 -o report
+	bad 2 '--duration 9999999999h' -d 9999999999h -o report
+}
+
+@test "bad input: a huge interval is only long" {
+	any_disk
+	"$BT" "$DISK" -i 9999999999 -d 0.2 --json ../json -o ../text
+	[[ $(wc -l <../json) -ge 1 && $(sed -n '$p' ../json | jq -r '.run.wall_ns') -lt 5000000000 ]]
+}
+
+@test "bad input: a process that is not there, or no process" {
+	local value
+	bash -c 'echo $$ >../pid'
+	bad 1 "no process $(<../pid)" -p "$(<../pid)" -o report
+	for value in 0 -1 x 1x '' 99999999999; do
+		bad 2 '--pid' -p "$value" -o report
+	done
+}
+
+@test "bad input: a process that ends during the run ends it with its report" {
+	any_disk
+	start sleep 30
+	local sleeper=$STARTED
+	start_tracing -p "$sleeper" "$DISK" --json ../json -o ../text
+	kill "$sleeper"
+	status_of "$STARTED"
+	[[ ! -s $ERR ]]
+	[[ $(json '.run.notes[0]' ../json) == "process $sleeper ended during the run" ]]
+	grep -q "process $sleeper ended" ../text
+}
+
+@test "bad input: a cgroup that is not there, or none" {
+	mkdir ../dir
+	bad 2 '--cgroup /absent: there is no such cgroup' --cgroup /absent -o report
+	bad 2 '--cgroup absent/x: there is no such cgroup' --cgroup absent/x -o report
+	bad 2 '--cgroup' --cgroup "$PWD/../dir" -o report
+	bad 2 '--cgroup' --cgroup '' -o report
+	bad 2 '--cgroup' --cgroup /etc/passwd -o report
+}
+
+@test "bad input: options" {
+	bad 2 "unknown option '--frobnicate'" --frobnicate -o report
+	bad 2 'did you mean --interval?' --intervall 3 -o report
+	bad 2 "unknown option '-Z'" -Z -o report
+	bad 2 "'--json' needs a value" -o report --json
+	bad 2 "'-d' needs a value" -o report -d
+	bad 2 "'--pid' needs a value" -o report --pid -- touch ran
+	bad 2 "'--quiet' takes no value" -o report --quiet=1
+	bad 2 '--rung' --rung x -o report
+	bad 2 '--rung' --rung request=kprobe -o report
+	bad 2 '--rung' --rung nothing=tp_btf -o report
+}
+
+@test "bad input: names with control characters stay one line" {
+	local name=$'a\nb\e[31m\r\tc'
+	any_disk
+	bad 2 'no disk' "$name" -o report
+	bad 2 'no disk' "/dev/$name" -o report
+	bad 2 '' "/absent/$name" -o report
+	bad 2 '--interval' -i "$name" -o report
+	bad 2 '--duration' -d "$name" -o report
+	bad 2 '--pid' -p "$name" -o report
+	bad 2 '--cgroup' --cgroup "/$name" -o report
+	bad 2 '--rung' --rung "$name" -o report
+	bad 2 'unknown option' "--$name" -o report
+	bad 1 'cannot write' "$DISK" -d 0.1 -o "/absent/$name"
+	bad 1 '--btf' "$DISK" -d 0.1 --btf "/absent/$name" -o report
+	bad 127 'not found' "$DISK" -o report -- "./$name"
+}
+
+@test "bad input: a very long name stays readable" {
+	local long
+	any_disk
+	long=$(printf 'x%.0s' {1..5000})
+	bad 2 '' "$long" -o report
+	bad 2 '' "/dev/$long" -o report
+	bad 2 '' -i "$long" -o report
+	bad 2 '' -p "$long" -o report
+	bad 2 '' --cgroup "/$long" -o report
+	bad 2 '' --rung "$long" -o report
+	bad 2 '' "--$long" -o report
+	bad 1 'cannot write' "$DISK" -d 0.1 -o "$long"
+	bad 1 '' "$DISK" -d 0.1 --btf "$long" -o report
+	bad 126 '' "$DISK" -o report -- "./$long"
+}

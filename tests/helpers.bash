@@ -1,0 +1,163 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For bats files: load ../helpers (brings ../rig/helpers along).
+#
+#   setup()    { need_tracing; }
+#   teardown() { clean_up; }
+
+# shellcheck source=rig/helpers.bash
+source "${BASH_SOURCE[0]%/*}/rig/helpers.bash"
+
+TOP=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
+BT=${BUILD:-build}/barriertrace
+[[ $BT == /* ]] || BT=$TOP/$BT
+export BT
+
+# The tests are often run by sudo, which the tool heeds.
+unset SUDO_UID SUDO_GID SUDO_USER PKEXEC_UID NO_COLOR
+export LC_ALL=C.UTF-8
+
+PIDS=()		# what was started in the background
+ON_EXIT=()	# commands for teardown, the last one first
+
+need_tool() {
+	[[ -x $BT ]] || skip "missing: $BT"
+}
+
+# What eBPF tracing takes: not asked of the tool that is under test.
+need_tracing() {
+	local caps
+	need_tool
+	need_root
+	need jq
+	[[ -r /sys/kernel/btf/vmlinux ]] || skip "missing: /sys/kernel/btf/vmlinux"
+	caps=$(sed -n 's/^CapEff:\s*/0x/p' /proc/self/status)
+	# CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON
+	((caps >> 21 & 1 || (caps >> 38 & 3) == 3)) || skip "missing: CAP_BPF and CAP_PERFMON"
+}
+
+need_rig() {
+	need_tracing
+	need_loop_fuse
+}
+
+# A mount namespace of our own: containers often refuse it.
+need_mount_namespace() {
+	need_root
+	need unshare mount
+	unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "missing: the right to unshare and mount"
+}
+
+# start COMMAND...: in the background; its number in $STARTED
+start() {
+	"$@" &
+	STARTED=$!
+	PIDS+=("$STARTED")
+}
+
+on_exit() {
+	ON_EXIT+=("$*")
+}
+
+# For teardown, whatever the test came to.
+clean_up() {
+	local i pid
+	for pid in "${PIDS[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+	for pid in "${PIDS[@]}"; do
+		wait "$pid" 2>/dev/null || true
+	done
+	for ((i = ${#ON_EXIT[@]} - 1; i >= 0; i--)); do
+		eval "${ON_EXIT[i]}" || echo "clean_up: ${ON_EXIT[i]} failed"
+	done
+	rig_down
+}
+
+# eventually SECONDS COMMAND...: until it succeeds
+eventually() {
+	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+	shift
+	until "$@"; do
+		((${EPOCHREALTIME/[.,]/} < end)) || { echo "never: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+links_of() {
+	grep -ls '^link_type' "/proc/$1/fdinfo/"* 2>/dev/null | wc -l
+}
+
+# While it plans, the tool has one program attached at a time.
+is_tracing() {
+	local n
+	n=$(links_of "$1")
+	((n >= 4)) || return 1
+	sleep 0.1
+	(($(links_of "$1") == n))
+}
+
+# start_tracing ARGUMENT...: in the background; returns when every probe is
+# attached. Its standard error is in $ERR.
+start_tracing() {
+	ERR=$BATS_TEST_TMPDIR/stderr.${#PIDS[@]}
+	start "$BT" "$@" 2>"$ERR"
+	eventually 10 is_tracing "$STARTED" || { cat "$ERR"; return 1; }
+}
+
+# stop_tracing PID [SIGNAL]: its exit status
+stop_tracing() {
+	kill -s "${2:-INT}" "$1"
+	status_of "$1"
+}
+
+# status_of PID: wait for it, at most 10 s
+status_of() {
+	local end=$((SECONDS + 11)) status=0
+	while kill -0 "$1" 2>/dev/null && ((SECONDS < end)); do
+		sleep 0.02
+	done
+	((SECONDS < end)) || { echo "process $1 does not end"; kill -KILL "$1"; }
+	wait "$1" || status=$?
+	return $status
+}
+
+# holds EXPRESSION: of awk, with numbers; shown if it doesn't
+holds() {
+	awk "BEGIN { exit !($1) }" || { echo "does not hold: $1"; return 1; }
+}
+
+# mean FILE PATH: of the histogram at this jq path
+mean() {
+	jq -er "$2 | .sum_ns / .count" "$1"
+}
+
+# comment TEXT: shown also when the test passes
+comment() {
+	echo "# $*" >&3
+}
+
+# of_disk FILE NAME PATH: a figure of one device of a report; 0 if it is absent
+of_disk() {
+	jq -er --arg d "$2" "[.devices[]? | select(.name == \$d)][0]$3 // 0" "$1"
+}
+
+# make_inserts FILE N: SQL of as many autocommit transactions, and one for the table
+make_inserts() {
+	local i
+	{
+		echo 'CREATE TABLE IF NOT EXISTS t (i INTEGER, s VARCHAR(16));'
+		for ((i = 1; i <= $2; i++)); do
+			echo "INSERT INTO t VALUES ($i, 'value $i');"
+		done
+	} >"$1"
+}
+
+# fio_json FILE ARGUMENT...: synchronous, direct
+fio_json() {
+	local out=$1
+	shift
+	fio --name=t --ioengine=sync --direct=1 --bs=4k --randrepeat=0 --output-format=json --output="$out" "$@"
+}
+

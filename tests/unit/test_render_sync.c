@@ -1,0 +1,1011 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sync part of the renderers: verdict, what-if, ledger and calls, built by hand; the exact text, and
+ * the JSON read back.
+ *
+ * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
+ */
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "render/render.h"
+#include "render/text_utf8.h"
+#include "tap.h"
+#include "wire.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#define HOSTILE \
+	"\"><script>alert(1)</script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n" \
+	"\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
+
+static const char *golden_dir = "tests/unit/golden";
+static const struct render_opts plain = { .width = 80 };
+
+/* --- reports --- */
+
+/* Parts of a thousand; what is missing to a thousand belongs to the first. */
+struct part {
+	enum cause cause;
+	uint64_t permille;
+};
+
+static struct ledger split(uint64_t total, const struct part *parts, size_t n)
+{
+	struct ledger l = { 0 };
+	uint64_t rest = total;
+
+	for (size_t i = 1; i < n; i++) {
+		uint64_t ns = (uint64_t)((double)total * (double)parts[i].permille / 1000);
+
+		l.ns[parts[i].cause] += ns;
+		rest -= ns;
+	}
+	l.ns[parts[0].cause] += rest;
+	return l;
+}
+
+static const struct part slow_flush[] = {
+	{ CAUSE_FLUSH_POST, 0 }, { CAUSE_FLUSH_PRE, 303 }, { CAUSE_FLUSH_ONLY, 201 },
+	{ CAUSE_DEVICE_WRITE, 59 }, { CAUSE_CPU, 21 }, { CAUSE_FLUSH_WAIT, 16 }, { CAUSE_RUNQ, 9 },
+	{ CAUSE_JOURNAL, 7 }, { CAUSE_COMPLETION, 4 }, { CAUSE_IOQ, 2 }, { CAUSE_LOCK, 1 },
+	{ CAUSE_UNKNOWN, 3 },
+};
+
+static const struct part unknown_most[] = {
+	{ CAUSE_UNKNOWN, 0 }, { CAUSE_FLUSH_PRE, 210 }, { CAUSE_CPU, 100 },
+};
+
+static const struct part busy_cpu[] = {
+	{ CAUSE_RUNQ, 0 }, { CAUSE_CPU, 210 }, { CAUSE_DEVICE_WRITE, 190 }, { CAUSE_TAG, 1 },
+	{ CAUSE_THROTTLE, 2 },
+};
+
+static void run_facts(struct report *r, uint64_t wall)
+{
+	r->version = xstrdup("0.1.0");
+	r->start = xstrdup("2026-01-31T03:07:00Z");
+	r->kernel = xstrdup("6.18.0");
+	r->arch = xstrdup("x86_64");
+	r->wall_ns = wall;
+}
+
+/* The sync calls of one process on one file: everything that adds up is added up here. */
+struct load {
+	const char *comm, *path, *device;
+	uint32_t pid;
+	enum wire_call call;
+	uint64_t n, each;
+	const struct part *parts;
+	size_t n_parts;
+};
+
+static struct report_group *group_of(struct report_group **g, size_t *n, const char *comm,
+				     const char *path)
+{
+	for (size_t i = 0; i < *n; i++) {
+		const char *have = comm ? (*g)[i].comm : (*g)[i].path, *want = comm ? comm : path;
+
+		if (have == want || (have && want && !strcmp(have, want)))
+			return &(*g)[i];
+	}
+	return grow((void **)g, n, sizeof(**g));
+}
+
+static void add_to(struct report_group *g, uint64_t ns, const struct ledger *l)
+{
+	g->count++;
+	g->total_ns += ns;
+	ledger_add(&g->ledger, l);
+	hist_add(&g->latency, ns);
+}
+
+/* Slowest first, ten of them. */
+static void add_slow(struct report_sync *s, const struct load *w, uint64_t start, uint64_t ns,
+		     const struct ledger *l)
+{
+	size_t at;
+
+	if (s->n_slowest == 10) {
+		struct report_call *last = &s->slowest[9];
+
+		if (last->duration_ns >= ns)
+			return;
+		free(last->comm);
+		free(last->call);
+		free(last->path);
+		free(last->device);
+	} else {
+		grow((void **)&s->slowest, &s->n_slowest, sizeof(*s->slowest));
+	}
+	for (at = s->n_slowest - 1; at && s->slowest[at - 1].duration_ns < ns; at--)
+		s->slowest[at] = s->slowest[at - 1];
+	s->slowest[at] = (struct report_call){
+		.start_ns = start, .duration_ns = ns, .pid = w->pid, .tid = w->pid + (at & 1),
+		.comm = xstrdup(w->comm), .call = xstrdup(call_name(w->call)), .path = xstrdup(w->path),
+		.device = xstrdup(w->device), .ledger = *l,
+	};
+}
+
+static void add_load(struct report *r, const struct load *w)
+{
+	struct report_sync *s = &r->sync;
+
+	r->have_sync = true;
+	for (uint64_t i = 0; i < w->n; i++) {
+		uint64_t ns = w->each * (i % 97 == 96 ? 40 : 7 + i % 7) / 10 + i;
+		struct ledger l = split(ns, w->parts, w->n_parts);
+		struct report_group *p = group_of(&s->process, &s->n_processes, w->comm, NULL);
+		struct report_group *f = group_of(&s->file, &s->n_files, NULL, w->path);
+
+		p->pid = w->pid;
+		if (!p->comm)
+			p->comm = xstrdup(w->comm);
+		if (!f->count) {
+			f->path = xstrdup(w->path);
+			f->device = xstrdup(w->device);
+		}
+		add_to(p, ns, &l);
+		add_to(f, ns, &l);
+		add_slow(s, w, i * w->each * 11 / 10, ns, &l);
+		s->count++;
+		s->calls[w->call]++;
+		s->total_ns += ns;
+		ledger_add(&s->ledger, &l);
+		hist_add(&s->latency, ns);
+	}
+}
+
+static void add_whatif(struct report *r, const char *remove, uint64_t wall, double speedup)
+{
+	struct report_whatif *w = grow((void **)&r->whatif, &r->n_whatif, sizeof(*w));
+
+	w->remove = xstrdup(remove);
+	w->wall_ns = wall;
+	w->speedup = speedup;
+}
+
+static void add_device(struct report *r)
+{
+	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
+
+	snprintf(d->name, sizeof(d->name), "sda");
+	d->model = xstrdup("GOODRAM C50");
+	d->write_cache = xstrdup("write back");
+	d->op[OP_FLUSH].count = 811;
+	for (int i = 0; i < 811; i++) {
+		hist_add(&d->op[OP_FLUSH].device, 6900 * US + (uint64_t)i);
+		hist_add(&d->op[OP_FLUSH].total, 6900 * US + (uint64_t)i);
+	}
+}
+
+static void flush_verdict(struct report *r)
+{
+	r->have_verdict = true;
+	r->verdict = (struct report_verdict){
+		.class = "device-flush", .family = "flush", .share = 0.894,
+		.sentence = xstrdup("Your fsyncs are slow because the drive takes 6.90 ms to empty its write "
+				    "cache: 89.4 % of the 5.79 s that sqlite3 spent in fdatasync."),
+	};
+	strv_add(&r->verdict.evidence, xstrdup("sda did 811 FLUSHes: p50 6.90 ms, p99 7.12 ms; the kernel itself "
+					       "counted 811, 5.60 s"));
+	strv_add(&r->verdict.evidence, xstrdup("A write took 315 µs (p50; p99 582 µs) in sda after 4.31 µs "
+					       "(mean) in its queue"));
+	strv_add(&r->verdict.advice, xstrdup(
+		"Sync less often: put several changes into one transaction, or let the database use a write-ahead "
+		"log (SQLite: journal_mode=WAL, which needs 1 call where DELETE needs 4). Risk: none to the files; "
+		"a crash loses the transactions that were not yet committed."));
+	strv_add(&r->verdict.advice, xstrdup(
+		"Use a drive with power-loss protection: it answers a flush at once because its cache survives. "
+		"Risk: none, but check that it really has capacitors."));
+	strv_add(&r->verdict.advice, xstrdup("Mount with barrier=0 (ext4). Risk: a power cut can destroy the "
+					     "file system."));
+}
+
+static void slow_flush_sync(struct report *r)
+{
+	const struct load journal = { "sqlite3", "/srv/db/test.sqlite-journal", "sda1", 4711,
+		CALL_FDATASYNC, 603, 7 * MS, slow_flush, ARRAY_LEN(slow_flush) };
+	struct load base = journal;
+
+	add_load(r, &journal);
+	base.path = "/srv/db/test.sqlite";
+	base.n = 201;
+	add_load(r, &base);
+	r->sync.flush_own_ns = r->sync.ledger.ns[CAUSE_FLUSH_POST] + r->sync.ledger.ns[CAUSE_FLUSH_PRE] +
+			       r->sync.ledger.ns[CAUSE_FLUSH_ONLY];
+	r->sync.busy_in_flight = 105;
+	r->sync.busy_flushes = 811;
+}
+
+static void report_slow_flush(struct report *r)
+{
+	static const char *const argv[] = { "sqlite3", "/srv/db/test.sqlite", ".read insert.sql", NULL };
+
+	run_facts(r, 6890 * MS);
+	r->command = strv_dup((char *const *)argv);
+	r->have_exit_status = true;
+	slow_flush_sync(r);
+	flush_verdict(r);
+	add_whatif(r, "CPU scheduler", 6840 * MS, 6.89 / 6.84);
+	add_whatif(r, "flush", 669 * MS, 6.89 / 0.669);
+	add_whatif(r, "I/O scheduler", 6880 * MS, 6.89 / 6.88);
+	add_device(r);
+}
+
+static void report_no_calls(struct report *r)
+{
+	run_facts(r, 5000 * MS);
+	r->have_sync = r->have_verdict = true;
+	r->verdict = (struct report_verdict){
+		.class = "no-sync", .sentence = xstrdup("Nothing in this run asked for its data to be durable."),
+	};
+	strv_add(&r->verdict.advice, xstrdup("Look elsewhere: perf record, for example. Risk: none."));
+}
+
+/* Two databases that share a disk, and much that is not well. */
+static void report_two(struct report *r)
+{
+	const struct load load[] = {
+		{ "etcd", "/var/lib/etcd/member/wal/0000000000000000-0000000000000000.wal", "sda1", 17,
+		  CALL_FDATASYNC, 300, 2 * MS, slow_flush, ARRAY_LEN(slow_flush) },
+		{ "postgres", "/srv/pg/base/1", "dm-0", 4242, CALL_FSYNC, 120, 9 * MS, busy_cpu,
+		  ARRAY_LEN(busy_cpu) },
+		{ "postgres", NULL, NULL, 4242, CALL_SYNC, 1, 70 * MS, busy_cpu, ARRAY_LEN(busy_cpu) },
+		{ "rsync", "/srv/a", "dm-0", 9, CALL_URING_FSYNC, 2, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
+		{ "c", "/srv/b", "dm-0", 10, CALL_WRITE, 3, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
+		{ "d", "/srv/c", "dm-0", 11, CALL_MSYNC, 4, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
+		{ "e", "/srv/d", "dm-0", 12, CALL_SYNCFS, 1, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
+		{ "f", "/srv/e", "dm-0", 13, CALL_SYNC_FILE_RANGE, 1, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
+	};
+	struct report_lost *l;
+
+	run_facts(r, 1000 * MS);
+	for (size_t i = 0; i < ARRAY_LEN(load); i++)
+		add_load(r, &load[i]);
+	r->have_verdict = true;
+	r->verdict = (struct report_verdict){ .class = "mixed", .share = 0.5,
+		.sentence = xstrdup("No single cause: waiting for a CPU and the disk's flush share the time.") };
+	r->sync.flush_own_ns = 300 * MS;
+	r->sync.flush_foreign_ns = 100 * MS;
+	r->sync.no_ledger = 12;
+	r->sync.unflushed = 3;
+	add_whatif(r, "flush", 800 * MS, 1.25);
+	add_whatif(r, "CPU scheduler", 700 * MS, 1.4286);
+	r->lost_events = 40;
+	r->incomplete = true;
+	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
+	l->reason = xstrdup("ring buffer full");
+	l->count = 40;
+}
+
+static void report_names(struct report *r)
+{
+	const struct load load = { HOSTILE, "/srv/" HOSTILE, HOSTILE, 1, CALL_FSYNC, 3, MS, slow_flush,
+		ARRAY_LEN(slow_flush) };
+	struct report_leaf *leaf;
+
+	run_facts(r, 10 * MS);
+	add_load(r, &load);
+	r->have_verdict = true;
+	r->verdict = (struct report_verdict){ .class = "lock", .family = "host", .share = 0.7,
+		.sentence = xstrdup("It waits for " HOSTILE ".") };
+	strv_add(&r->verdict.evidence, xstrdup(HOSTILE));
+	strv_add(&r->verdict.advice, xstrdup(HOSTILE));
+	strv_add(&r->verdict.advice, xstrdup(HOSTILE));
+	add_whatif(r, HOSTILE, 5 * MS, 2);
+	add_whatif(r, HOSTILE, 10 * MS, 1);
+	leaf = grow((void **)&r->sync.leaf, &r->sync.n_leaves, sizeof(*leaf));
+	leaf->path = xstrdup("a;" HOSTILE ";flush.pre");
+	leaf->cause = CAUSE_FLUSH_PRE;
+	leaf->ns = 5;
+	hist_add(&leaf->each, 2);
+	hist_add(&leaf->each, 3);
+}
+
+static void report_unknown(struct report *r)
+{
+	const struct load load = { "app", "/srv/x", "sda1", 7, CALL_FSYNC, 20, 3 * MS, unknown_most,
+		ARRAY_LEN(unknown_most) };
+
+	run_facts(r, 100 * MS);
+	add_load(r, &load);
+	r->have_verdict = true;
+	r->verdict = (struct report_verdict){ .class = "too-little-data", .family = "unknown", .share = 0.69,
+		.sentence = xstrdup("Most of the time of the sync calls could not be explained.") };
+}
+
+static void report_interval(struct report *r)
+{
+	report_slow_flush(r);
+	r->interval = true;
+	r->interval_start_s = 2;
+}
+
+/* --- text --- */
+
+static char *slurp(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	struct buf b = { 0 };
+	char chunk[4096];
+	size_t n;
+
+	if (!f)
+		return NULL;
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		buf_add(&b, chunk, n);
+	fclose(f);
+	return b.data ? b.data : xstrdup("");
+}
+
+static void show_difference(const char *want, const char *got)
+{
+	const char *w = want, *g = got;
+	int line = 1;
+
+	for (; *w && *w == *g; w++, g++)
+		line += *w == '\n';
+	for (; w > want && w[-1] != '\n'; w--, g--)
+		;
+	diag("line %d, want: %.*s", line, (int)strcspn(w, "\n"), w);
+	diag("line %d,  got: %.*s", line, (int)strcspn(g, "\n"), g);
+}
+
+static void golden(const char *name, const char *got)
+{
+	char *path = xasprintf("%s/%s.txt", golden_dir, name), *want;
+	const char *update = getenv("GOLDEN_UPDATE");
+
+	if (update && *update == '1') {
+		FILE *f = fopen(path, "w");
+
+		if (f) {
+			fputs(got, f);
+			fclose(f);
+		}
+	}
+	want = slurp(path);
+	if (!ok(want && !strcmp(want, got), "%s: exactly the golden text", name))
+		show_difference(want ? want : "", got);
+	free(want);
+	free(path);
+}
+
+static char *text_of(const struct report *r, const struct render_opts *o)
+{
+	struct buf b = { 0 };
+
+	render_text(r, o, &b);
+	return b.data;
+}
+
+static bool fits(const char *s, size_t width)
+{
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+
+		if (utf8_width(s, n) > width) {
+			diag("too wide for %zu: %.*s", width, (int)n, s);
+			return false;
+		}
+		s += n + (s[n] == '\n');
+	}
+	return true;
+}
+
+static bool tidy(const char *s)
+{
+	return *s != '\n' && !strstr(s, " \n") && !strstr(s, "\n\n\n");
+}
+
+static int line_of(const char *s, const char *what)
+{
+	const char *found = strstr(s, what);
+	int line = 1;
+
+	for (; found && s < found; s++)
+		line += *s == '\n';
+	return found ? line : -1;
+}
+
+static bool has(const struct report *r, const struct render_opts *o, const char *what)
+{
+	char *s = text_of(r, o);
+	bool found = strstr(s, what) != NULL;
+
+	free(s);
+	return found;
+}
+
+static void check_golden(const char *name, void (*make)(struct report *))
+{
+	struct report r = { 0 };
+	char *s, *again;
+
+	make(&r);
+	s = text_of(&r, &plain);
+	again = text_of(&r, &plain);
+	golden(name, s);
+	ok(fits(s, 80), "%s: fits 80 columns", name);
+	ok(tidy(s), "%s: no trailing blanks, no double gaps", name);
+	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
+	free(s);
+	free(again);
+	report_free(&r);
+}
+
+static void (*const all[])(struct report *) = {
+	report_slow_flush, report_no_calls, report_two, report_names, report_unknown, report_interval,
+};
+
+static void test_widths(void)
+{
+	bool good = true, ascii = true, clean = true, valid = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct report r = { 0 };
+
+		all[i](&r);
+		for (unsigned int w = 60; w <= 200; w++) {
+			struct render_opts o = { .width = w, .verbose = w & 1, .unicode = w & 2 };
+			char *s = text_of(&r, &o);
+			uint32_t cp;
+
+			good = good && fits(s, w);
+			if (clean && !tidy(s))
+				diag("report %zu is untidy at width %u", i, w);
+			clean = clean && tidy(s);
+			for (const char *c = s; *c;) {
+				c += utf8_decode(c, &cp);
+				valid = valid && cp != UTF8_BAD && cp != 0x202e && !(cp >= 0x7f && cp < 0xa0) &&
+					(cp >= 0x20 || cp == '\n');
+				ascii = ascii && (o.unicode || cp < 0x80);
+			}
+			free(s);
+		}
+		report_free(&r);
+	}
+	ok(good, "every width from 60 to 200 is kept");
+	ok(clean, "and is tidy");
+	ok(ascii, "without unicode all is ASCII");
+	ok(valid, "no control character, no invalid byte reaches the terminal");
+}
+
+static bool unit_starts_line(const char *s)
+{
+	static const char *const units[] = { "%", "us", "ms", "s" };
+
+	while ((s = strchr(s, '\n'))) {
+		s += strspn(s, "\n ");
+		for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+			size_t n = strcspn(s, " ,;.:\n");
+
+			if (n == strlen(units[i]) && !strncmp(s, units[i], n))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void test_units(void)
+{
+	struct report r = { 0 };
+	bool apart = false;
+
+	report_slow_flush(&r);
+	for (unsigned int w = 60; w <= 120; w++) {
+		char *s = text_of(&r, &(struct render_opts){ .width = w });
+
+		apart = apart || unit_starts_line(s);
+		free(s);
+	}
+	ok(!apart, "no line ends between a number and its unit");
+	report_free(&r);
+}
+
+/* The answer, for who is tired: all of it on the first screen of 24 lines. */
+static void test_first_screen(void)
+{
+	struct report r = { 0 };
+	char *s;
+	int total;
+
+	report_slow_flush(&r);
+	s = text_of(&r, &plain);
+	total = line_of(s, "\n  total  ") + 1;
+	ok(!strncmp(s, r.verdict.sentence, 60), "the verdict comes first");
+	ok(total > 0 && total <= 24, "verdict and ledger fit a screen: they end at line %d", total);
+	ok(line_of(s, "1. Sync less") > 0 && line_of(s, "1. Sync less") < line_of(s, "  without ") &&
+	   line_of(s, "  without ") < line_of(s, "where the sync time went"),
+	   "the best advice and the gain are among it");
+	ok(total < line_of(s, "  calls ") && line_of(s, "  calls ") < line_of(s, "  evidence ") &&
+	   line_of(s, "  evidence ") < line_of(s, "2. Use a drive") &&
+	   line_of(s, "2. Use a drive") < line_of(s, "3. Mount with") &&
+	   line_of(s, "3. Mount with") < line_of(s, "by process"), "then the reasons and all other advice");
+	ok(line_of(s, "where the sync") < line_of(s, "by process") &&
+	   line_of(s, "by process") < line_of(s, "by file") &&
+	   line_of(s, "by file") < line_of(s, "slowest sync") &&
+	   line_of(s, "slowest sync") < line_of(s, "GOODRAM C50"), "then who, what, and the disk");
+	ok(strstr(s, "A write took 315 us (p50; p99 582 us) in sda"), "ASCII has no micro sign in sentences either");
+	free(s);
+	report_free(&r);
+}
+
+/* The lines of the ledger add up to its total as far as digits go: what is small is not lost. */
+static void test_ledger(void)
+{
+	struct render_opts verbose = { .width = 80, .verbose = true };
+	struct report r = { 0 };
+
+	report_slow_flush(&r);
+	ok(has(&r, &plain, "\n  5 others ") && !has(&r, &plain, "\n  ioq "), "small causes stand together");
+	ok(has(&r, &verbose, "\n  ioq ") && !has(&r, &verbose, " others"), "unless all are asked for");
+	ok(has(&r, &verbose, "\n  flush.post      FLUSH in the device, after it"), "and explained");
+	ok(!has(&r, &plain, "do not add up"), "a sum that is right is not remarked on");
+	r.sync.ledger.ns[CAUSE_CPU]++;
+	ok(has(&r, &plain, "the causes do not add up to the time of the calls"), "one that is a nanosecond off is");
+	r.sync.ledger.ns[CAUSE_CPU]--;
+	r.sync.ledger.ns[CAUSE_FLUSH_POST] += r.sync.ledger.ns[CAUSE_UNKNOWN];
+	r.sync.ledger.ns[CAUSE_UNKNOWN] = 0;
+	ok(has(&r, &plain, "\n  unknown         not explained      0 ns      0 %      0 ns\n"),
+	   "what is not explained is shown also when it is nothing");
+	r.sync.ledger.ns[CAUSE_LOCK] = r.sync.ledger.ns[CAUSE_IOQ] = 0;
+	r.sync.ledger.ns[CAUSE_RUNQ] = r.sync.ledger.ns[CAUSE_JOURNAL] = 0;
+	ok(has(&r, &plain, "\n  completion "), "a single small cause keeps its name");
+	report_free(&r);
+}
+
+static void test_facts(void)
+{
+	struct render_opts quiet = { .width = 80, .quiet = true }, wide = { .width = 160 };
+	struct report r = { 0 };
+
+	report_two(&r);
+	ok(has(&r, &wide, "WARNING    40 events were lost (40 ring buffer full)"), "lost events are said");
+	ok(has(&r, &wide, "12 calls have no ledger (facts were dropped): 2.7 % of all"), "and their effect");
+	ok(has(&r, &wide, "WARNING    3 of 432 calls returned without any FLUSH"), "unsafe calls are said");
+	ok(has(&r, &wide, "several at once: 1.78 times the run's 1.00 s"), "calls that overlap are no share");
+	ok(has(&r, &wide, "400 ms in FLUSHes, 100 ms of it (25.0 %) in those sent for others"), "whose flushes");
+	ok(has(&r, &quiet, "by process") && !has(&r, &quiet, "slowest"), "quiet leaves the single calls out");
+	r.sync.no_ledger = 1;
+	ok(has(&r, &wide, "1 call has no ledger"), "one is not calls");
+	free(r.lost[0].reason);
+	r.n_lost = 0;
+	r.lost_events = 0;
+	r.incomplete = false;
+	r.sync.no_ledger = r.sync.unflushed = 0;
+	ok(!has(&r, &wide, "WARNING"), "no warning without a reason");
+	report_free(&r);
+	report_no_calls(&r);
+	r.filter = xstrdup("pid 42");
+	ok(has(&r, &wide, "none of the filtered tasks"), "no calls under a filter");
+	r.sync.no_ledger = 7;
+	ok(has(&r, &wide, "none whose time is known") && has(&r, &wide, "7 calls have no ledger"),
+	   "no calls is not the same as none seen through");
+	report_free(&r);
+}
+
+/* Groups: the five that took most, whatever their order in the report; all when asked for. */
+static void test_groups(void)
+{
+	struct render_opts verbose = { .width = 80, .verbose = true };
+	struct report r = { 0 };
+	char *s;
+
+	report_two(&r);
+	s = text_of(&r, &plain);
+	ok(line_of(s, "  postgres (4242)  ") == line_of(s, "sync calls by process") + 1 &&
+	   line_of(s, "  etcd (17)  ") > line_of(s, "  postgres (4242)  "), "most time first");
+	ok(strstr(s, "\n  and 2 more                                     2   1.40 ms\n") && !strstr(s, "  e (12)"),
+	   "five are shown, the others counted");
+	ok(strstr(s, "0000.wal (sda1)\n                                               300    617 ms"),
+	   "a long name has a line of its own");
+	ok(strstr(s, "\n  (no file)  "), "a call without a file");
+	free(s);
+	ok(has(&r, &verbose, "\n  e (12)  ") && !has(&r, &verbose, " more  "), "all, when asked for");
+	ok(has(&r, &verbose, "tag 0.1 %"), "and all causes");
+	report_free(&r);
+}
+
+static void test_slowest(void)
+{
+	struct report r = { 0 };
+
+	report_slow_flush(&r);
+	ok(has(&r, &plain, "    4.47 s   28.0 ms  sqlite3 (4711) fdatasync /srv/db/test.sqlite-journal\n"
+	       "                      flush.post 10.5 ms, flush.pre 8.48 ms, flush.only 5.63 ms,\n"
+	       "                      device.write 1.65 ms, cpu 588 us, 7 others 1.18 ms\n"),
+	   "when, how long, who, which file, and the causes, largest first");
+	ok(has(&r, &plain, "sqlite3 (4711, thread 4712)"), "a thread that is not the process has its number");
+	report_free(&r);
+}
+
+static void test_whatif(void)
+{
+	struct render_opts verbose = { .width = 80, .verbose = true };
+	struct report r = { 0 };
+
+	report_slow_flush(&r);
+	ok(has(&r, &plain, "  without    flush          669 ms instead of 6.89 s, 10.3x faster\n"),
+	   "the gain as time and as factor");
+	ok(has(&r, &plain, "hardly a difference, 1.01x at most"), "the others in one line");
+	ok(has(&r, &verbose, "CPU scheduler  6.84 s instead of 6.89 s, 1.01x faster"), "or each, when asked for");
+	r.whatif[1].speedup = NAN;
+	ok(has(&r, &verbose, "  flush          669 ms instead of 6.89 s\n") && !has(&r, &plain, "nan"),
+	   "what is no number is not shown as one");
+	r.whatif[1].speedup = 0.5;
+	ok(has(&r, &verbose, "0.50x as fast"), "a loss is no gain");
+	report_free(&r);
+}
+
+/* Colour may only wrap; a family has its own, the same everywhere. */
+static void test_color(void)
+{
+	struct render_opts color = { .width = 80, .color = true }, bars = { .width = 80, .unicode = true };
+	struct report r = { 0 };
+	struct buf b = { 0 };
+	size_t on = 0, off = 0;
+	char *s, *p;
+
+	report_two(&r);
+	s = text_of(&r, &color);
+	p = text_of(&r, &plain);
+	for (const char *c = s; *c;) {
+		if (*c == '\x1b') {
+			off += !strncmp(c, "\x1b[0m", 4);
+			on += strncmp(c, "\x1b[0m", 4) != 0;
+			c += strcspn(c, "m") + 1;
+		} else {
+			buf_char(&b, *c++);
+		}
+	}
+	ok(!strcmp(b.data, p), "without its sequences the coloured text is the plain one");
+	ok(on == off && on > 20, "what is switched on is switched off");
+	ok(!strncmp(s, "\x1b[1mNo single cause", 18), "the verdict is bold");
+	ok(strstr(s, "\x1b[36mflush.pre\x1b[0m") && strstr(s, "\x1b[36mflush.pre ") &&
+	   strstr(s, "\x1b[35mrunq\x1b[0m") && strstr(s, "\x1b[35mrunq "), "a family keeps its colour");
+	ok(!strchr(p, '\x1b'), "no sequence when not asked for");
+	free(s);
+	s = text_of(&r, &bars);
+	ok(strstr(s, "█") && strstr(s, "µs") && strstr(s, "1.43× faster"), "bars, µ and × when the terminal has them");
+	free(s);
+	free(p);
+	buf_free(&b);
+	report_free(&r);
+}
+
+static void test_interval(void)
+{
+	struct report r = { 0 };
+
+	report_interval(&r);
+	ok(has(&r, &plain, "interval from 2.00 s") && has(&r, &plain, "flush.post") &&
+	   has(&r, &plain, "Your fsyncs are slow because"), "an interval has verdict and bars");
+	ok(!has(&r, &plain, "advice") && !has(&r, &plain, "slowest") && !has(&r, &plain, "by process") &&
+	   !has(&r, &plain, "instead of"), "and no more");
+	ok(has(&r, &plain, "of the interval's 6.89 s"), "its share is of the interval");
+	r.final = true;
+	ok(has(&r, &plain, "advice") && has(&r, &plain, "slowest") && has(&r, &plain, "of the run's"),
+	   "the last report has all");
+	report_free(&r);
+}
+
+/* Figures that no run makes: no division by zero, no bar beyond its column. */
+static void test_extremes(void)
+{
+	struct report r = { 0 };
+	bool good = true;
+	char *s;
+
+	report_slow_flush(&r);
+	r.wall_ns = 0;
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		r.sync.ledger.ns[c] = c == CAUSE_CPU ? UINT64_MAX : 0;
+	r.sync.total_ns = UINT64_MAX;
+	r.sync.count = UINT64_MAX;
+	r.sync.process[0].count = 0;
+	memset(&r.sync.process[0].latency, 0, sizeof(struct hist));
+	memset(&r.sync.process[0].ledger, 0, sizeof(struct ledger));
+	memset(&r.sync.slowest[0].ledger, 0, sizeof(struct ledger));
+	for (unsigned int w = 60; w < 120; w++) {
+		s = text_of(&r, &(struct render_opts){ .width = w });
+		good = good && fits(s, w) && tidy(s);
+		free(s);
+	}
+	ok(good, "the largest figures keep the width");
+	ok(has(&r, &plain, "\n  sqlite3 (4711)                                 0    5.79 s         -         -\n"),
+	   "no calls have no mean");
+	memset(&r.sync.ledger, 0, sizeof(r.sync.ledger));
+	r.sync.count = 1;
+	r.sync.total_ns = 0;
+	s = text_of(&r, &plain);
+	ok(tidy(s) && strstr(s, "\n  total "), "so do the smallest");
+	free(s);
+	report_free(&r);
+}
+
+static void test_locale(void)
+{
+	struct report r = { 0 };
+	char *c, *de;
+
+	report_slow_flush(&r);
+	c = text_of(&r, &plain);
+	if (!setlocale(LC_ALL, "de_DE.UTF-8"))
+		setlocale(LC_ALL, "C.UTF-8");
+	diag("locale %s", setlocale(LC_ALL, NULL));
+	de = text_of(&r, &plain);
+	ok(!strcmp(c, de), "a locale changes nothing");
+	setlocale(LC_ALL, "C");
+	free(c);
+	free(de);
+	report_free(&r);
+}
+
+/* --- JSON --- */
+
+static json_t *parse(const struct report *r)
+{
+	struct buf b = { 0 };
+	json_error_t e;
+	json_t *j;
+
+	render_json(r, &plain, &b);
+	j = json_loads(b.data, JSON_REJECT_DUPLICATES, &e);
+	if (!j)
+		diag("line %d: %s", e.line, e.text);
+	buf_free(&b);
+	return j;
+}
+
+/* "sync/by_file/0/path", with '/' because causes have dots; NULL when a step is missing */
+static json_t *at(json_t *j, const char *path)
+{
+	char key[64];
+
+	while (j && *path) {
+		size_t n = strcspn(path, "/");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		j = json_is_array(j) ? json_array_get(j, strtoul(key, NULL, 10)) : json_object_get(j, key);
+		path += n + (path[n] == '/');
+	}
+	return j;
+}
+
+static json_int_t number(json_t *j, const char *path)
+{
+	json_t *v = at(j, path);
+
+	return json_is_integer(v) ? json_integer_value(v) : -1;
+}
+
+static const char *str(json_t *j, const char *path)
+{
+	const char *s = json_string_value(at(j, path));
+
+	return s ? s : "";
+}
+
+/* "no value, no key": nothing null, no empty object or array, anywhere */
+static bool filled(json_t *j)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_is_null(j) || (json_is_object(j) && !json_object_size(j)) ||
+	    (json_is_array(j) && !json_array_size(j)))
+		return false;
+	json_object_foreach(j, key, v) {
+		if (!filled(v))
+			return false;
+	}
+	json_array_foreach(j, i, v) {
+		if (!filled(v))
+			return false;
+	}
+	return true;
+}
+
+/* Its causes add up to `total` exactly; none is 0. */
+static bool adds_up(json_t *ledger, json_int_t total)
+{
+	json_int_t sum = 0;
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(ledger, key, v) {
+		if (json_integer_value(v) <= 0)
+			return false;
+		sum += json_integer_value(v);
+	}
+	return sum == total;
+}
+
+static bool rows_add_up(json_t *rows, const char *total)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(rows, i, v) {
+		if (!adds_up(at(v, "ledger"), number(v, total)))
+			return false;
+	}
+	return json_array_size(rows) > 0;
+}
+
+static json_int_t sum_of(json_t *rows, const char *key)
+{
+	json_int_t sum = 0;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(rows, i, v)
+		sum += number(v, key);
+	return sum;
+}
+
+static bool has_only(json_t *j, const char *keys)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(j, key, v) {
+		char *word = xasprintf(" %s ", key);
+		bool known = strstr(keys, word);
+
+		free(word);
+		if (!known) {
+			diag("unexpected key %s", key);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void test_json_sync(void)
+{
+	struct report r = { 0 };
+	json_t *j, *s;
+
+	report_two(&r);
+	j = parse(&r);
+	s = at(j, "sync");
+	ok(filled(j), "json: nothing empty, nothing null");
+	ok(has_only(s, " count total_ns no_ledger unflushed calls latency ledger flush_own_ns flush_foreign_ns "
+		    "busy_in_flight busy_flushes by_process by_file slowest leaves "), "json: keys of sync");
+	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
+	   number(s, "latency/count") == 432 && number(s, "latency/sum_ns") == number(s, "total_ns"), "json: sums");
+	ok(adds_up(at(s, "ledger"), number(s, "total_ns")) && number(s, "ledger/flush.pre") > 0 &&
+	   !at(s, "ledger/device.read"), "json: the ledger adds up, and what is 0 is absent");
+	ok(number(s, "calls/fdatasync") == 300 && number(s, "calls/fsync") == 120 && number(s, "calls/sync") == 1 &&
+	   number(s, "calls/io_uring fsync") == 2 && number(s, "calls/write") == 3 &&
+	   number(s, "calls/msync") == 4 && number(s, "calls/syncfs") == 1 &&
+	   number(s, "calls/sync_file_range") == 1 && !at(s, "calls/aio fsync"), "json: calls by kind");
+	ok(number(s, "no_ledger") == 12 && number(s, "unflushed") == 3 &&
+	   number(s, "flush_own_ns") == 300000000 && number(s, "flush_foreign_ns") == 100000000 &&
+	   number(s, "busy_in_flight") == 0 && number(s, "busy_flushes") == 0, "json: facts beside it");
+	ok(rows_add_up(at(s, "by_process"), "total_ns") && rows_add_up(at(s, "by_file"), "total_ns") &&
+	   sum_of(at(s, "by_process"), "total_ns") == number(s, "total_ns") &&
+	   sum_of(at(s, "by_file"), "count") == 432, "json: so do processes and files, and all of them");
+	ok(number(s, "by_process/0/pid") == 17 && !strcmp(str(s, "by_process/0/comm"), "etcd") &&
+	   !at(s, "by_process/0/path") && number(s, "by_process/0/latency/count") == 300, "json: a process");
+	ok(!strcmp(str(s, "by_file/1/path"), "/srv/pg/base/1") && !strcmp(str(s, "by_file/1/device"), "dm-0") &&
+	   !at(s, "by_file/1/pid") && !at(s, "by_file/2/path"), "json: a file, and a call without one");
+	ok(rows_add_up(at(s, "slowest"), "duration_ns") && json_array_size(at(s, "slowest")) == 10 &&
+	   number(s, "slowest/0/duration_ns") >= number(s, "slowest/1/duration_ns") &&
+	   number(s, "slowest/0/pid") > 0 && number(s, "slowest/0/tid") > 0 &&
+	   number(s, "slowest/0/start_ns") >= 0 && *str(s, "slowest/0/comm") && *str(s, "slowest/0/call"),
+	   "json: the slowest, each with its ledger");
+	ok(!at(s, "leaves"), "json: no leaves, no key");
+	json_decref(j);
+	report_free(&r);
+}
+
+static void test_json_verdict(void)
+{
+	struct report r = { 0 };
+	json_t *j;
+
+	report_slow_flush(&r);
+	j = parse(&r);
+	ok(!strcmp(str(j, "verdict/class"), "device-flush") && !strcmp(str(j, "verdict/family"), "flush") &&
+	   json_real_value(at(j, "verdict/share")) == 0.894 && strstr(str(j, "verdict/sentence"), "write cache") &&
+	   json_array_size(at(j, "verdict/evidence")) == 2 && json_array_size(at(j, "verdict/advice")) == 3 &&
+	   has_only(at(j, "verdict"), " class family share sentence evidence advice "), "json: verdict");
+	ok(json_array_size(at(j, "whatif")) == 3 && !strcmp(str(j, "whatif/1/remove"), "flush") &&
+	   number(j, "whatif/1/wall_ns") == 669000000 &&
+	   fabs(json_real_value(at(j, "whatif/1/speedup")) - 6.89 / 0.669) < 1e-9, "json: what-if");
+	json_decref(j);
+	r.whatif[1].speedup = INFINITY;
+	r.verdict.share = NAN;
+	j = parse(&r);
+	ok(!at(j, "whatif/1/speedup") && !at(j, "verdict/share"), "json: what is no number is absent");
+	json_decref(j);
+	report_free(&r);
+}
+
+static void test_json_absent(void)
+{
+	struct report r = { 0 };
+	json_t *j;
+
+	report_no_calls(&r);
+	j = parse(&r);
+	ok(number(j, "sync/count") == 0 && number(j, "sync/total_ns") == 0 && filled(j) && !at(j, "sync/latency") &&
+	   !at(j, "sync/ledger") && !at(j, "sync/calls") && !at(j, "sync/by_process") && !at(j, "sync/by_file") &&
+	   !at(j, "sync/slowest"), "json: no calls are counted, and have no time");
+	ok(!at(j, "whatif") && !at(j, "verdict/family") && !at(j, "verdict/evidence"), "json: short verdict");
+	r.have_sync = r.have_verdict = false;
+	json_decref(j);
+	j = parse(&r);
+	ok(!at(j, "sync") && !at(j, "verdict") && !at(j, "whatif"), "json: not traced, no key");
+	ok(!has(&r, &plain, "sync") && !has(&r, &plain, "Nothing in this run"), "nor a word in the text");
+	json_decref(j);
+	report_free(&r);
+}
+
+static void test_json_hostile(void)
+{
+	struct report r = { 0 };
+	struct buf b = { 0 };
+	bool raw = false;
+	json_t *j;
+
+	report_names(&r);
+	render_ndjson(&r, &plain, &b);
+	for (size_t i = 0; i + 1 < b.len; i++) {
+		unsigned char c = (unsigned char)b.data[i], next = (unsigned char)b.data[i + 1];
+
+		raw = raw || c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0);
+	}
+	ok(!raw, "hostile: no control character is raw in the JSON");
+	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
+	ok(j && strstr(str(j, "sync/by_file/0/path"), "/srv/\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd") &&
+	   *str(j, "sync/slowest/0/comm") && *str(j, "whatif/0/remove") && *str(j, "verdict/advice/1"),
+	   "hostile: names come back");
+	ok(strstr(str(j, "sync/leaves/0/path"), ";flush.pre") && !strcmp(str(j, "sync/leaves/0/cause"), "flush.pre") &&
+	   number(j, "sync/leaves/0/ns") == 5 && number(j, "sync/leaves/0/each/sum_ns") == 5, "json: leaves");
+	json_decref(j);
+	buf_free(&b);
+	report_free(&r);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		golden_dir = argv[1];
+	else if (getenv("GOLDEN_DIR"))
+		golden_dir = getenv("GOLDEN_DIR");
+	check_golden("sync_slow_flush", report_slow_flush);
+	check_golden("sync_no_calls", report_no_calls);
+	check_golden("sync_two", report_two);
+	check_golden("sync_hostile", report_names);
+	check_golden("sync_unknown", report_unknown);
+	check_golden("sync_interval", report_interval);
+	test_widths();
+	test_units();
+	test_first_screen();
+	test_ledger();
+	test_facts();
+	test_groups();
+	test_slowest();
+	test_whatif();
+	test_color();
+	test_interval();
+	test_extremes();
+	test_locale();
+	test_json_sync();
+	test_json_verdict();
+	test_json_absent();
+	test_json_hostile();
+	return tap_done();
+}

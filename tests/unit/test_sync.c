@@ -1,0 +1,1311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Ledgers: streams of facts as the kernel side sends them, and what they have to come to, to the nanosecond. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/sync.h"
+#include "analyse/timeline.h"
+#include "analyse/walk.h"
+#include "report.h"
+#include "tap.h"
+#include "wire.h"
+
+#define T0	1000000000ull	/* times in here count from it; 0 stays 0 */
+#define APP	100		/* the caller */
+#define OTHER	200		/* another process */
+#define JBD2	50
+#define KWORKER	60
+#define SDA	WIRE_DEV(8, 0)
+#define SDA1	WIRE_DEV(8, 1)
+#define SDB	WIRE_DEV(8, 16)
+#define INO	77
+
+/* ---- a stream ---- */
+
+#define STREAM_MAX (1u << 20)
+static _Alignas(8) unsigned char stream[STREAM_MAX];
+static size_t stream_len;
+
+static struct sync_symbol symbols[128];
+static size_t n_symbols;
+static struct sync_device devices[] = {
+	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true },
+	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
+	{ .dev = SDB, .name = "sdb", .mount = "/", .fstype = "xfs" },
+};
+
+static struct sync_analysis *a;
+static struct report report;
+static uint64_t asked;	/* duration of all calls of a scenario */
+static unsigned int skip_record, seen_record;	/* leave out the record with this number, from 1 */
+
+static uint64_t at(int64_t t)
+{
+	return t ? T0 + (uint64_t)t : 0;
+}
+
+static void send(void *record, uint16_t kind, uint16_t size)
+{
+	struct wire_head *h = record;
+
+	h->kind = kind;
+	h->size = size;
+	if (++seen_record == skip_record)
+		return;
+	if (stream_len + size <= STREAM_MAX) {
+		memcpy(stream + stream_len, record, size);
+		stream_len += size;
+	}
+	sync_feed(a, h);
+}
+
+static uint64_t address(const char *function)
+{
+	for (size_t i = 0; function && i < n_symbols; i++)
+		if (!strcmp(symbols[i].name, function))
+			return symbols[i].start + 5;
+	return 0x10;	/* in no listed function */
+}
+
+struct fact {		/* a sleep; what isn't named is 0 */
+	uint32_t tid, seq;
+	int64_t off, wake, on;
+	uint32_t waker, kind;
+	uint64_t rq;
+	int64_t done;
+	const char *in;	/* function that it sleeps in */
+	enum wire_how how;
+};
+
+static void sleep_fact(struct fact f)
+{
+	struct wire_sleep s = {
+		.off = at(f.off), .wake = at(f.wake), .on = at(f.on), .rq = f.rq, .done = at(f.done), .tid = f.tid,
+		.waker = f.waker, .seq = f.seq, .how = (uint8_t)f.how, .waker_kind = (uint8_t)f.kind,
+	};
+
+	if (!f.how && f.waker)
+		s.how = HOW_TASK;
+	if (!f.how && f.rq)
+		s.how = HOW_REQUEST;
+	if (f.in) {
+		s.stack[0] = address(NULL);
+		s.stack[1] = address(f.in);
+		s.stack_len = 2;
+	}
+	send(&s, WIRE_SLEEP, sizeof(s));
+}
+
+#define SLEEP(...) sleep_fact((struct fact){ __VA_ARGS__ })
+
+static void shift_step(struct wire_step *s)
+{
+	s->begin = at((int64_t)s->begin);
+	s->issue = at((int64_t)s->issue);
+	s->done = at((int64_t)s->done);
+	s->issuer_wake = at((int64_t)s->issuer_wake);
+	s->issuer_on = at((int64_t)s->issuer_on);
+}
+
+static void request_fact(struct wire_request r)
+{
+	r.done = at((int64_t)r.done);
+	r.alloc = at((int64_t)r.alloc);
+	r.dev = r.dev ? r.dev : SDA1;
+	r.disk = r.disk ? r.disk : SDA;
+	r.tid = r.tid ? r.tid : APP;
+	r.tgid = r.tgid ? r.tgid : r.tid;
+	shift_step(&r.pre);
+	shift_step(&r.data);
+	shift_step(&r.post);
+	send(&r, WIRE_REQUEST, sizeof(r));
+}
+
+#define REQUEST(...) request_fact((struct wire_request){ __VA_ARGS__ })
+
+static void follow(uint32_t tid, const char *comm, uint32_t kind, int64_t since)
+{
+	struct wire_follow f = { .since = at(since), .tid = tid, .tgid = tid, .kind = kind };
+
+	memcpy(f.comm, comm, strnlen(comm, 15));
+	send(&f, WIRE_FOLLOW, sizeof(f));
+}
+
+static void sync_fact(struct wire_sync s)
+{
+	s.enter = at((int64_t)s.enter);
+	s.exit = at((int64_t)s.exit);
+	s.call = s.call ? s.call : CALL_FDATASYNC;
+	s.tid = s.tid ? s.tid : APP;
+	s.tgid = s.tgid ? s.tgid : s.tid;
+	s.dev = s.dev ? s.dev : SDA1;
+	s.ino = s.ino ? s.ino : INO;
+	if (!s.comm[0])
+		strcpy(s.comm, "app");
+	asked += s.exit - s.enter;
+	send(&s, WIRE_SYNC, sizeof(s));
+}
+
+#define SYNC(...) sync_fact((struct wire_sync){ __VA_ARGS__ })
+
+static void name_file(uint32_t dev, uint64_t ino, const char *name, const char *dir)
+{
+	struct wire_file f = { .ino = ino, .dev = dev, .n = dir ? 2 : 1, .whole = 1 };
+
+	memcpy(f.name[0], name, strnlen(name, WIRE_NAME - 1));
+	if (dir)
+		memcpy(f.name[1], dir, strnlen(dir, WIRE_NAME - 1));
+	send(&f, WIRE_FILE, sizeof(f));
+}
+
+/* ---- what has to hold for every report ---- */
+
+static void make_symbols(void)
+{
+	for (n_symbols = 0; sync_symbol_names[n_symbols] && n_symbols < 128; n_symbols++) {
+		struct sync_symbol *s = &symbols[n_symbols];
+
+		snprintf(s->name, sizeof(s->name), "%s", sync_symbol_names[n_symbols]);
+		s->start = 0x100000 - 0x100 * n_symbols;
+		s->end = s->start + 0x80;
+	}
+}
+
+static struct sync_analysis *fresh(bool only_traced)
+{
+	struct sync_opts o = {
+		.start_ns = T0, .symbols = symbols, .n_symbols = n_symbols, .devices = devices,
+		.n_devices = sizeof(devices) / sizeof(devices[0]), .only_traced = only_traced, .slowest = 3,
+	};
+
+	return sync_new(&o);
+}
+
+static bool groups_sum(const struct report_group *g, size_t n, const struct report_sync *s)
+{
+	uint64_t count = 0, ns = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < n; i++) {
+		count += g[i].count;
+		ns += g[i].total_ns;
+		good = good && ledger_sum(&g[i].ledger) == g[i].total_ns && g[i].latency.count == g[i].count;
+	}
+	return good && count == s->count && ns == s->total_ns;
+}
+
+static bool leaves_sum(const struct report_sync *s)
+{
+	struct ledger l = { { 0 } };
+
+	for (size_t i = 0; i < s->n_leaves; i++) {
+		l.ns[s->leaf[i].cause] += s->leaf[i].ns;
+		if (s->leaf[i].each.sum != s->leaf[i].ns)
+			return false;
+		for (const char *p = s->leaf[i].path; *p; p++)
+			if ((unsigned char)*p < ' ')
+				return false;
+	}
+	return !memcmp(&l, &s->ledger, sizeof(l));
+}
+
+static bool exact(const struct report_sync *s)
+{
+	uint64_t calls = 0;
+	bool good = ledger_sum(&s->ledger) == s->total_ns && s->latency.count == s->count &&
+		    s->latency.sum == s->total_ns;
+
+	for (int i = 0; i < CALL_COUNT; i++)
+		calls += s->calls[i];
+	for (size_t i = 0; i < s->n_slowest; i++)
+		good = good && ledger_sum(&s->slowest[i].ledger) == s->slowest[i].duration_ns &&
+		       (!i || s->slowest[i - 1].duration_ns >= s->slowest[i].duration_ns);
+	return good && calls == s->count && leaves_sum(s) && groups_sum(s->process, s->n_processes, s) &&
+	       groups_sum(s->file, s->n_files, s);
+}
+
+static void begin(void)
+{
+	sync_free(a);
+	a = fresh(false);
+	report_free(&report);
+	asked = 0;
+	seen_record = 0;
+	name_file(SDA1, INO, "db", "data");
+}
+
+static void show(const struct ledger *l)
+{
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		if (l->ns[c])
+			diag("  %s %llu", cause_name(c), (unsigned long long)l->ns[c]);
+}
+
+#define END 99
+#define LEDGER(...) (const int[]){ __VA_ARGS__, END }
+
+/* Pairs of cause and nanoseconds; all others are 0. */
+static void ends_as(const char *what, const int *pairs)
+{
+	struct ledger want = { { 0 } };
+	bool good;
+
+	for (; pairs[0] != END; pairs += 2)
+		want.ns[pairs[0]] += (uint64_t)pairs[1];
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	good = ok(!memcmp(&want, &report.sync.ledger, sizeof(want)) && ledger_sum(&want) == asked, "%s", what);
+	if (!good) {
+		diag("asked for %llu, have:", (unsigned long long)asked);
+		show(&report.sync.ledger);
+	}
+	if (!exact(&report.sync) || sync_damaged(a))
+		ok(false, "%s: everything adds up, nothing is damaged (%llu)", what, (unsigned long long)sync_damaged(a));
+}
+
+static uint64_t leaf(const char *path)
+{
+	for (size_t i = 0; i < report.sync.n_leaves; i++)
+		if (!strcmp(report.sync.leaf[i].path, path))
+			return report.sync.leaf[i].ns;
+	return 0;
+}
+
+static void has_leaf(const char *path, uint64_t ns)
+{
+	if (ok(leaf(path) == ns, "leaf %s", path))
+		return;
+	for (size_t i = 0; i < report.sync.n_leaves; i++)
+		diag("  %s %llu", report.sync.leaf[i].path, (unsigned long long)report.sync.leaf[i].ns);
+}
+
+/* ---- the caller's own requests ---- */
+
+static void direct_write(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE, .ret = 4096);
+	ends_as("a direct write with O_DSYNC", LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2,
+						      CAUSE_RUNQ, 8));
+	has_leaf("app;write;db;device.write;sda1", 85);
+	has_leaf("app;write;db;cpu", 25);
+	ok(report.sync.unflushed == 1, "it wrote and nothing was flushed");
+	ok(report.sync.n_files == 1 && !strcmp(report.sync.file[0].path, "/srv/data/db") &&
+	   !strcmp(report.sync.file[0].device, "sda1"), "its file has a name");
+	ok(report.sync.n_processes == 1 && report.sync.process[0].pid == APP &&
+	   !strcmp(report.sync.process[0].comm, "app"), "its process has one, too");
+	ok(report.sync.n_slowest == 1 && report.sync.slowest[0].start_ns == 1000 &&
+	   report.sync.slowest[0].duration_ns == 120 && !strcmp(report.sync.slowest[0].call, "write") &&
+	   !strcmp(report.sync.slowest[0].path, "/srv/data/db"), "it is the slowest call");
+}
+
+static void inserted_write(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_READ_SYNC,
+		.data = { .begin = 1012, .issue = 1040, .done = 1095 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1100, .on = 1100, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("a read that lay in the scheduler", LEDGER(CAUSE_CPU, 35, CAUSE_IOQ, 25, CAUSE_DEVICE_READ, 55,
+							   CAUSE_COMPLETION, 5));
+	ok(!report.sync.unflushed, "reading needs no flush");
+}
+
+static void empty_flush(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .in_flight = 3 });
+	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
+	SYNC(.enter = 1000, .exit = 1140);
+	ends_as("an empty flush", LEDGER(CAUSE_CPU, 18, CAUSE_IOQ, 12, CAUSE_FLUSH_ONLY, 100, CAUSE_COMPLETION, 6,
+					 CAUSE_RUNQ, 4));
+	ok(report.sync.flush_own_ns == 100 && !report.sync.flush_foreign_ns, "the flush is its own");
+	ok(report.sync.busy_flushes == 1 && report.sync.busy_in_flight == 3, "others were in the device");
+	has_leaf("app;fdatasync;db;flush.only;sda1", 100);
+}
+
+static void dispatched_flush(void)
+{
+	begin();
+	follow(KWORKER, "kworker/0:1H-kb", TASK_KWORKER, 5);
+	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .issuer = KWORKER, .issuer_wake = 1010,
+			 .issuer_on = 1014 });
+	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
+	SYNC(.enter = 1000, .exit = 1140);
+	ends_as("a flush issued by a task that is followed",
+		LEDGER(CAUSE_CPU, 18 + 6, CAUSE_FLUSH_ONLY, 100, CAUSE_COMPLETION, 2 + 6, CAUSE_RUNQ, 4 + 4));
+	has_leaf("app;fdatasync;db;kworker-kb;runq", 4);
+	has_leaf("app;fdatasync;db;kworker-kb;cpu", 6);
+}
+
+static void shared_flush(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1225, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 1080, .issue = 1082, .done = 1220 });
+	SLEEP(.tid = APP, .off = 1008, .wake = 1225, .on = 1225, .rq = 1, .done = 1225);
+	SYNC(.enter = 1000, .exit = 1230);
+	ends_as("a flush that waited for another's", LEDGER(CAUSE_CPU, 13, CAUSE_FLUSH_WAIT, 72, CAUSE_IOQ, 2,
+							    CAUSE_FLUSH_ONLY, 138, CAUSE_COMPLETION, 5));
+}
+
+static void native_fua(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1310, .alloc = 1002, .class = WIRE_FUA, .flags = REQUEST_SEQUENCE,
+		.pre = { .begin = 1004, .issue = 1020, .done = 1120 }, .data = { .issue = 1130, .done = 1300 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1310, .on = 1311, .rq = 1, .done = 1310);
+	SYNC(.enter = 1000, .exit = 1320);
+	ends_as("preflush and native FUA", LEDGER(CAUSE_CPU, 19, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 100,
+						  CAUSE_COMPLETION, 20, CAUSE_DEVICE_FUA, 170, CAUSE_RUNQ, 1));
+	ok(!report.sync.unflushed, "FUA is durable");
+}
+
+static void fua_alone(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1040, .alloc = 1010, .class = WIRE_WRITE_SYNC, .dev = WIRE_DEV(9, 9),
+		.data = { .issue = 1010, .done = 1040 });
+	REQUEST(.rq = 2, .done = 1080, .alloc = 1050, .class = WIRE_FUA, .data = { .issue = 1050, .done = 1080 });
+	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1040, .on = 1040, .rq = 1, .done = 1040);
+	SLEEP(.tid = APP, .seq = 1, .off = 1050, .wake = 1080, .on = 1080, .rq = 2, .done = 1080);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a write, then one with FUA", LEDGER(CAUSE_CPU, 40, CAUSE_DEVICE_WRITE, 30, CAUSE_DEVICE_FUA, 30));
+	ok(!report.sync.unflushed, "FUA without a FLUSH is durable");
+	has_leaf("app;fdatasync;db;device.write;sda", 30);
+}
+
+static void before_the_sleep(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1100, .alloc = 900, .class = WIRE_DISCARD, .data = { .begin = 905, .issue = 910, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1050, .wake = 1100, .on = 1100, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a request that was there before the sleep", LEDGER(CAUSE_CPU, 50, CAUSE_DEVICE_DISCARD, 50));
+}
+
+static void preempted(void)
+{
+	begin();
+	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1010, .on = 1040, .how = HOW_PREEMPTED);
+	SLEEP(.tid = APP, .seq = 1, .off = 1050, .wake = 1050, .on = 1052, .how = HOW_PREEMPTED);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("preempted twice", LEDGER(CAUSE_CPU, 68, CAUSE_RUNQ, 32));
+	begin();
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("never asleep", LEDGER(CAUSE_CPU, 100));
+	ok(!report.sync.unflushed, "who writes nothing needs no flush");
+	begin();
+	SYNC(.enter = 1000, .exit = 1000);
+	ends_as("over at once", LEDGER(CAUSE_CPU, 0));
+	ok(report.sync.count == 1, "and counted");
+}
+
+static void before_a_request(void)
+{
+	begin();
+	REQUEST(.rq = 9, .done = 1060, .alloc = 1001, .class = WIRE_WRITE_ASYNC, .tid = OTHER,
+		.data = { .issue = 1002, .done = 1060 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1061, .on = 1065, .rq = 9, .done = 1060, .in = "blk_mq_get_tag");
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("waiting for a tag that another's request gives back", LEDGER(CAUSE_CPU, 45, CAUSE_TAG, 51, CAUSE_RUNQ, 4));
+	begin();
+	SLEEP(.tid = APP, .off = 1010, .wake = 1061, .on = 1065, .how = HOW_IRQ, .in = "rq_qos_wait");
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("throttled by rq-qos", LEDGER(CAUSE_CPU, 45, CAUSE_THROTTLE, 51, CAUSE_RUNQ, 4));
+	begin();
+	REQUEST(.rq = 9, .done = 1060, .alloc = 1001, .class = WIRE_WRITE_ASYNC, .tid = OTHER,
+		.data = { .issue = 1002, .done = 1060 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1061, .on = 1065, .rq = 9, .done = 1060, .in = "wbt_wait");
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("throttled until another's request is done", LEDGER(CAUSE_CPU, 45, CAUSE_THROTTLE, 51, CAUSE_RUNQ, 4));
+	begin();
+	REQUEST(.rq = 1, .done = 1090, .alloc = 1050, .class = WIRE_WRITE_SYNC, .flags = REQUEST_THROTTLED,
+		.data = { .begin = 1052, .issue = 1055, .done = 1090 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .rq = 1, .done = 1090);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("held by blk-throttle", LEDGER(CAUSE_CPU, 20, CAUSE_THROTTLE, 40, CAUSE_IOQ, 5, CAUSE_DEVICE_WRITE, 35));
+	has_leaf("app;fdatasync;db;throttle;sda1", 40);
+}
+
+/* ---- the journal ---- */
+
+static void commit_requests(uint32_t tid)
+{
+	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = tid, .class = WIRE_WRITE_SYNC,
+		.data = { .begin = 1026, .issue = 1028, .done = 1098 });
+	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = tid, .class = WIRE_WRITE_BARRIER, .flags = REQUEST_SEQUENCE,
+		.pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
+		.data = { .begin = 1220, .issue = 1225, .done = 1300 },
+		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
+}
+
+static void commit_sleeps(void)
+{
+	SLEEP(.tid = JBD2, .seq = 7, .off = 500, .wake = 1009, .on = 1020, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = JBD2, .seq = 8, .off = 1030, .wake = 1100, .on = 1104, .rq = 1, .done = 1098);
+	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
+}
+
+#define COMMIT_LEDGER \
+	CAUSE_RUNQ, 10 + 4 + 4, CAUSE_CPU, 10 + 6 + 80, CAUSE_DEVICE_WRITE, 68 + 75, CAUSE_COMPLETION, 2 + 5 + 8 + 6, \
+	CAUSE_IOQ, 5 + 5, CAUSE_FLUSH_PRE, 100, CAUSE_FLUSH_POST, 100, CAUSE_FLUSH_WAIT, 2
+
+static void wait_for_commit(uint32_t seq)
+{
+	SLEEP(.tid = APP, .seq = seq, .off = 1010, .wake = 1500, .on = 1505, .waker = JBD2, .kind = TASK_KTHREAD);
+}
+
+static void ext4_commit(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	commit_requests(JBD2);
+	commit_sleeps();
+	wait_for_commit(0);
+	SYNC(.enter = 1000, .exit = 1510);
+	ends_as("an ext4 commit", LEDGER(CAUSE_CPU, 15, CAUSE_RUNQ, 5, COMMIT_LEDGER));
+	has_leaf("app;fdatasync;db;jbd2/sda1-8;flush.pre;sda1", 100);
+	has_leaf("app;fdatasync;db;jbd2/sda1-8;runq", 18);
+	has_leaf("app;fdatasync;db;runq", 5);
+	ok(report.sync.flush_own_ns == 202 && !report.sync.flush_foreign_ns, "the journal flushes for its caller");
+	ok(report.sync.busy_flushes == 2 && report.sync.busy_in_flight == 5, "two FLUSHes, each counted once");
+	ok(!report.sync.unflushed, "it was flushed");
+}
+
+static void duplicates_and_disorder(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	wait_for_commit(0);
+	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
+	commit_sleeps();
+	commit_requests(JBD2);
+	commit_sleeps();
+	wait_for_commit(0);
+	commit_requests(JBD2);
+	SYNC(.enter = 1000, .exit = 1510);
+	ends_as("the same, twice and in disorder", LEDGER(CAUSE_CPU, 15, CAUSE_RUNQ, 5, COMMIT_LEDGER));
+}
+
+static void neighbour_first(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	commit_requests(JBD2);
+	/* jbd2 runs for somebody else when the caller arrives, then commits once more for the caller */
+	REQUEST(.rq = 3, .done = 1560, .alloc = 1430, .tid = JBD2, .class = WIRE_WRITE_BARRIER, .flags = REQUEST_SEQUENCE,
+		.pre = { .begin = 1431, .issue = 1440, .done = 1500 }, .data = { .issue = 1505, .done = 1555 });
+	SLEEP(.tid = JBD2, .seq = 8, .off = 1030, .wake = 1100, .on = 1104, .rq = 1, .done = 1098);
+	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
+	SLEEP(.tid = JBD2, .seq = 10, .off = 1435, .wake = 1560, .on = 1561, .rq = 3, .done = 1560);
+	SLEEP(.tid = APP, .off = 1200, .wake = 1600, .on = 1605, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1190, .exit = 1610);
+	ends_as("the tail of a neighbour's commit, then its own",
+		LEDGER(CAUSE_CPU, 10 + 5 + 15 + 39, CAUSE_RUNQ, 5 + 4 + 1, CAUSE_FLUSH_PRE, 15 + 60,
+		       CAUSE_COMPLETION, 5 + 8 + 6 + 5 + 5, CAUSE_IOQ, 5 + 5, CAUSE_DEVICE_WRITE, 75 + 50,
+		       CAUSE_FLUSH_WAIT, 2, CAUSE_FLUSH_POST, 100));
+}
+
+static void handle_of_another(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	follow(OTHER, "hog", TASK_USER, 5);
+	REQUEST(.rq = 5, .done = 1080, .alloc = 1035, .tid = OTHER, .class = WIRE_READ_SYNC,
+		.data = { .issue = 1040, .done = 1078 });
+	/* jbd2 waits for hog's handle; hog runs, reads a block, runs, is preempted and closes it */
+	SLEEP(.tid = OTHER, .seq = 3, .off = 600, .wake = 1020, .on = 1022, .how = HOW_IRQ);
+	SLEEP(.tid = OTHER, .seq = 4, .off = 1045, .wake = 1080, .on = 1085, .rq = 5, .done = 1080);
+	SLEEP(.tid = OTHER, .seq = 5, .off = 1100, .wake = 1100, .on = 1110, .how = HOW_PREEMPTED);
+	SLEEP(.tid = JBD2, .seq = 1, .off = 1015, .wake = 1150, .on = 1152, .waker = OTHER, .kind = TASK_USER,
+	      .in = "jbd2_journal_wait_updates");
+	SLEEP(.tid = JBD2, .seq = 2, .off = 1160, .wake = 1160, .on = 1161, .how = HOW_PREEMPTED);
+	SLEEP(.tid = JBD2, .seq = 0, .off = 900, .wake = 1004, .on = 1006, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = APP, .off = 1005, .wake = 1190, .on = 1190, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("a commit that waits for another's handle",
+		LEDGER(CAUSE_CPU, 15 + 9 + 8 + 29, CAUSE_RUNQ, 1 + 2 + 1, CAUSE_DEVICE_READ, 33, CAUSE_COMPLETION, 2,
+		       CAUSE_JOURNAL, 5 + 2 + 23 + 5 + 15 + 10 + 40));
+	has_leaf("app;fdatasync;db;jbd2/sda1-8;hog;journal", 100);
+	has_leaf("app;fdatasync;db;jbd2/sda1-8;hog;device.read;sda1", 33);
+}
+
+/* Without a stack: jbd2 and a user task say enough. Its request is waited for twice, and its FLUSH counted once. */
+static void handle_without_stack(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	REQUEST(.rq = 1, .done = 1060, .alloc = 905, .tid = JBD2, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 906, .issue = 910, .done = 1060, .in_flight = 2 });
+	SLEEP(.tid = JBD2, .seq = 3, .off = 1045, .wake = 1060, .on = 1060, .rq = 1, .done = 1060);
+	SLEEP(.tid = JBD2, .seq = 2, .off = 900, .wake = 1030, .on = 1030, .rq = 1, .done = 1060);
+	SLEEP(.tid = JBD2, .seq = 4, .off = 1070, .wake = 1080, .on = 1080, .waker = OTHER, .kind = TASK_USER);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a handle of one who is not known, a FLUSH in two pieces",
+		LEDGER(CAUSE_CPU, 20 + 15 + 10 + 10, CAUSE_FLUSH_ONLY, 20 + 15, CAUSE_JOURNAL, 10));
+	ok(report.sync.busy_flushes == 1 && report.sync.busy_in_flight == 2, "the FLUSH is counted once");
+}
+
+static void journal_without_io(void)
+{
+	begin();
+	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1030, .on = 1031, .how = HOW_IRQ, .in = "jbd2_journal_stop");
+	SLEEP(.tid = APP, .seq = 1, .off = 1040, .wake = 1060, .on = 1060, .waker = OTHER, .kind = TASK_USER,
+	      .in = "start_this_handle");
+	SLEEP(.tid = APP, .seq = 2, .off = 1070, .wake = 1080, .on = 1080, .waker = JBD2, .kind = TASK_KTHREAD,
+	      .in = "jbd2_log_wait_commit");
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("batching, room and a commit by nobody known", LEDGER(CAUSE_CPU, 49, CAUSE_JOURNAL, 20 + 20 + 10,
+								      CAUSE_RUNQ, 1));
+}
+
+/* A commit before jbd2 is followed must not look like one without a flush. */
+static void blind_is_not_unflushed(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
+	SLEEP(.tid = APP, .seq = 0, .off = 1015, .wake = 1100, .on = 1110, .rq = 1, .done = 1100);
+	SLEEP(.tid = APP, .seq = 1, .off = 1140, .wake = 1180, .on = 1180, .waker = JBD2, .kind = TASK_KTHREAD,
+	      .in = "jbd2_log_wait_commit");
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("a write, and a commit of which nothing is known",
+		LEDGER(CAUSE_CPU, 65, CAUSE_DEVICE_WRITE, 85, CAUSE_RUNQ, 10, CAUSE_JOURNAL, 40));
+	ok(!report.sync.unflushed, "nothing is claimed about it");
+}
+
+static void xfs(void)
+{
+	begin();
+	follow(KWORKER, "kworker/u8:2-xfs-log", TASK_KWORKER, 5);
+	REQUEST(.rq = 4, .done = 1300, .alloc = 1010, .class = WIRE_FUA, .flags = REQUEST_SEQUENCE,
+		.pre = { .begin = 1011, .issue = 1030, .done = 1130 }, .data = { .begin = 1132, .issue = 1140, .done = 1299 });
+	SLEEP(.tid = KWORKER, .seq = 70, .off = 800, .wake = 1301, .on = 1305, .rq = 4, .done = 1300);
+	SLEEP(.tid = APP, .off = 1015, .wake = 1310, .on = 1312, .waker = KWORKER, .kind = TASK_KWORKER);
+	SYNC(.enter = 1000, .exit = 1320);
+	ends_as("XFS: the log's end in a kworker",
+		LEDGER(CAUSE_CPU, 15 + 5 + 8, CAUSE_IOQ, 15 + 8, CAUSE_FLUSH_PRE, 100, CAUSE_COMPLETION, 2 + 2,
+		       CAUSE_DEVICE_FUA, 159, CAUSE_RUNQ, 4 + 2));
+	has_leaf("app;fdatasync;db;kworker-xfs-lo;device.fua;sda1", 0);
+	has_leaf("app;fdatasync;db;kworker-xf;device.fua;sda1", 159);
+}
+
+/* ---- other tasks ---- */
+
+static void locks(void)
+{
+	begin();
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1092, .waker = OTHER, .kind = TASK_USER, .in = "__mutex_lock");
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a lock held by nobody known", LEDGER(CAUSE_CPU, 18, CAUSE_LOCK, 80, CAUSE_RUNQ, 2));
+	begin();
+	follow(OTHER, "hog", TASK_USER, 5);
+	SLEEP(.tid = OTHER, .seq = 1, .off = 900, .wake = 1020, .on = 1030, .how = HOW_IRQ);
+	SLEEP(.tid = OTHER, .seq = 2, .off = 1040, .wake = 1060, .on = 1061, .waker = APP + 1, .in = "down_write");
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1092, .waker = OTHER, .kind = TASK_USER, .in = "__mutex_lock");
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a lock held by one that is followed",
+		LEDGER(CAUSE_CPU, 18 + 10 + 29, CAUSE_LOCK, 20, CAUSE_RUNQ, 2 + 10 + 1, CAUSE_UNKNOWN, 10));
+	has_leaf("app;fdatasync;db;hog;cpu", 39);
+}
+
+static void circle(void)
+{
+	begin();
+	follow(OTHER, "hog", TASK_USER, 5);
+	follow(KWORKER, "kworker/3:0", TASK_KWORKER, 5);
+	SLEEP(.tid = KWORKER, .seq = 1, .off = 900, .wake = 1080, .on = 1081, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = OTHER, .seq = 1, .off = 900, .wake = 1085, .on = 1086, .waker = KWORKER, .kind = TASK_KWORKER);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = OTHER, .kind = TASK_USER);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("tasks that wait for each other in a circle", LEDGER(CAUSE_CPU, 20 + 4 + 4, CAUSE_RUNQ, 2, CAUSE_LOCK, 70));
+	has_leaf("app;fdatasync;db;hog;kworker;lock", 70);
+}
+
+static void deep(void)
+{
+	begin();
+	for (uint32_t i = 1; i <= 12; i++) {
+		follow(300 + i, "link", TASK_USER, 5);
+		SLEEP(.tid = 300 + i, .seq = 1, .off = 900, .wake = 1090 - i, .on = 1090 - i, .waker = 301 + i,
+		      .kind = TASK_USER);
+	}
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = 301, .kind = TASK_USER);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a chain deeper than we look", LEDGER(CAUSE_CPU, 20 + 8, CAUSE_LOCK, 72));
+	has_leaf("app;fdatasync;db;cpu", 20);
+	has_leaf("app;fdatasync;db;link;link;link;link;link;link;link;link;lock", 72);
+}
+
+static void nobody_known(void)
+{
+	begin();
+	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1020, .on = 1020, .waker = OTHER, .kind = TASK_USER);
+	SLEEP(.tid = APP, .seq = 1, .off = 1030, .wake = 1045, .on = 1045, .how = HOW_IRQ);
+	SLEEP(.tid = APP, .seq = 2, .off = 1050, .on = 1070, .how = HOW_UNKNOWN);
+	SLEEP(.tid = APP, .seq = 3, .off = 1080, .wake = 1083, .on = 1084, .rq = 99, .done = 1082);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("woken by a stranger, an interrupt, nobody, and a request without a record",
+		LEDGER(CAUSE_CPU, 10 + 10 + 5 + 10 + 16, CAUSE_UNKNOWN, 10 + 15 + 20 + 3, CAUSE_RUNQ, 1));
+}
+
+static void learned_helper(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 1200);
+	SLEEP(.tid = JBD2, .seq = 0, .off = 1250, .wake = 1260, .on = 1270, .how = HOW_IRQ, .in = "jbd2_journal_commit_transaction");
+	SLEEP(.tid = APP, .off = 1010, .wake = 1300, .on = 1300, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1000, .exit = 1310);
+	ends_as("a helper that was just learned", LEDGER(CAUSE_CPU, 20 + 30, CAUSE_UNKNOWN, 240, CAUSE_JOURNAL, 10,
+							 CAUSE_RUNQ, 10));
+	begin();
+	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1090, .on = 1090, .waker = JBD2, .kind = TASK_KTHREAD);
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 1090);
+	SYNC(.enter = 1000, .exit = 1100);
+	/* and the next time its idle sleep has begun before it was followed */
+	SLEEP(.tid = JBD2, .seq = 1, .off = 0, .wake = 1204, .on = 1206, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = APP, .seq = 1, .off = 1205, .wake = 1290, .on = 1290, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1200, .exit = 1300);
+	ends_as("and the next time", LEDGER(CAUSE_CPU, 20 + 15 + 84, CAUSE_UNKNOWN, 80, CAUSE_RUNQ, 1));
+	begin();
+	follow(OTHER, "hog", TASK_USER, 1030);
+	SLEEP(.tid = OTHER, .seq = 0, .off = 0, .wake = 1060, .on = 1060, .how = HOW_IRQ, .in = "jbd2_journal_stop");
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = OTHER, .kind = TASK_USER);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("asleep when it was learned", LEDGER(CAUSE_CPU, 20 + 30, CAUSE_UNKNOWN, 20, CAUSE_JOURNAL, 30));
+}
+
+static void gap_of_helper(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	SLEEP(.tid = JBD2, .seq = 7, .off = 900, .wake = 1009, .on = 1020, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = JBD2, .seq = 9, .off = 1060, .wake = 1060, .on = 1070, .how = HOW_PREEMPTED);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a gap in a helper's sleeps", LEDGER(CAUSE_CPU, 20 + 20, CAUSE_UNKNOWN, 40, CAUSE_RUNQ, 10 + 10));
+}
+
+static void gap_of_caller(void)
+{
+	begin();
+	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1010, .on = 1020, .how = HOW_PREEMPTED);
+	SLEEP(.tid = APP, .seq = 2, .off = 1050, .wake = 1050, .on = 1060, .how = HOW_PREEMPTED);
+	SYNC(.enter = 1000, .exit = 1100);
+	asked = 0;
+	ends_as("a gap in the caller's own sleeps: no ledger", LEDGER(CAUSE_CPU, 0));
+	ok(report.sync.no_ledger == 1 && !report.sync.count, "but counted");
+	SLEEP(.tid = APP, .seq = 4, .off = 1250, .wake = 1250, .on = 1260, .how = HOW_PREEMPTED);
+	SYNC(.enter = 1200, .exit = 1300);
+	asked = 0;
+	ends_as("the first sleep of a call is missing", LEDGER(CAUSE_CPU, 0));
+	SLEEP(.tid = APP, .seq = 5, .off = 1450, .wake = 1450, .on = 1460, .how = HOW_PREEMPTED);
+	SYNC(.enter = 1400, .exit = 1500);
+	ends_as("and then all is well again", LEDGER(CAUSE_CPU, 90, CAUSE_RUNQ, 10));
+	ok(report.sync.no_ledger == 2 && report.sync.count == 1, "two without a ledger, one with");
+}
+
+static void caller_and_helper(void)
+{
+	begin();
+	/* the other's call is over when the caller's ends: in it its sleeps are known, though it is followed only from its end */
+	SLEEP(.tid = OTHER, .seq = 0, .off = 1030, .wake = 1030, .on = 1040, .how = HOW_PREEMPTED);
+	follow(OTHER, "hog", TASK_USER, 1070);
+	SYNC(.tid = OTHER, .enter = 1020, .exit = 1060, .ret = -5);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1080, .on = 1080, .waker = OTHER, .kind = TASK_USER);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("woken by another caller", LEDGER(CAUSE_CPU, 30 + 10 + 20 + 30, CAUSE_RUNQ, 20, CAUSE_UNKNOWN, 10 + 20));
+	ok(report.sync.n_processes == 2, "two processes");
+}
+
+static void sender(void)
+{
+	begin();
+	follow(KWORKER, "kworker/u8:0", TASK_KWORKER, 5);
+	SLEEP(.tid = KWORKER, .seq = 3, .off = 900, .wake = 1005, .on = 1015, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = KWORKER, .seq = 4, .off = 1030, .wake = 1030, .on = 1040, .how = HOW_PREEMPTED);
+	SLEEP(.tid = KWORKER, .seq = 5, .off = 1060, .wake = 1060, .on = 1070, .how = HOW_PREEMPTED);
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1050, .tid = KWORKER, .class = WIRE_WRITE_ASYNC,
+		.data = { .begin = 1080, .issue = 1090, .done = 1190 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190);
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("a request that a kworker sends first",
+		LEDGER(CAUSE_CPU, 20 + 15 + 10 + 10, CAUSE_RUNQ, 5 + 10 + 10, CAUSE_UNKNOWN, 10, CAUSE_IOQ, 10,
+		       CAUSE_DEVICE_WRITE, 100));
+	begin();
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1050, .tid = OTHER, .class = WIRE_FLUSH, .flags = REQUEST_ONLY | REQUEST_SEQUENCE,
+		.pre = { .begin = 1080, .issue = 1090, .done = 1190 });
+	follow(OTHER, "hog", TASK_USER, 5);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190);
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("another's flush", LEDGER(CAUSE_CPU, 20, CAUSE_UNKNOWN, 40, CAUSE_FLUSH_WAIT, 30, CAUSE_IOQ, 10,
+					  CAUSE_FLUSH_ONLY, 100));
+	ok(report.sync.flush_foreign_ns == 130 && !report.sync.flush_own_ns, "is foreign");
+}
+
+static void odd_requests(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1190, .class = WIRE_WRITE_SYNC, .flags = REQUEST_NO_START,
+		.data = { .begin = 1080, .issue = 1090, .done = 1170 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190);
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("a request whose start is not known", LEDGER(CAUSE_CPU, 20, CAUSE_UNKNOWN, 70, CAUSE_IOQ, 10,
+							     CAUSE_DEVICE_WRITE, 80, CAUSE_COMPLETION, 20));
+	begin();
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1005, .class = WIRE_WRITE_SYNC, .dev = WIRE_DEV(9, 9), .disk = WIRE_DEV(9, 0),
+		.data = { .issue = 1090 });
+	SLEEP(.tid = APP, .off = 1010, .wake = 1195, .on = 1195, .rq = 1, .done = 1190);
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("a step without an end", LEDGER(CAUSE_CPU, 15, CAUSE_IOQ, 80, CAUSE_UNKNOWN, 100, CAUSE_COMPLETION, 5));
+	has_leaf("app;fdatasync;db;ioq;9:9", 80);
+	begin();
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1005, .class = WIRE_WRITE_SYNC);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1195, .on = 1195, .rq = 1, .done = 1190);
+	SYNC(.enter = 1000, .exit = 1200);
+	ends_as("a request without a step", LEDGER(CAUSE_CPU, 15, CAUSE_UNKNOWN, 180, CAUSE_COMPLETION, 5));
+}
+
+static void uring(void)
+{
+	begin();
+	follow(OTHER, "iou-wrk-100", TASK_USER, 5);
+	REQUEST(.rq = 1, .done = 1125, .alloc = 1025, .tid = OTHER, .tgid = APP, .class = WIRE_FLUSH,
+		.flags = REQUEST_SEQUENCE | REQUEST_ONLY, .pre = { .begin = 1026, .issue = 1030, .done = 1120 });
+	SLEEP(.tid = OTHER, .seq = 3, .off = 900, .wake = 1008, .on = 1012, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = OTHER, .seq = 4, .off = 1028, .wake = 1125, .on = 1130, .rq = 1, .done = 1125);
+	SYNC(.enter = 1000, .exit = 1140, .call = CALL_URING_FSYNC, .worker = OTHER);
+	ends_as("io_uring: carried out by a worker",
+		LEDGER(CAUSE_UNKNOWN, 8, CAUSE_RUNQ, 4 + 5, CAUSE_CPU, 16 + 10, CAUSE_IOQ, 2, CAUSE_FLUSH_ONLY, 90,
+		       CAUSE_COMPLETION, 5));
+	has_leaf("app;io_uring fsync;db;iou-wrk;flush.only;sda1", 90);
+	ok(report.sync.flush_own_ns == 90, "its worker is the process's own");
+	begin();
+	SYNC(.enter = 1000, .exit = 1140, .call = CALL_URING_FSYNC, .worker = OTHER);
+	ends_as("by a worker of whom nothing is known", LEDGER(CAUSE_UNKNOWN, 140));
+}
+
+/* ---- names, groups, bounds ---- */
+
+static void names(void)
+{
+	struct wire_file f = { .ino = 5, .dev = SDB, .n = 2, .name = { "c;1\n", "b" } };
+
+	begin();
+	SYNC(.enter = 1000, .exit = 1010, .ino = 5, .dev = SDB, .comm = "a;b\t");
+	ends_as("a call on a file without a name", LEDGER(CAUSE_CPU, 10));
+	has_leaf("a_b_;fdatasync;8:16:5;cpu", 10);
+	send(&f, WIRE_FILE, sizeof(f));
+	SYNC(.enter = 1100, .exit = 1110, .ino = 5, .dev = SDB, .comm = "a;b\t");
+	ends_as("and one after the name came", LEDGER(CAUSE_CPU, 20));
+	has_leaf("a_b_;fdatasync;c_1_;cpu", 20);
+	ok(report.sync.n_files == 1 && !strcmp(report.sync.file[0].path, "/.../b/c;1\n"), "both have it");
+	report_free(&report);
+	sync_report(a, &report.sync, true);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(!report.sync.count && !report.sync.n_files && !report.sync.n_leaves && !report.sync.n_slowest,
+	   "a new interval begins empty");
+	asked = 0;
+	SYNC(.enter = 1200, .exit = 1210, .ino = 5, .dev = SDB, .comm = "a;b\t");
+	ends_as("and knows the names", LEDGER(CAUSE_CPU, 10));
+	has_leaf("a_b_;fdatasync;c_1_;cpu", 10);
+}
+
+static void more_names(void)
+{
+	begin();
+	name_file(SDA1, 81, "db", "elsewhere");
+	SYNC(.enter = 1000, .exit = 1010);
+	SYNC(.enter = 1100, .exit = 1110, .ino = 81);
+	ends_as("two files of the same name", LEDGER(CAUSE_CPU, 20));
+	ok(report.sync.n_files == 2 && report.sync.n_leaves == 1, "two files, one leaf");
+	has_leaf("app;fdatasync;db;cpu", 20);
+	name_file(SDA1, 81, "wal", "elsewhere");
+	SYNC(.enter = 1200, .exit = 1210, .ino = 81);
+	ends_as("an inode comes back as another file", LEDGER(CAUSE_CPU, 30));
+	has_leaf("app;fdatasync;wal;cpu", 10);
+}
+
+static void slowest(void)
+{
+	static const uint64_t want[] = { 99 * 7 + 1000, 98 * 7 + 1000, 97 * 7 + 1000 };
+	bool good = true;
+
+	begin();
+	for (uint64_t i = 0; i < 100; i++)
+		SYNC(.enter = 5000 * (i + 1), .exit = 5000 * (i + 1) + 1000 + i * 37 % 100 * 7);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	for (size_t i = 0; i < 3; i++)
+		good = good && report.sync.n_slowest == 3 && report.sync.slowest[i].duration_ns == want[i];
+	ok(good && exact(&report.sync), "the three slowest of a hundred");
+}
+
+static enum stack_class class_at(struct timeline *tl, uint64_t where)
+{
+	static uint32_t tid;
+	struct wire_sleep s = { .off = 1, .on = 2, .tid = ++tid, .stack_len = 1, .stack = { where } };
+
+	tl_add_sleep(tl, &s);
+	return tl_at(tl_task(tl, tid), 0)->class;
+}
+
+static void stacks(void)
+{
+	struct timeline *shared = tl_new(symbols, n_symbols), *own;
+	bool found = true, same = true, outside = true;
+
+	for (size_t i = 0; i < 2 * n_symbols; i++) {
+		const struct sync_symbol *s = &symbols[i * 7 % n_symbols];
+
+		own = tl_new(s, 1);
+		found = class_at(own, s->start) != STACK_NONE && class_at(own, s->end - 1) != STACK_NONE && found;
+		same = class_at(own, s->start) == class_at(shared, s->start) && same;
+		outside = class_at(shared, s->end) == STACK_NONE && class_at(shared, s->start - 1) == STACK_NONE && outside;
+		tl_free(own);
+	}
+	ok(found && same, "%zu functions mean something, whatever was asked before", n_symbols);
+	ok(outside, "what lies before and behind them does not");
+	own = tl_new(&(struct sync_symbol){ "__mutex_lock.constprop.0", 0x1000, 0x1100 }, 1);
+	ok(class_at(own, 0x1050) == STACK_LOCK, "suffixes of compilers are no part of a name");
+	tl_free(own);
+	tl_free(shared);
+}
+
+/* All different, and unevenly spread over the table. */
+static uint32_t scattered(uint32_t i)
+{
+	return (uint32_t)((uint64_t)i * i % 4194301) | i << 22;
+}
+
+static void many_tasks(void)
+{
+	struct timeline *tl = tl_new(NULL, 0);
+	struct wire_follow f = { .kind = TASK_USER, .comm = "t" };
+	bool known = true, gone = true;
+
+	for (uint32_t i = 1; i <= 60000; i++) {
+		f.tid = scattered(i);
+		f.since = i;
+		tl_add_follow(tl, &f);
+	}
+	for (uint32_t i = 1; i <= 60000; i++) {
+		const struct tl_task *t = tl_task(tl, scattered(i));
+
+		if (i > 60000 - 16384)
+			known = known && t && t->since == i;
+		else
+			gone = gone && !t;
+	}
+	ok(known && gone, "of 60,000 tasks the last 16,384 are known");
+	tl_free(tl);
+}
+
+static void traced_only(void)
+{
+	begin();
+	sync_free(a);
+	a = fresh(true);
+	SYNC(.enter = 1000, .exit = 1010, .dev = SDB);
+	SYNC(.enter = 1000, .exit = 1010, .dev = WIRE_DEV(1, 1));
+	asked = 0;
+	SYNC(.enter = 1000, .exit = 1010, .dev = SDA1);
+	ends_as("calls on disks that are not traced are left out", LEDGER(CAUSE_CPU, 10));
+	ok(report.sync.count == 1 && !report.sync.no_ledger, "and not counted");
+}
+
+static void many_files(void)
+{
+	char comm[16] = "";
+
+	begin();
+	for (unsigned int i = 1; i <= 40000; i++) {
+		struct wire_sync s = { .enter = 1000 * i, .exit = 1000 * i + 10, .ino = i, .tid = 1000 + i };
+
+		snprintf(comm, sizeof(comm), "p%u", i % 5000);
+		memcpy(s.comm, comm, 16);
+		if (i % 2)
+			SLEEP(.tid = s.tid, .off = 1000 * i + 2, .wake = 1000 * i + 2, .on = 1000 * i + 6,
+			      .how = HOW_PREEMPTED);
+		sync_fact(s);
+	}
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(exact(&report.sync) && report.sync.total_ns == asked, "40,000 files and processes add up");
+	ok(report.sync.n_files <= 2048 && report.sync.n_processes <= 1024 && report.sync.n_leaves <= 9300,
+	   "within bounds: %zu files, %zu processes, %zu leaves", report.sync.n_files, report.sync.n_processes,
+	   report.sync.n_leaves);
+	ok(!strcmp(report.sync.file[0].path, "(other files)") &&
+	   !strcmp(report.sync.process[0].comm, "(other processes)"), "the rest has a line of its own");
+}
+
+/* A call may sleep more often than any ring holds at first; beyond what is kept it has no ledger. */
+static void many_sleeps(void)
+{
+	begin();
+	for (uint32_t i = 0; i < 60000; i++)
+		SLEEP(.tid = APP, .seq = i, .off = 1000 + 10 * i, .wake = 1000 + 10 * i, .on = 1001 + 10 * i,
+		      .how = HOW_PREEMPTED);
+	SYNC(.enter = 990, .exit = 601000);
+	ends_as("60,000 sleeps in one call", LEDGER(CAUSE_CPU, 540010, CAUSE_RUNQ, 60000));
+	for (uint32_t i = 60000; i < 160000; i++)
+		SLEEP(.tid = APP, .seq = i, .off = 1000 + 10 * i, .wake = 1000 + 10 * i, .on = 1001 + 10 * i,
+		      .how = HOW_PREEMPTED);
+	SYNC(.enter = 600991, .exit = 1601000);
+	asked -= 1601000 - 600991;
+	ends_as("100,000 are too many", LEDGER(CAUSE_CPU, 540010, CAUSE_RUNQ, 60000));
+	ok(report.sync.no_ledger == 1, "which is said");
+}
+
+/* More requests than are kept, and more tasks: the last ones are known. */
+static void many_requests(void)
+{
+	begin();
+	for (unsigned int i = 1; i <= 300000; i++)
+		REQUEST(.rq = i, .done = 1000 + i, .alloc = 999 + i, .class = WIRE_WRITE_SYNC,
+			.data = { .issue = 999 + i, .done = 1000 + i });
+	for (uint32_t i = 0; i < 40000; i++)
+		follow(1000 + i, "t", TASK_USER, 100 + i);
+	SLEEP(.tid = APP, .seq = 0, .off = 500000, .wake = 500010, .on = 500010, .rq = 299999, .done = 300999);
+	SLEEP(.tid = APP, .seq = 1, .off = 500020, .wake = 500030, .on = 500030, .rq = 5, .done = 1005);
+	SYNC(.enter = 499990, .exit = 500040);
+	ends_as("the last of 300,000 requests, and one of the first", LEDGER(CAUSE_CPU, 30, CAUSE_COMPLETION, 10,
+									     CAUSE_UNKNOWN, 10));
+}
+
+/* Memory for sleeps is shared: who has not been heard of for longest loses its own. */
+static void many_rings(void)
+{
+	begin();
+	for (uint32_t t = 0; t < 40; t++)
+		for (uint32_t i = 0; i < 40000; i++)
+			SLEEP(.tid = 1000 + t, .seq = i, .off = 1000 + 10 * i, .wake = 1000 + 10 * i,
+			      .on = 1001 + 10 * i, .how = HOW_PREEMPTED);
+	SYNC(.tid = 1039, .enter = 990, .exit = 401000);
+	ends_as("the last of 40 tasks with 40,000 sleeps each", LEDGER(CAUSE_CPU, 360010, CAUSE_RUNQ, 40000));
+	SYNC(.tid = 1000, .enter = 990, .exit = 401000);
+	asked /= 2;
+	ends_as("the first has lost them", LEDGER(CAUSE_CPU, 360010, CAUSE_RUNQ, 40000));
+	ok(report.sync.no_ledger == 1, "and says so");
+}
+
+/* ---- damage ---- */
+
+static void nonsense(void)
+{
+	struct wire_sleep backwards = { .off = 10, .wake = 5, .on = 9, .tid = 1 };
+	struct wire_sleep strange = { .off = 10, .wake = 15, .on = 19, .tid = 1, .how = 77 };
+	struct wire_sync before = { .enter = 10, .exit = 9, .call = CALL_FSYNC };
+	struct wire_sync no_call = { .enter = 10, .exit = 19, .call = CALL_COUNT };
+	struct wire_request early = { .done = 10, .alloc = 11 };
+	struct wire_request endless = { .done = 10, .class = WIRE_CLASSES };
+	struct wire_request turned = { .done = 10, .pre = { .issue = 9, .done = 8 } };
+	struct wire_follow nobody = { .since = 5, .kind = 9 };
+	struct wire_file crowd = { .ino = 1, .n = WIRE_NAMES + 1 };
+	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 }, odd = { .kind = 33, .size = 8 },
+			 end = { .kind = WIRE_END, .size = 8 };
+
+	begin();
+	send(&backwards, WIRE_SLEEP, sizeof(backwards));
+	send(&strange, WIRE_SLEEP, sizeof(strange));
+	send(&before, WIRE_SYNC, sizeof(before));
+	send(&no_call, WIRE_SYNC, sizeof(no_call));
+	send(&early, WIRE_REQUEST, sizeof(early));
+	send(&endless, WIRE_REQUEST, sizeof(endless));
+	send(&turned, WIRE_REQUEST, sizeof(turned));
+	send(&nobody, WIRE_FOLLOW, sizeof(nobody));
+	send(&crowd, WIRE_FILE, sizeof(crowd));
+	sync_feed(a, &cut);
+	sync_feed(a, &odd);
+	ok(sync_damaged(a) == 11, "eleven records that make no sense (%llu)", (unsigned long long)sync_damaged(a));
+	sync_feed(a, &end);
+	ok(sync_damaged(a) == 11, "the records of recordings are no damage");
+	sync_report(a, &report.sync, false);
+	ok(!report.sync.count, "none of them is a call");
+}
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Small changes of times keep the facts believable, which reaches farther than random bytes. */
+static void mutate(unsigned char *bytes, size_t size)
+{
+	size_t i = rnd() % (size / 8) * 8;
+	uint64_t v;
+
+	if (i < sizeof(struct wire_head) && rnd() % 4)
+		return;
+	memcpy(&v, bytes + i, 8);
+	switch (rnd() % 5) {
+	case 0:
+		v = rnd();
+		break;
+	case 1:
+		v += rnd() % 200 - 100;
+		break;
+	case 2:
+		v = 0;
+		break;
+	case 3:
+		v ^= 1ull << rnd() % 64;
+		break;
+	default:
+		v = T0 + 1000 + rnd() % 600;
+	}
+	memcpy(bytes + i, &v, 8);
+}
+
+static bool internals_ok(struct timeline *tl, struct walk *w, const struct wire_head *h)
+{
+	const struct walk_result *r;
+	const struct wire_sync *s = (const struct wire_sync *)h;
+
+	if (h->kind == WIRE_SLEEP && h->size >= sizeof(struct wire_sleep))
+		tl_add_sleep(tl, (const struct wire_sleep *)h);
+	if (h->kind == WIRE_REQUEST && h->size >= sizeof(struct wire_request))
+		tl_add_request(tl, (const struct wire_request *)h);
+	if (h->kind == WIRE_FOLLOW && h->size >= sizeof(struct wire_follow))
+		tl_add_follow(tl, (const struct wire_follow *)h);
+	if (h->kind != WIRE_SYNC || h->size < sizeof(*s) || s->exit < s->enter || !walk_call(w, s, &r))
+		return true;
+	tl_add_call(tl, s, true);
+	return !r->mended && ledger_sum(&r->ledger) == s->exit - s->enter &&
+	       r->flush_own_ns + r->flush_foreign_ns == ledger_family(&r->ledger, FAMILY_FLUSH);
+}
+
+/* One round: parts of the recorded stream, some of it changed, left out, doubled. */
+static bool hostile_round(struct timeline *tl, struct walk *w, const size_t *starts, size_t n)
+{
+	static _Alignas(8) unsigned char record[512];
+	size_t first = rnd() % n, many = 20 + rnd() % 60;
+	bool good = true;
+
+	for (size_t i = first; i < n && i < first + many; i++) {
+		size_t which = rnd() % 8 ? i : first + rnd() % (i - first + 1);
+		struct wire_head *h = (struct wire_head *)record;
+		size_t size;
+
+		memcpy(h, stream + starts[which], sizeof(*h));
+		size = h->size;
+		memset(record, 0, sizeof(record));
+		memcpy(record, stream + starts[which], size);
+		for (uint64_t k = rnd() % 4; k > 0; k--)
+			mutate(record, size);
+		if (rnd() % 16)
+			sync_feed(a, h);
+		good = internals_ok(tl, w, h) && good;
+	}
+	return good;
+}
+
+static size_t find_starts(size_t **starts)
+{
+	size_t n = 0, cap = 0;
+
+	*starts = NULL;
+	for (size_t i = 0; i < stream_len; n++) {
+		struct wire_head h;
+
+		memcpy(&h, stream + i, sizeof(h));
+		if (n == cap)
+			*starts = realloc(*starts, (cap = cap ? cap * 2 : 64) * sizeof(**starts));
+		(*starts)[n] = i;
+		i += h.size;
+	}
+	return n;
+}
+
+#define ROUNDS 10000
+
+static void hostile(void)
+{
+	size_t *starts, n = find_starts(&starts);
+	struct timeline *tl = NULL;
+	struct walk *w = NULL;
+	uint64_t calls = 0;
+	bool sums = true, inside = true;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (i % 200 == 0) {
+			sync_free(a);
+			walk_free(w);
+			tl_free(tl);
+			a = fresh(false);
+			tl = tl_new(symbols, n_symbols);
+			w = walk_new(tl);
+		}
+		inside = hostile_round(tl, w, starts, n) && inside;
+		if (i % 10 && i % 200 != 199)
+			continue;
+		report_free(&report);
+		sync_report(a, &report.sync, rnd() % 2);
+		calls += report.sync.count;
+		sums = sums && exact(&report.sync);
+	}
+	ok(sums, "%d rounds of damaged streams (%zu records): every report adds up", ROUNDS, n);
+	ok(inside, "and the walk itself never had to be mended");
+	ok(calls > ROUNDS, "enough calls got through: %llu", (unsigned long long)calls);
+	walk_free(w);
+	tl_free(tl);
+	free(starts);
+}
+
+/* The same facts without one of them: less is known, and still it adds up. */
+static void without_one(void)
+{
+	unsigned int n = 1;
+	bool good = true;
+
+	for (skip_record = 1; skip_record <= n; skip_record++) {
+		begin();
+		follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+		commit_requests(JBD2);
+		commit_sleeps();
+		wait_for_commit(0);
+		SYNC(.enter = 1000, .exit = 1510);
+		n = seen_record;
+		report_free(&report);
+		sync_report(a, &report.sync, false);
+		good = good && exact(&report.sync) && !sync_damaged(a) && report.sync.count == (skip_record < n);
+	}
+	skip_record = 0;
+	ok(good, "any one of %u facts can be missing", n);
+}
+
+/* ---- speed: printed, not judged ---- */
+
+static void shift_record(struct wire_head *h, uint64_t by, uint32_t seq)
+{
+	struct wire_sleep *s = (struct wire_sleep *)h;
+	struct wire_request *r = (struct wire_request *)h;
+	struct wire_sync *c = (struct wire_sync *)h;
+	uint64_t *sleep_times[] = { &s->off, &s->wake, &s->on, s->rq ? &s->done : &s->off };
+	uint64_t *steps = (uint64_t *)&r->pre;
+
+	if (h->kind == WIRE_SYNC) {
+		c->enter += by;
+		c->exit += by;
+	} else if (h->kind == WIRE_SLEEP) {
+		for (int i = 0; i < (s->rq ? 4 : 3); i++)
+			*sleep_times[i] += by;
+		s->seq = s->tid == JBD2 ? s->seq + 3 * seq : seq;
+	} else if (h->kind == WIRE_REQUEST) {
+		r->done += by;
+		r->alloc += by;
+		for (int i = 0; i < 18; i++)
+			if (i % 6 < 5 && steps[i])
+				steps[i] += by;
+	}
+}
+
+#define CALLS 1000000u
+
+static void throughput(void)
+{
+	static _Alignas(8) unsigned char record[512];
+	size_t start, facts = 0;
+	struct timespec t1, t2;
+	double s;
+
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	stream_len = start = 0;
+	commit_requests(JBD2);
+	commit_sleeps();
+	wait_for_commit(0);
+	for (int i = 0; i < 3; i++)
+		commit_requests(JBD2);
+	stream_len -= 2 * sizeof(struct wire_request);
+	SYNC(.enter = 1000, .exit = 1510);
+	sync_free(a);
+	a = fresh(false);
+	clock_gettime(CLOCK_MONOTONIC, &t1);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		for (size_t at = start; at < stream_len; facts++) {
+			struct wire_head *h = (struct wire_head *)(stream + at);
+			size_t size = h->size;
+
+			memcpy(record, h, size);
+			shift_record((struct wire_head *)record, 2000ull * i, i);
+			sync_feed(a, (struct wire_head *)record);
+			at += size;
+		}
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t2);
+	s = (double)(t2.tv_sec - t1.tv_sec) + (double)(t2.tv_nsec - t1.tv_nsec) / 1e9;
+	diag("%u calls, %zu facts: %.2f s, %.0f ns per fact", CALLS, facts, s, s * 1e9 / (double)facts);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(exact(&report.sync) && report.sync.count == CALLS && !sync_damaged(a), "a million calls add up");
+	ok(report.sync.ledger.ns[CAUSE_FLUSH_PRE] == 100ull * CALLS, "and none was confused with another");
+}
+
+static void scenarios(void)
+{
+	direct_write();
+	inserted_write();
+	empty_flush();
+	dispatched_flush();
+	shared_flush();
+	native_fua();
+	fua_alone();
+	before_the_sleep();
+	preempted();
+	before_a_request();
+	ext4_commit();
+	duplicates_and_disorder();
+	neighbour_first();
+	handle_of_another();
+	handle_without_stack();
+	journal_without_io();
+	blind_is_not_unflushed();
+	xfs();
+	locks();
+	circle();
+	deep();
+	nobody_known();
+	learned_helper();
+	gap_of_helper();
+	gap_of_caller();
+	caller_and_helper();
+	sender();
+	odd_requests();
+	uring();
+	names();
+	more_names();
+	slowest();
+	stacks();
+	many_tasks();
+	traced_only();
+	without_one();
+	nonsense();
+}
+
+int main(void)
+{
+	make_symbols();
+	scenarios();
+	hostile();
+	many_files();
+	many_sleeps();
+	many_requests();
+	many_rings();
+	throughput();
+	report_free(&report);
+	sync_free(a);
+	return tap_done();
+}

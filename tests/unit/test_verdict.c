@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The verdict on reports made by hand: every class, the borders between them, and reports with hardly anything in them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/verdict.h"
+#include "mem.h"
+#include "tap.h"
+#include "wire.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define SEC 1000000000ull
+
+/* ---- reports ---- */
+
+static struct report_device *add_device(struct report *r, const char *name, const char *cache)
+{
+	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
+
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	d->write_cache = xstrdup(cache);
+	d->scheduler = xstrdup("mq-deadline");
+	d->nr_requests = 64;
+	d->kernel.have = d->kernel.have_flush = true;
+	return d;
+}
+
+static void ops(struct report_device *d, enum op_class c, uint64_t n, uint64_t device_ns)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		hist_add(&d->op[c].device, device_ns);
+		hist_add(&d->op[c].queue, 0);
+		hist_add(&d->op[c].total, device_ns);
+	}
+	d->op[c].count += n;
+	if (c == OP_FLUSH) {
+		d->kernel.flushes += n;
+		d->kernel.flush_ns += n * device_ns;
+	}
+}
+
+static void add_mount(struct report_device *d, const char *dir, const char *barrier)
+{
+	struct report_mount *m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
+
+	m->dir = xstrdup(dir);
+	m->fstype = xstrdup("ext4");
+	m->options = xstrdup("rw,noatime,nobarrier");
+	m->barrier = xstrdup(barrier);
+}
+
+static void add_process(struct report *r, const char *comm, uint32_t pid, uint64_t count, uint64_t ns)
+{
+	struct report_group *g = grow((void **)&r->sync.process, &r->sync.n_processes, sizeof(*g));
+
+	g->comm = xstrdup(comm);
+	g->pid = pid;
+	g->count = count;
+	g->total_ns = ns;
+}
+
+/* 100 fdatasyncs of 10 ms each, in a run of 1.1 s, nothing in the ledger yet. Shares in per mille. */
+static struct report *start(void)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->have_sync = true;
+	r->wall_ns = 1100 * MS;
+	r->sync.count = 100;
+	r->sync.calls[CALL_FDATASYNC] = 100;
+	r->sync.total_ns = SEC;
+	for (int i = 0; i < 100; i++)
+		hist_add(&r->sync.latency, 10 * MS);
+	add_process(r, "sqlite3", 42, 100, SEC);
+	return r;
+}
+
+static void spend(struct report *r, enum cause c, unsigned int permille)
+{
+	r->sync.ledger.ns[c] += permille * MS;
+}
+
+static void wrap(struct report *r)
+{
+	strv_add(&r->command, xstrdup("sqlite3"));
+}
+
+/* ---- checks ---- */
+
+static bool words_are_there(const struct report_verdict *v)
+{
+	bool good = v->sentence && strlen(v->sentence) > 20 && v->sentence[strlen(v->sentence) - 1] == '.';
+
+	for (char **s = v->evidence; s && *s; s++)
+		good = good && **s;
+	good = good && strv_len(v->advice) > 0;
+	return good && !strstr(v->sentence, "nan") && !strstr(v->sentence, "(null)");
+}
+
+static bool says(char **v, const char *what)
+{
+	for (; v && *v; v++)
+		if (strstr(*v, what))
+			return true;
+	return false;
+}
+
+static void show(const struct report_verdict *v)
+{
+	diag("%s %.3f: %s", v->class ? v->class : "-", v->share, v->sentence ? v->sentence : "-");
+	for (char **s = v->evidence; s && *s; s++)
+		diag("  %s", *s);
+}
+
+static void drop(struct report *r)
+{
+	report_free(r);
+	free(r);
+}
+
+/* Judges; the report stays for further questions. */
+static bool judged(struct report *r, const char *class, const char *family, const char *what)
+{
+	const struct report_verdict *v = &r->verdict;
+	bool good;
+
+	verdict_make(r);
+	good = r->have_verdict && !strcmp(v->class, class) && words_are_there(v) && v->share >= 0 && v->share <= 1 &&
+	       (family ? v->family && !strcmp(v->family, family) : !v->family);
+	if (!ok(good, "%s: %s", class, what) || getenv("VERBOSE"))
+		show(v);
+	return good;
+}
+
+static void expect(struct report *r, const char *class, const char *family, const char *what)
+{
+	judged(r, class, family, what);
+	drop(r);
+}
+
+/* ---- each class ---- */
+
+static struct report *slow_flush(void)
+{
+	struct report *r = start();
+	struct report_device *d = add_device(r, "sda", "write back");
+
+	ops(d, OP_FLUSH, 100, 7 * MS);
+	ops(d, OP_WRITE_BARRIER, 100, 200 * US);
+	spend(r, CAUSE_FLUSH_PRE, 300);
+	spend(r, CAUSE_FLUSH_POST, 300);
+	spend(r, CAUSE_FLUSH_ONLY, 200);
+	spend(r, CAUSE_FLUSH_WAIT, 110);
+	spend(r, CAUSE_DEVICE_WRITE, 60);
+	spend(r, CAUSE_CPU, 30);
+	r->sync.flush_own_ns = 910 * MS;
+	r->sync.busy_flushes = 100;
+	return r;
+}
+
+static void test_flush(void)
+{
+	struct report *r = slow_flush();
+
+	judged(r, "device-flush", "flush", "most of the time in FLUSHes, nothing beside them");
+	ok(r->verdict.share > 0.909 && r->verdict.share < 0.911, "its share is the family's");
+	ok(!strcmp(r->verdict.sentence, "Your fsyncs are slow because the drive takes 7.00 ms to empty its write cache: 91.0 % "
+		   "of the 1.00 s that sqlite3 spent in fdatasync."), "its sentence");
+	ok(says(r->verdict.evidence, "kernel itself counted 100"), "the kernel's own count is among the evidence");
+	ok(says(r->verdict.evidence, "unknown 0 %"), "unknown is among the evidence, also when it is nothing");
+	ok(says(r->verdict.advice, "power cut"), "the risk of barrier=0 is told");
+	drop(r);
+
+	r = slow_flush();
+	r->sync.flush_own_ns = 300 * MS;
+	r->sync.flush_foreign_ns = 610 * MS;
+	add_process(r, "fio", 77, 900, SEC / 20);
+	judged(r, "device-flush", "flush", "a neighbour's flushes");
+	ok(says(r->verdict.evidence, "fio (pid 77, 900 calls"), "the neighbour is named");
+	ok(says(r->verdict.evidence, "67.0 %"), "and its share of the flush time");
+	drop(r);
+
+	r = slow_flush();
+	r->sync.busy_in_flight = 100 * 30;
+	expect(r, "device-flush", "flush", "30 quick writes in front don't make a FLUSH of 7 ms");
+
+	r = slow_flush();
+	r->sync.count = 10000;
+	judged(r, "device-flush", "flush", "quick calls");
+	ok(strstr(r->verdict.sentence, "quick") && !strstr(r->verdict.sentence, "slow because"), "aren't called slow");
+	drop(r);
+}
+
+static struct report *in_a_queue(uint64_t others, uint64_t flush_ns, uint64_t write_ns)
+{
+	struct report *r = start();
+	struct report_device *d = add_device(r, "sda", "write back");
+
+	ops(d, OP_FLUSH, 100, flush_ns);
+	ops(d, OP_WRITE_SYNC, 5000, write_ns);
+	spend(r, CAUSE_FLUSH_PRE, 450);
+	spend(r, CAUSE_DEVICE_WRITE, 450);
+	spend(r, CAUSE_CPU, 100);
+	r->sync.busy_flushes = 100;
+	r->sync.busy_in_flight = 100 * others;
+	return r;
+}
+
+static void test_busy(void)
+{
+	expect(in_a_queue(127, 143 * MS, 160 * MS), "device-busy", "device", "128 tags full of others' writes");
+	expect(in_a_queue(3, 24 * MS, 35 * MS), "device-busy", "device", "4 tags full of others' writes");
+	expect(in_a_queue(0, 24 * MS, 35 * MS), "mixed", NULL, "the same times with nobody else there");
+	expect(in_a_queue(1, 24 * MS, 35 * MS), "mixed", NULL, "the same times with one other");
+}
+
+static void test_device(void)
+{
+	struct report *r = start();
+
+	ops(add_device(r, "sda", "write back"), OP_WRITE_BARRIER, 100, 5 * MS);
+	spend(r, CAUSE_DEVICE_WRITE, 800);
+	spend(r, CAUSE_FLUSH_POST, 200);
+	expect(r, "device-write", "device", "slow writes");
+
+	r = start();
+	ops(add_device(r, "sda", "write through"), OP_WRITE_SYNC, 10000, 5 * MS);
+	spend(r, CAUSE_DEVICE_WRITE, 900);
+	spend(r, CAUSE_CPU, 100);
+	expect(r, "device-busy", "device", "many writes in the device at all times, without any FLUSH to tell");
+
+	r = start();
+	ops(add_device(r, "sda", "write back"), OP_FUA, 100, 8 * MS);
+	spend(r, CAUSE_DEVICE_FUA, 800);
+	spend(r, CAUSE_CPU, 200);
+	expect(r, "device-fua", "device", "slow FUA writes");
+
+	r = start();
+	add_device(r, "sda", "write back");
+	spend(r, CAUSE_DEVICE_READ, 800);
+	spend(r, CAUSE_CPU, 200);
+	expect(r, "device-read", "device", "reads");
+
+	r = start();
+	spend(r, CAUSE_DEVICE_DISCARD, 800);
+	spend(r, CAUSE_CPU, 200);
+	judged(r, "device-write", "device", "discards");
+	ok(strstr(r->verdict.sentence, "discard") != NULL, "are called that");
+	drop(r);
+}
+
+static void test_kernel_and_host(void)
+{
+	static const struct {
+		enum cause cause;
+		const char *class, *family;
+	} simple[] = {
+		{ CAUSE_IOQ, "io-scheduler", "I/O scheduler" }, { CAUSE_TAG, "io-scheduler", "I/O scheduler" },
+		{ CAUSE_THROTTLE, "throttled", "I/O scheduler" }, { CAUSE_RUNQ, "cpu-scheduler", "CPU scheduler" },
+		{ CAUSE_JOURNAL, "journal", "file system" }, { CAUSE_LOCK, "lock", "host" }, { CAUSE_CPU, "cpu", "host" },
+		{ CAUSE_COMPLETION, "cpu", "host" },
+	};
+	struct report *r;
+
+	for (size_t i = 0; i < sizeof(simple) / sizeof(simple[0]); i++) {
+		r = start();
+		add_device(r, "sda", "write back");
+		spend(r, simple[i].cause, 700);
+		spend(r, CAUSE_FLUSH_PRE, 300);
+		expect(r, simple[i].class, simple[i].family, cause_name(simple[i].cause));
+	}
+	r = start();
+	add_device(r, "sda", "write back");
+	spend(r, CAUSE_TAG, 400);
+	spend(r, CAUSE_IOQ, 350);
+	spend(r, CAUSE_CPU, 250);
+	judged(r, "io-scheduler", "I/O scheduler", "tag and ioq together");
+	ok(strstr(r->verdict.sentence, "slots (64)") && says(r->verdict.advice, "nr_requests"), "the larger one has the word");
+	drop(r);
+}
+
+static struct report *split(unsigned int flush, unsigned int write)
+{
+	struct report *r = start();
+
+	add_device(r, "sda", "write back");
+	spend(r, CAUSE_FLUSH_PRE, flush);
+	spend(r, CAUSE_DEVICE_WRITE, write);
+	spend(r, CAUSE_CPU, (1000 - flush - write) / 3);
+	spend(r, CAUSE_JOURNAL, (1000 - flush - write) / 3);
+	spend(r, CAUSE_RUNQ, 1000 - flush - write - (1000 - flush - write) / 3 * 2);
+	return r;
+}
+
+static void test_mixed(void)
+{
+	struct report *r;
+
+	judged(r = split(480, 470), "mixed", NULL, "half and half");
+	ok(strstr(r->verdict.sentence, "48.0 %") && strstr(r->verdict.sentence, "47.0 %"), "both are told");
+	drop(r);
+	expect(split(590, 300), "mixed", NULL, "just less than clear, and the next is more than half of it");
+	expect(split(600, 400), "device-flush", "flush", "clear");
+	expect(split(590, 290), "device-flush", "flush", "just less than clear, and twice the next");
+	expect(split(340, 160), "device-flush", "flush", "a third, the others far behind");
+	expect(split(330, 160), "mixed", NULL, "less than a third");
+	r = start();
+	spend(r, CAUSE_UNKNOWN, 900);
+	spend(r, CAUSE_FLUSH_PRE, 100);
+	expect(r, "mixed", NULL, "most is not explained");
+}
+
+/* ---- not fsync, not enough ---- */
+
+static struct report *hardly(uint64_t sync_ns, uint64_t wall_ns)
+{
+	struct report *r = slow_flush();
+
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		r->sync.ledger.ns[c] = r->sync.ledger.ns[c] * (sync_ns / 1000) / (SEC / 1000);
+	r->sync.total_ns = sync_ns;
+	r->wall_ns = wall_ns;
+	return r;
+}
+
+static void test_not_sync(void)
+{
+	struct report *r = hardly(199 * MS, SEC);
+
+	wrap(r);
+	judged(r, "not-sync", NULL, "less than a fifth of a command's time");
+	ok(r->verdict.share > 0.198 && r->verdict.share < 0.2, "its share is of the wall time");
+	drop(r);
+	wrap(r = hardly(201 * MS, SEC));
+	expect(r, "device-flush", "flush", "more than a fifth of a command's time");
+	expect(hardly(199 * MS, SEC), "device-flush", "flush", "a disk that was watched may be idle");
+	wrap(r = hardly(4 * SEC, SEC));
+	judged(r, "device-flush", "flush", "several calls at once");
+	ok(says(r->verdict.evidence, "4.00 times"), "are told");
+	drop(r);
+}
+
+static struct report *few(uint64_t count, uint64_t ns)
+{
+	struct report *r = slow_flush();
+
+	r->sync.count = r->sync.calls[CALL_FDATASYNC] = count;
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		r->sync.ledger.ns[c] = 0;
+	r->sync.ledger.ns[CAUSE_FLUSH_ONLY] = r->sync.total_ns = ns;
+	return r;
+}
+
+static void test_too_little(void)
+{
+	struct report *r;
+
+	expect(few(9, 500 * MS), "too-little-data", NULL, "nine calls");
+	expect(few(10, 500 * MS), "device-flush", "flush", "ten calls");
+	expect(few(1, SEC), "device-flush", "flush", "one call of a second");
+	expect(few(1, SEC - 1), "too-little-data", NULL, "one call of almost a second");
+	expect(few(50, MS - 1), "too-little-data", NULL, "less than a millisecond in all");
+	expect(few(50, MS), "device-flush", "flush", "a millisecond in all");
+	expect(few(50, 0), "too-little-data", NULL, "calls that took no time");
+	r = slow_flush();
+	r->sync.no_ledger = 101;
+	expect(r, "too-little-data", NULL, "most calls could not be followed");
+	r = slow_flush();
+	r->sync.no_ledger = 100;
+	judged(r, "device-flush", "flush", "half could not be followed");
+	ok(says(r->verdict.evidence, "100 more calls could not be followed"), "and that is told");
+	drop(r);
+	r = xcalloc(1, sizeof(*r));
+	r->have_sync = true;
+	r->sync.no_ledger = 3;
+	expect(r, "too-little-data", NULL, "only calls that could not be followed");
+}
+
+static void test_no_sync(void)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	verdict_make(r);
+	ok(!r->have_verdict && !r->verdict.class, "no verdict where sync calls were not traced");
+	r->have_sync = true;
+	expect(r, "no-sync", NULL, "an empty report");
+	r = xcalloc(1, sizeof(*r));
+	r->have_sync = true;
+	r->wall_ns = SEC;
+	wrap(r);
+	ops(add_device(r, "sda", "write back"), OP_WRITE_ASYNC, 100, MS);
+	expect(r, "no-sync", NULL, "plain writes only");
+}
+
+/* ---- unsafe ---- */
+
+static struct report *unflushed(const char *cache, uint64_t n)
+{
+	struct report *r = start();
+
+	ops(add_device(r, "sda", cache), OP_WRITE_SYNC, 300, 200 * US);
+	spend(r, CAUSE_DEVICE_WRITE, 800);
+	spend(r, CAUSE_CPU, 200);
+	r->sync.unflushed = n;
+	return r;
+}
+
+static void test_nobarrier(void)
+{
+	struct report *r = unflushed("write back", 51);
+
+	add_mount(&r->device[0], "/mnt/safe", "barrier");
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	judged(r, "unsafe-fast", NULL, "nobarrier");
+	ok(strstr(r->verdict.sentence, "/mnt/fast") && strstr(r->verdict.sentence, "nobarrier"), "the mount is named");
+	drop(r);
+	r = unflushed("write back", 51);
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	wrap(r);
+	r->wall_ns = 100 * SEC;
+	expect(r, "unsafe-fast", NULL, "before not-sync: it is because of that that it is quick");
+	r = unflushed("write back", 50);
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	expect(r, "device-write", "device", "half of the calls, no more");
+	r = unflushed("write through", 100);
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	expect(r, "device-write", "device", "nobarrier matters nothing without a volatile cache");
+	r = slow_flush();
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	expect(r, "device-flush", "flush", "nobarrier on a mount that nobody syncs");
+}
+
+static void test_unflushed(void)
+{
+	struct report *r;
+
+	expect(unflushed("write back", 100), "unsafe-fast", NULL, "no FLUSH though the cache is volatile");
+	r = unflushed("write back", 100);
+	r->device[0].kernel.flushes = 3;
+	expect(r, "device-write", "device", "the kernel counted flushes, so they were somebody's");
+	r = unflushed("write back", 100);
+	r->device[0].flush.native_fua = 3;
+	expect(r, "device-write", "device", "commits with native FUA");
+	r = unflushed("write back", 100);
+	memset(r->sync.calls, 0, sizeof(r->sync.calls));
+	r->sync.calls[CALL_SYNC_FILE_RANGE] = 100;
+	judged(r, "unsafe-fast", NULL, "sync_file_range");
+	ok(strstr(r->verdict.sentence, "sync_file_range") != NULL, "is named");
+	drop(r);
+}
+
+static struct report *platter(const char *name, const char *model, const char *cache)
+{
+	struct report *r = unflushed(cache, 0);
+	struct report_device *d = &r->device[0];
+
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	d->model = xstrdup(model);
+	d->have_rotational = d->rotational = true;
+	return r;
+}
+
+static void test_platter(void)
+{
+	struct report *r = platter("sdb", "ST4000DM004", "write through");
+
+	judged(r, "unsafe-fast", NULL, "a disk that turns, writes in 0.2 ms, and has no cache");
+	ok(strstr(r->verdict.sentence, "probably") != NULL, "is only probably unsafe");
+	drop(r);
+	expect(platter("sdb", "QEMU HARDDISK", "write through"), "device-write", "device", "a virtual disk says that it turns");
+	expect(platter("sdb", "PERC H730", "write through"), "device-write", "device", "a RAID controller may have a battery");
+	expect(platter("vda", "ST4000DM004", "write through"), "device-write", "device", "neither does virtio turn");
+	r = platter("sdb", "ST4000DM004", "write back");
+	ops(&r->device[0], OP_FLUSH, 100, 999 * US);
+	expect(r, "unsafe-fast", NULL, "a disk that turns and empties its cache in less than 1 ms");
+	r = platter("sdb", "ST4000DM004", "write back");
+	ops(&r->device[0], OP_FLUSH, 100, 1100 * US);
+	expect(r, "device-write", "device", "a disk that turns and takes longer");
+	r = platter("sdb", "ST4000DM004", "write back");
+	ops(&r->device[0], OP_FLUSH, 301, 100 * US);
+	expect(r, "device-write", "device", "more FLUSHes than writes: there was nothing to empty");
+	r = platter("sdb", NULL, "write through");
+	r->device[0].rotational = false;
+	judged(r, "device-write", "device", "an SSD that says write through");
+	ok(says(r->verdict.evidence, "USB bridge"), "gets a word of warning");
+	drop(r);
+}
+
+/* ---- hardly anything known ---- */
+
+static void test_sparse(void)
+{
+	struct report *r = start();
+
+	spend(r, CAUSE_FLUSH_ONLY, 1000);
+	expect(r, "device-flush", "flush", "no device was traced");
+
+	r = start();
+	spend(r, CAUSE_TAG, 1000);
+	memset(&r->sync.latency, 0, sizeof(r->sync.latency));
+	r->sync.n_processes = 0;
+	free(r->sync.process[0].comm);
+	free(r->sync.process);
+	r->sync.process = NULL;
+	r->wall_ns = 0;
+	expect(r, "io-scheduler", "I/O scheduler", "no device, no process, no wall time");
+
+	r = start();
+	grow((void **)&r->device, &r->n_devices, sizeof(struct report_device));
+	spend(r, CAUSE_DEVICE_WRITE, 1000);
+	free(r->sync.process[0].comm);
+	r->sync.process[0].comm = NULL;
+	expect(r, "device-write", "device", "a device of which nothing is known");
+
+	r = slow_flush();
+	add_device(r, "dm-0", "write back")->bio_based = true;
+	ops(&r->device[1], OP_FLUSH, 1000, 9 * MS);
+	judged(r, "device-flush", "flush", "dm on a disk");
+	ok(strstr(r->verdict.sentence, "7.00 ms") != NULL, "the disk's times count");
+	drop(r);
+}
+
+static void test_same_bytes(void)
+{
+	struct report *a = slow_flush(), *b = slow_flush();
+	bool same = true;
+
+	verdict_make(a);
+	verdict_make(b);
+	verdict_make(b);
+	same = !strcmp(a->verdict.sentence, b->verdict.sentence) &&
+	       strv_len(a->verdict.evidence) == strv_len(b->verdict.evidence);
+	for (size_t i = 0; same && a->verdict.evidence[i]; i++)
+		same = !strcmp(a->verdict.evidence[i], b->verdict.evidence[i]);
+	ok(same, "the same report gives the same verdict, also when asked twice");
+	drop(a);
+	drop(b);
+}
+
+int main(void)
+{
+	test_flush();
+	test_busy();
+	test_device();
+	test_kernel_and_host();
+	test_mixed();
+	test_not_sync();
+	test_too_little();
+	test_no_sync();
+	test_nobarrier();
+	test_unflushed();
+	test_platter();
+	test_sparse();
+	test_same_bytes();
+	return tap_done();
+}
