@@ -197,8 +197,9 @@ static __always_inline void note_issuer(struct slot *s)
 
 static __always_inline void step_take(struct wire_step *step, struct slot *s, u64 begin, u64 done)
 {
-	step->begin = begin;
-	step->issue = s->issue;
+	/* never backwards, whatever the clocks of the CPUs: see fill_sleep() */
+	step->issue = s->issue < done ? s->issue : done;
+	step->begin = begin < step->issue ? begin : step->issue;
 	step->done = done;
 	step->issuer = s->issuer;
 	step->issuer_wake = s->issuer_wake;

@@ -122,8 +122,9 @@ static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *
 	s->head.kind = WIRE_SLEEP;
 	s->head.size = sizeof(*s);
 	s->head.cpu = bpf_get_smp_processor_id();
-	s->off = t->off;
-	s->wake = t->wake && t->wake < t->off ? t->off : t->wake;
+	/* the clock may differ by a little between CPUs (ktime_get_mono_fast_ns): time does not run backwards here */
+	s->off = t->off < now ? t->off : now;
+	s->wake = t->wake && t->wake < s->off ? s->off : t->wake < now ? t->wake : now;
 	s->on = now;
 	s->rq = t->rq;
 	s->done = t->done;

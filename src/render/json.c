@@ -9,7 +9,7 @@
 
 static json_t *op_json(const struct report_op *op)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	put_u64(j, "count", op->count);
 	put_u64(j, "bytes", op->bytes);
@@ -33,7 +33,7 @@ static const struct {
 
 static json_t *ops_json(const struct report_device *d)
 {
-	json_t *ops = must(json_object());
+	json_t *ops = xmust(json_object());
 
 	for (enum op_row row = 0; row < OP_ROWS; row++) {
 		struct report_op sum;
@@ -62,7 +62,7 @@ static void put_flush(json_t *o, const struct report_flush *f)
 	if (!f->pre && !f->post && !f->only && !f->mixed && !f->unknown && !f->waiters &&
 	    !f->barrier_writes)
 		return;
-	j = must(json_object());
+	j = xmust(json_object());
 	put_u64(j, "pre", f->pre);
 	put_u64(j, "post", f->post);
 	put_u64(j, "only", f->only);
@@ -87,7 +87,7 @@ static void put_kernel(json_t *o, const struct report_kernel *k)
 
 	if (!k->have)
 		return;
-	j = must(json_object());
+	j = xmust(json_object());
 	put_u64(j, "reads", k->reads);
 	put_u64(j, "read_bytes", k->read_bytes);
 	put_u64(j, "read_ns", k->read_ns);
@@ -106,10 +106,10 @@ static void put_kernel(json_t *o, const struct report_kernel *k)
 
 static void put_mounts(json_t *o, const struct report_device *d)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < d->n_mounts; i++) {
-		json_t *m = must(json_object());
+		json_t *m = xmust(json_object());
 
 		put_str(m, "dir", d->mounts[i].dir);
 		put_str(m, "fstype", d->mounts[i].fstype);
@@ -148,7 +148,7 @@ static void put_facts(json_t *j, const struct report_device *d)
 
 static json_t *device_json(const struct report *r, const struct report_device *d)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	put_facts(j, d);
 	put_kernel(j, &d->kernel);
@@ -168,11 +168,11 @@ static json_t *device_json(const struct report *r, const struct report_device *d
 
 static void put_lost(json_t *run, const struct report *r)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	put_u64(run, "lost_events", r->lost_events);
 	for (size_t i = 0; i < r->n_lost; i++) {
-		json_t *l = must(json_object());
+		json_t *l = xmust(json_object());
 
 		put_str(l, "reason", r->lost[i].reason);
 		put_u64(l, "count", r->lost[i].count);
@@ -187,14 +187,14 @@ static void put_interval(json_t *run, const struct report *r)
 
 	if (!r->interval || r->final || !(r->interval_start_s >= 0 && r->interval_start_s < 9e9))
 		return;
-	j = must(json_object());
+	j = xmust(json_object());
 	put(j, "start_ns", json_integer((json_int_t)llround(r->interval_start_s * 1e9)));
 	put(run, "interval", j);
 }
 
 static json_t *run_json(const struct report *r)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	put_str(j, "start", r->start);
 	put_u64(j, "wall_ns", r->wall_ns);
@@ -217,10 +217,10 @@ static json_t *run_json(const struct report *r)
 
 static json_t *probes_json(const struct report *r)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < r->n_probes; i++) {
-		json_t *p = must(json_object());
+		json_t *p = xmust(json_object());
 
 		put_str(p, "name", r->probe[i].name);
 		put_str(p, "rung", r->probe[i].rung);
@@ -233,8 +233,8 @@ static json_t *probes_json(const struct report *r)
 
 static json_t *document(const struct report *r)
 {
-	json_t *doc = must(json_object()), *head = must(json_object());
-	json_t *devices = must(json_array());
+	json_t *doc = xmust(json_object()), *head = xmust(json_object());
+	json_t *devices = xmust(json_array());
 
 	put_str(head, "version", r->version);
 	put(head, "schema", json_integer(1));
@@ -271,7 +271,7 @@ static void dump(const struct report *r, size_t flags, struct buf *out)
 {
 	json_t *doc = document(r);
 	/* 15 digits carry any count or ratio here, and 2.3 stays 2.3 */
-	char *s = must(json_dumps(doc, flags | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15)));
+	char *s = xmust(json_dumps(doc, flags | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15)));
 
 	add_escaped(out, s);
 	buf_char(out, '\n');

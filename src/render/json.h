@@ -11,29 +11,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mem.h"
 #include "render.h"
 #include "text_utf8.h"
 
-/* A json_* constructor fails only for want of memory; see mem.h for why that ends the program. */
-static inline void *must(void *p)
-{
-	if (!p) {
-		fputs("barriertrace: out of memory\n", stderr);
-		exit(1);
-	}
-	return p;
-}
-
 static inline void put(json_t *o, const char *key, json_t *v)
 {
-	if (json_object_set_new(o, key, must(v)))
-		must(NULL);
+	if (json_object_set_new(o, key, xmust(v)))
+		xmust(NULL);
 }
 
 static inline void push(json_t *array, json_t *v)
 {
-	if (json_array_append_new(array, must(v)))
-		must(NULL);
+	if (json_array_append_new(array, xmust(v)))
+		xmust(NULL);
 }
 
 /* Leaves an empty object or array out. */
@@ -69,7 +60,7 @@ static inline void put_str(json_t *o, const char *key, const char *raw)
 
 static inline void put_strv(json_t *o, const char *key, char *const *v)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; v && v[i]; i++)
 		push(a, string(v[i]));
@@ -78,7 +69,7 @@ static inline void put_strv(json_t *o, const char *key, char *const *v)
 
 static inline json_t *hist_buckets(const struct hist *h)
 {
-	json_t *buckets = must(json_array());
+	json_t *buckets = xmust(json_array());
 
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
 		uint64_t upper = hist_upper(i);
@@ -88,7 +79,7 @@ static inline json_t *hist_buckets(const struct hist *h)
 			continue;
 		if (i == HIST_BUCKETS - 1 && h->max > upper)	/* it has no end of its own */
 			upper = h->max;
-		pair = must(json_array());
+		pair = xmust(json_array());
 		push(pair, json_integer((json_int_t)upper));
 		push(pair, json_integer((json_int_t)h->bucket[i]));
 		push(buckets, pair);
@@ -102,7 +93,7 @@ static inline void put_hist(json_t *o, const char *key, const struct hist *h)
 
 	if (!h->count)
 		return;
-	j = must(json_object());
+	j = xmust(json_object());
 	put_u64(j, "count", h->count);
 	put_u64(j, "sum_ns", h->sum);
 	put_u64(j, "min_ns", h->min);

@@ -15,7 +15,7 @@ static void put_real(json_t *o, const char *key, double v)
 
 static void put_ledger(json_t *o, const struct ledger *l)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	for (int c = 0; c < CAUSE_COUNT; c++) {
 		if (l->ns[c])
@@ -26,7 +26,7 @@ static void put_ledger(json_t *o, const struct ledger *l)
 
 static void put_calls(json_t *o, const struct report_sync *s)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	for (unsigned int i = 0; i < ARRAY_LEN(s->calls); i++) {
 		if (s->calls[i])
@@ -38,10 +38,10 @@ static void put_calls(json_t *o, const struct report_sync *s)
 static void put_groups(json_t *o, const char *key, const struct report_group *g, size_t n,
 		       bool process)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < n; i++) {
-		json_t *j = must(json_object());
+		json_t *j = xmust(json_object());
 
 		if (process)
 			put_u64(j, "pid", g[i].pid);
@@ -59,11 +59,11 @@ static void put_groups(json_t *o, const char *key, const struct report_group *g,
 
 static void put_slowest(json_t *o, const struct report_sync *s)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < s->n_slowest; i++) {
 		const struct report_call *c = &s->slowest[i];
-		json_t *j = must(json_object());
+		json_t *j = xmust(json_object());
 
 		put_u64(j, "start_ns", c->start_ns);
 		put_u64(j, "duration_ns", c->duration_ns);
@@ -81,10 +81,10 @@ static void put_slowest(json_t *o, const struct report_sync *s)
 
 static void put_leaves(json_t *o, const struct report_sync *s)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < s->n_leaves; i++) {
-		json_t *j = must(json_object());
+		json_t *j = xmust(json_object());
 
 		put_str(j, "path", s->leaf[i].path);
 		put_str(j, "cause", cause_name(s->leaf[i].cause));
@@ -97,7 +97,7 @@ static void put_leaves(json_t *o, const struct report_sync *s)
 
 static json_t *sync_json(const struct report_sync *s)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	put_u64(j, "count", s->count);
 	put_u64(j, "total_ns", s->total_ns);
@@ -119,10 +119,10 @@ static json_t *sync_json(const struct report_sync *s)
 
 static json_t *whatif_json(const struct report *r)
 {
-	json_t *a = must(json_array());
+	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < r->n_whatif; i++) {
-		json_t *j = must(json_object());
+		json_t *j = xmust(json_object());
 
 		put_str(j, "remove", r->whatif[i].remove);
 		put_u64(j, "wall_ns", r->whatif[i].wall_ns);
@@ -134,7 +134,7 @@ static json_t *whatif_json(const struct report *r)
 
 static json_t *verdict_json(const struct report_verdict *v)
 {
-	json_t *j = must(json_object());
+	json_t *j = xmust(json_object());
 
 	put_str(j, "class", v->class);
 	put_str(j, "family", v->family);

@@ -163,7 +163,8 @@ static void whatif(struct text *t)
 		text_raw(t, &rest, w->remove ? w->remove : "?");
 	}
 	if (rest.len) {
-		buf_printf(&b, "%s: hardly a difference, ", rest.data);
+		buf_add(&b, rest.data, rest.len);
+		buf_str(&b, ": hardly a difference, ");
 		times(t, &b, most);
 		buf_str(&b, " at most");
 		text_para(t, shown ? "" : "without", STYLE_DIM, b.data);
