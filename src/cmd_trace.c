@@ -489,6 +489,9 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 	if (!t->quiet && !t->argv && !t->interval_ns && isatty(STDERR_FILENO))
 		progress(t);
 	err = loop(t, e);
+	/* what came since the last interval is an interval too: they add up to the run */
+	if (!err && t->interval_ns && !t->now)
+		err = report_interval(t, e);
 	if (!err)
 		err = report_final(t, &incomplete, e);
 	if (!err && t->recording)

@@ -25,7 +25,7 @@ struct sync_opts frame_sync_opts(const struct frame *f)
 
 /* ---- devices ---- */
 
-static void add_device(struct frame_device *fd, const struct view_counts *v, struct report *r)
+static void add_device(struct frame_device *fd, const struct view_counts *v, bool interval, struct report *r)
 {
 	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
 
@@ -35,6 +35,10 @@ static void add_device(struct frame_device *fd, const struct view_counts *v, str
 	for (uint32_t i = 0; i < fd->n_parts; i++)
 		block_add_view(d, &v[fd->part_view[i]], false);
 	block_finish(d);
+	/* an interval's edges are not the same instant for the kernel's counters and ours */
+	if (!r->filter && !interval)
+		report_add_lost(r, block_missed(d), "requests that the kernel counted and this trace missed (another tracer "
+						    "came or went?)");
 }
 
 static uint64_t requests_of(const struct report_device *d)
@@ -92,7 +96,7 @@ void frame_report(struct frame *f, const struct view_counts *views, struct sync_
 	*out = f->run;
 	memset(&f->run, 0, sizeof(f->run));
 	for (size_t i = 0; i < f->n_devices; i++)
-		add_device(&f->device[i], views, out);
+		add_device(&f->device[i], views, interval, out);
 	drop_idle_devices(f, out);
 	note_overflow(f, views, out);
 	if (!sync)

@@ -587,8 +587,9 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	struct frame f;
 
 	session_drain(s);
-	v = all_counts(s, interval);
+	/* the kernel's counters before ours: what it has counted and we have not is missing */
 	make_frame(s, facts, interval, &f);
+	v = all_counts(s, interval);
 	f.run.wall_ns = wall_ns;
 	f.run.final = !interval;
 	if (s->opts.recording && !interval) {

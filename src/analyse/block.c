@@ -65,3 +65,32 @@ void block_finish(struct report_device *d)
 	if (!d->flush.native_fua)
 		hist_merge(&d->naive_write, &d->op[OP_FUA].total);
 }
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/*
+ * What the kernel counts as a write (blk_account_io_done): plain writes, FUA writes, the ends of flush sequences, of which the
+ * data step is not counted, and write zeroes.
+ */
+static uint64_t writes_as_kernel_counts(const struct report_device *d)
+{
+	return d->op[OP_WRITE_SYNC].count + d->op[OP_WRITE_ASYNC].count + above(d->op[OP_FUA].count, d->flush.native_fua) +
+	       d->flush.sequence.count + d->op[OP_OTHER].count;
+}
+
+uint64_t block_missed(const struct report_device *d)
+{
+	const struct report_kernel *k = &d->kernel;
+	uint64_t missed;
+
+	if (!k->have || d->bio_based)
+		return 0;
+	missed = above(k->reads, d->op[OP_READ_SYNC].count + d->op[OP_READ_ASYNC].count) +
+		 above(k->writes, writes_as_kernel_counts(d)) + above(k->discards, d->op[OP_DISCARD].count);
+	if (k->have_flush)
+		missed += above(k->flushes, d->op[OP_FLUSH].count);
+	return missed;
+}

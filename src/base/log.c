@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool is_quiet, is_verbose;
 
@@ -13,36 +12,49 @@ void log_level(bool quiet, bool verbose)
 	is_verbose = verbose;
 }
 
-static void say(const char *prefix, const char *fmt, va_list ap)
+#define LINE_MAX_BYTES 480	/* of a message to the user; what he typed may be in it, and be long */
+
+/* One line, whatever is in it: a name may hold a newline or an escape sequence. */
+static void say_line(const char *fmt, va_list ap)
 {
-	size_t len = strlen(fmt);
+	char line[LINE_MAX_BYTES];
+	int n = vsnprintf(line, sizeof(line), fmt, ap);
 
-	fputs(prefix, stderr);
-	vfprintf(stderr, fmt, ap);
-	if (!len || fmt[len - 1] != '\n')
-		fputc('\n', stderr);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	fprintf(stderr, "barriertrace: %s%s\n", line, n >= (int)sizeof(line) ? "..." : "");
 }
-
-#define SAY(when, prefix) do { \
-	va_list ap; \
-	if (!(when)) \
-		return; \
-	va_start(ap, fmt); \
-	say(prefix, fmt, ap); \
-	va_end(ap); \
-} while (0)
 
 void log_error(const char *fmt, ...)
 {
-	SAY(true, "barriertrace: ");
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line(fmt, ap);
+	va_end(ap);
 }
 
 void log_note(const char *fmt, ...)
 {
-	SAY(!is_quiet, "barriertrace: ");
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!is_quiet)
+		say_line(fmt, ap);
+	va_end(ap);
 }
 
+/* Not for people's eyes alone: the verifier's log has many lines. */
 void log_verbose(const char *fmt, ...)
 {
-	SAY(is_verbose, "barriertrace: ");
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (is_verbose) {
+		fputs("barriertrace: ", stderr);
+		vfprintf(stderr, fmt, ap);
+		fputc('\n', stderr);
+	}
+	va_end(ap);
 }

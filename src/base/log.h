@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Words to the user, on stderr. Data never goes through here. */
+/*
+ * Words to the user, on stderr. Data never goes through here. An error or a note is one line of bounded length, free of
+ * control characters.
+ */
 #ifndef BT_LOG_H
 #define BT_LOG_H
 

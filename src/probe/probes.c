@@ -101,6 +101,8 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	if (level == LIBBPF_DEBUG || vasprintf(&line, fmt, ap) < 0)
 		return 0;
 	refusal_take(line);
+	if (*line && line[strlen(line) - 1] == '\n')
+		line[strlen(line) - 1] = '\0';
 	log_verbose("%s", line);
 	free(line);
 	return 0;

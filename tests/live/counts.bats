@@ -282,6 +282,7 @@ reader_at_gate() {
 	start reads "$RIG_DEV" 100 1000
 	echo go >"$GATE"
 	status_of "$tool"
+	echo "ours: $(our_io "$J" "$RIG_DISK")"
 	[[ $(our_io "$J" "$RIG_DISK") == "60 480 0 0" ]]
 	[[ $(json '.run.filter' "$J") == "pid $READER" ]]
 	[[ $(json '.run.notes[0]' "$J") == *"$READER ended"* ]]
