@@ -120,13 +120,21 @@ static __always_inline bool wanted(struct request *rq, struct slot *s)
 	return true;
 }
 
-static __always_inline void slot_begin(struct slot *s, struct request *rq)
+static __always_inline void slot_left_device(struct slot *s, struct wire_queue *qs)
+{
+	if (!s->issued)
+		return;
+	s->issued = 0;
+	__sync_fetch_and_add(&qs->in_flight, -1);
+}
+
+static __always_inline void slot_begin(struct slot *s, struct request *rq, struct wire_queue *qs)
 {
 	u64 id = cfg.track_task ? bpf_get_current_pid_tgid() : 0;
 
 	s->rq = (u64)rq;
 	s->insert = s->issue = s->data_done = 0;
-	s->issued = 0;
+	slot_left_device(s, qs);	/* still counted? then the completion of the last request was missed */
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
 	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
@@ -137,9 +145,9 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq)
 }
 
 /* A request that was not seen to begin: its sender is not who runs now. */
-static __always_inline void slot_begin_unknown(struct slot *s, struct request *rq)
+static __always_inline void slot_begin_unknown(struct slot *s, struct request *rq, struct wire_queue *qs)
 {
-	slot_begin(s, rq);
+	slot_begin(s, rq, qs);
 	s->tid = s->tgid = s->mine = 0;
 }
 
@@ -237,7 +245,7 @@ static __always_inline int on_start(struct request *rq, bool direct)
 	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
 
 	if (s) {
-		slot_begin(s, rq);
+		slot_begin(s, rq, qs);
 		if (cfg.ledger)
 			s->start = bpf_ktime_get_ns();
 	}
@@ -252,7 +260,7 @@ static __always_inline int on_insert(struct request *rq, bool direct)
 	if (!s)
 		return 0;
 	if (s->rq != (u64)rq)
-		slot_begin(s, rq);
+		slot_begin(s, rq, qs);
 	s->insert = bpf_ktime_get_ns();
 	s->issue = 0;
 	return 0;
@@ -271,7 +279,7 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 	if (!s)
 		return 0;
 	if (flush || s->rq != (u64)rq)
-		slot_begin(s, rq);
+		slot_begin(s, rq, qs);
 	s->issue = bpf_ktime_get_ns();
 	s->in_flight = qs->in_flight;
 	if (cfg.ledger)
@@ -294,10 +302,8 @@ static __always_inline int on_requeue(struct request *rq, bool direct)
 	if (!qs)
 		return 0;
 	s = slot_of(rq, qs, (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush, direct);
-	if (s && s->rq == (u64)rq && s->issued) {
-		s->issued = 0;
-		__sync_fetch_and_add(&qs->in_flight, -1);
-	}
+	if (s && s->rq == (u64)rq)
+		slot_left_device(s, qs);
 	v = view_of(request_view(rq, qs));
 	if (v)
 		ADD(cfg.atomic, v->requeues, 1);
@@ -406,7 +412,7 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 		struct slot *fs = slot_of(w, qs, true, false);
 
 		if (s->rq != waiter)
-			slot_begin_unknown(s, w);
+			slot_begin_unknown(s, w, qs);
 		if (fs)
 			step_take(role == ROLE_POST ? &s->post : &s->pre, fs, start, now);
 	}
@@ -500,17 +506,15 @@ static __always_inline void slot_end(struct slot *s, struct request *rq, struct 
 {
 	if (!s)
 		return;
-	if (s->rq == (u64)rq && s->issued) {
-		s->issued = 0;
-		__sync_fetch_and_add(&qs->in_flight, -1);
-	}
+	if (s->rq == (u64)rq)
+		slot_left_device(s, qs);
 	if (!sequence) {
 		if (s->rq == (u64)rq)
 			s->rq = 0;
 		return;
 	}
 	if (s->rq != (u64)rq)
-		slot_begin_unknown(s, rq);
+		slot_begin_unknown(s, rq, qs);
 	s->insert = s->issue = 0;
 	s->data_done = now;
 	s->bytes = bytes;
