@@ -46,13 +46,11 @@ struct task_state {
 	u32 switches;		/* of the task, at its beginning */
 };
 
-#define HISTORY 32
+#define HISTORY 64
 
 /* A helper's last sleeps, in a ring by seq. */
 struct history {
-	u32 sent;		/* seq up to which they have been sent */
-	u32 pad;
-	struct wire_sleep sleep[HISTORY];
+	struct wire_sleep sleep[HISTORY];	/* kind 0: has been sent */
 };
 
 STATE struct {
@@ -98,7 +96,7 @@ STATE struct {
 /* Follows a task from now on, if it isn't followed yet. In sched.bpf.c, as the next. */
 int learn(u32 tid);
 
-/* Sends what is remembered of a helper's sleeps that ended after `from` and has not been sent, oldest first. */
+/* Sends what is remembered of a helper's sleeps from the last that ended before `from` on, unless sent, oldest first. */
 int send_history(u32 tid, u64 from);
 
 /* How often the kernel says that a task lost the CPU. */

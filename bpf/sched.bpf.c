@@ -76,21 +76,30 @@ __noinline int send_history(u32 tid, u64 from)
 {
 	struct history *h = bpf_map_lookup_elem(&histories, &tid);
 	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
-	u32 seq;
+	u32 n = 0;
 
 	if (!h || !t)
 		return 0;
-	seq = t->seq > HISTORY ? t->seq - HISTORY : 0;
-	for (u32 i = 0; i < HISTORY; i++, seq++) {
-		struct wire_sleep *s = &h->sleep[seq % HISTORY];
+	/* back to the last sleep that was over before: from its end on the helper is known to have run */
+	for (u32 i = 1; i <= HISTORY; i++) {
+		struct wire_sleep *s = &h->sleep[(t->seq - i) % HISTORY];
 
-		if (seq >= t->seq)
+		if (i > t->seq || s->seq != t->seq - i)
 			break;
-		if (seq < h->sent || s->on <= from || s->seq != seq)
+		n = i;
+		if (s->on <= from)
+			break;
+	}
+	for (u32 i = 0; i < HISTORY; i++) {
+		struct wire_sleep *s = &h->sleep[(t->seq - n + i) % HISTORY];
+
+		if (i >= n)
+			break;
+		if (!s->head.kind)
 			continue;
 		send(s, sizeof(*s));
+		s->head.kind = 0;	/* once is enough: others that it wakes find it there */
 	}
-	h->sent = t->seq;
 	return 0;
 }
 
@@ -262,13 +271,18 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 
 	t->how = HOW_TASK;
 	t->waker = pid;
+	t->rq = t->done = 0;
 	t->waker_kind = kind_of(BPF_CORE_READ(me, flags));
 	if (!f || (t->waker_kind == TASK_USER && kind == TASK_KWORKER))
 		return;
 	if (!(*f & FOLLOWED) || t->waker_kind == TASK_USER)
 		take_stack(t, task);
-	if (*f & FOLLOW_HELPER)
+	w = *f & FOLLOWED ? bpf_map_lookup_elem(&tasks, &pid) : NULL;
+	if (w && *f & FOLLOW_HELPER) {
+		t->rq = w->seq;
+		t->done = 1;
 		send_history(pid, t->off);
+	}
 	if (*f & FOLLOWED)
 		return;
 	learn(pid);

@@ -195,7 +195,8 @@ struct wire_sleep {
 	__bt_u64 off;		/* 0: since before it was followed */
 	__bt_u64 wake;		/* 0: not seen */
 	__bt_u64 on;
-	__bt_u64 rq, done;	/* with HOW_REQUEST: the request's key */
+	/* with HOW_REQUEST: the request's key; with HOW_TASK and done = 1: rq is the seq that the waker's next sleep will have */
+	__bt_u64 rq, done;
 	__bt_u32 tid;
 	__bt_u32 waker;		/* with HOW_TASK */
 	__bt_u32 seq;		/* counts this task's sleeps, by one */

@@ -42,6 +42,8 @@ struct frame {
 	bool caller;		/* in its own call all its sleeps are known */
 	bool handle;		/* it holds a handle of the journal for which a commit waits */
 	uint64_t from, woke;	/* it ended a sleep of [from, woke): its sleeps that ended in there are known; 0: it did not */
+	bool have_seq;		/* and when it did, its next sleep was to be number `seq` */
+	uint32_t seq;
 	enum cause blind;	/* what the sleeper's stack says where this task's time is not known */
 };
 
@@ -454,6 +456,7 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 	struct frame next = {
 		.up = f, .task = t, .tid = s->waker, .depth = f->depth + 1, .asleep = true,
 		.handle = f->handle || held_by(f, s, t), .from = s->off, .woke = s->wake,
+		.have_seq = s->done == 1, .seq = (uint32_t)s->rq,
 		.blind = stack_causes[s->class],
 	};
 
@@ -521,6 +524,8 @@ static bool ran_between(const struct frame *f, const struct tl_sleep *before, co
 	if (f->caller)
 		return true;
 	if (before && after && after->off && after->seq == before->seq + 1)
+		return true;
+	if (f->have_seq && before && before->seq + 1 == f->seq && (!after || after->off >= f->woke))
 		return true;
 	/* all its sleeps in [from, woke) have been sent: behind the last of them it ran until it woke the sleeper */
 	return f->woke && before && before->on > f->from && before->on <= f->woke &&

@@ -1233,7 +1233,7 @@ static void throughput(void)
 	SYNC(.enter = 1000, .exit = 1510);
 	sync_free(a);
 	a = fresh(false);
-	clock_gettime(CLOCK_MONOTONIC, &t1);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
 	for (uint32_t i = 0; i < CALLS; i++) {
 		for (size_t at = start; at < stream_len; facts++) {
 			struct wire_head *h = (struct wire_head *)(stream + at);
@@ -1245,9 +1245,9 @@ static void throughput(void)
 			at += size;
 		}
 	}
-	clock_gettime(CLOCK_MONOTONIC, &t2);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t2);
 	s = (double)(t2.tv_sec - t1.tv_sec) + (double)(t2.tv_nsec - t1.tv_nsec) / 1e9;
-	diag("%u calls, %zu facts: %.2f s, %.0f ns per fact", CALLS, facts, s, s * 1e9 / (double)facts);
+	diag("%u calls, %zu facts: %.2f s of CPU, %.0f ns per fact", CALLS, facts, s, s * 1e9 / (double)facts);
 	report_free(&report);
 	sync_report(a, &report.sync, false);
 	ok(exact(&report.sync) && report.sync.count == CALLS && !sync_damaged(a), "a million calls add up");
