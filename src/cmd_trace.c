@@ -458,16 +458,26 @@ static int open_recording(struct trace *t, struct err *e)
 	return err;
 }
 
-static int close_recording(struct trace *t, struct err *e)
+/* Whether the recording is whole. If it isn't, that has been said, and the run still has its own status. */
+static bool close_recording(struct trace *t)
 {
-	struct recording_written w = *recording_written(t->recording);
-	int err = recording_close(t->recording, e);
+	struct recording_written w;
+	struct err e = { 0 };
+	bool whole;
 
+	if (recording_flush(t->recording, &e))
+		log_error("%s", e.text);
+	w = *recording_written(t->recording);
+	whole = !w.stopped;
+	if (recording_close(t->recording, &e)) {
+		log_error("%s", e.text);
+		whole = false;
+	}
 	t->recording = NULL;
-	if (err || w.stopped)
-		return err;
-	log_note("%s facts recorded; see them with: barriertrace report %s", num_count(w.records).s, t->record_path);
-	return 0;
+	if (whole)
+		log_note("%s facts recorded; see them with: barriertrace report %s", num_count(w.records).s,
+			 t->record_path);
+	return whole;
 }
 
 static int run(struct trace *t, char **words, struct err *e, int *status)
@@ -494,8 +504,8 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 		err = report_interval(t, e);
 	if (!err)
 		err = report_final(t, &incomplete, e);
-	if (!err && t->recording)
-		err = close_recording(t, e);
+	if (!err && t->recording && !close_recording(t))
+		incomplete = true;
 	*status = final_status(t, incomplete);
 	return err;
 }

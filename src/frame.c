@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/block.h"
+#include "analyse/whatif.h"
 #include "mem.h"
 
 #define SLOWEST_CALLS 10
@@ -103,6 +104,8 @@ void frame_report(struct frame *f, const struct view_counts *views, struct sync_
 		return;
 	out->have_sync = true;
 	sync_report(sync, &out->sync, interval);
+	if (!interval)
+		whatif_make(out, sync_whatif(sync));
 	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
 }
 

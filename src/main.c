@@ -9,6 +9,7 @@ static const struct command_row rows[] = {
 	{ &trace_def, cmd_trace },	/* without a command word */
 	{ &record_def, cmd_record },
 	{ &report_def, cmd_report },
+	{ &diff_def, cmd_diff },
 	{ &probes_def, cmd_probes },
 };
 

@@ -6,8 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "render/render.h"
-
 #define WIDEST 120	/* longer lines are hard to read */
 
 static bool utf8_locale(void)
@@ -23,7 +21,7 @@ static bool utf8_locale(void)
 	return false;
 }
 
-static struct render_opts text_opts(const struct outputs *o)
+struct render_opts outputs_text_opts(const struct outputs *o)
 {
 	int fd = o->text.fd;
 	struct winsize ws = { 0 };
@@ -61,7 +59,7 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 
 static int write_text(struct outputs *o, const struct report *r, struct err *e)
 {
-	struct render_opts opts = text_opts(o);
+	struct render_opts opts = outputs_text_opts(o);
 	struct buf b = { 0 };
 	int err;
 

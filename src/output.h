@@ -7,6 +7,7 @@
 
 #include "err.h"
 #include "outfile.h"
+#include "render/render.h"
 #include "report.h"
 
 struct outputs {
@@ -25,6 +26,9 @@ struct outputs {
 enum text_default { TEXT_STDOUT, TEXT_STDERR, TEXT_NOWHERE };
 
 int outputs_open(struct outputs *o, enum text_default text, struct err *e);
+/* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */
+struct render_opts outputs_text_opts(const struct outputs *o);
+
 int outputs_write(struct outputs *o, const struct report *r, struct err *e);
 int outputs_commit(struct outputs *o, struct err *e);
 void outputs_close(struct outputs *o);

@@ -81,10 +81,19 @@ static int take(struct replay *p, const struct recording_record *rec, struct err
 	}
 }
 
+/* Cut off: the kernel's counters are those of the beginning, and have nothing to be compared with. */
+static void forget_kernel(struct frame *f)
+{
+	for (size_t i = 0; i < f->n_devices; i++)
+		f->device[i].facts.kernel.have = false;
+}
+
 static void finish(struct replay *p, struct report *out)
 {
 	struct frame *f = p->have_end ? &p->end : &p->begin;
 
+	if (!p->have_end)
+		forget_kernel(f);
 	if (p->n_views < f->views) {
 		p->views = xrealloc(p->views, f->views * sizeof(*p->views));
 		memset(&p->views[p->n_views], 0, (f->views - p->n_views) * sizeof(*p->views));
@@ -114,7 +123,7 @@ int replay(const char *path, struct report *out, char **damage, struct err *e)
 		out->incomplete = true;
 		strv_add(&out->notes, xasprintf("the recording is not whole: %s", *damage));
 	}
-	if (!err)
+	if (!err && !(*damage && !out->sync.count))	/* that nothing is left doesn't mean that nothing was */
 		verdict_make(out);
 	recording_free(r);
 	sync_free(p.sync);

@@ -547,14 +547,6 @@ static void record_start(struct session *s)
 	session_save(s);
 }
 
-void session_save(struct session *s)
-{
-	struct err e = { 0 };
-
-	if (s->opts.recording)
-		record_said(recording_flush(s->opts.recording, &e), &e);
-}
-
 static void record_counts(struct session *s, const struct view_counts *v)
 {
 	struct buf b = { 0 };
@@ -578,6 +570,19 @@ static struct view_counts *all_counts(struct session *s, bool interval)
 			counters_total(s->counters, i, &v[i]);
 	}
 	return v;
+}
+
+void session_save(struct session *s)
+{
+	struct err e = { 0 };
+	struct view_counts *v;
+
+	if (!s->opts.recording)
+		return;
+	v = all_counts(s, false);
+	record_counts(s, v);
+	free(v);
+	record_said(recording_flush(s->opts.recording, &e), &e);
 }
 
 static void make_report(struct session *s, const struct session_facts *facts, bool interval, uint64_t wall_ns,

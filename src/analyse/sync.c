@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "timeline.h"
 #include "walk.h"
+#include "whatif.h"
 
 #define FILES_MAX	2048u	/* files and processes with a line of their own (9 KiB each) */
 #define PROCESSES_MAX	1024u
@@ -87,6 +88,7 @@ struct sync_analysis {
 	struct sync_device *device;	/* by number */
 	struct timeline *tl;
 	struct walk *walk;
+	struct whatif *whatif;
 	uint64_t damaged;
 	uint64_t epoch;			/* steps when groups are thrown away */
 
@@ -535,6 +537,7 @@ static void clean_name(char name[16])
 static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 {
 	const struct walk_result *r;
+	const struct tl_task *t;
 	bool complete;
 
 	if (!s->enter || s->exit < s->enter || !s->call || s->call >= CALL_COUNT)
@@ -547,6 +550,8 @@ static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 		add_call(a, s, r);
 	else
 		a->totals.no_ledger++;
+	t = tl_task(a->tl, s->tid);
+	whatif_call(a->whatif, s, complete ? r : NULL, t ? t->exit : 0);
 	tl_add_call(a->tl, s, complete);
 	return true;
 }
@@ -556,6 +561,7 @@ static bool feed_request(struct sync_analysis *a, struct wire_request *r)
 {
 	if (!device(a, r->dev) && device(a, r->disk))
 		r->dev = r->disk;
+	whatif_request(a->whatif, r);
 	return tl_add_request(a->tl, r);
 }
 
@@ -590,6 +596,7 @@ static bool feed(struct sync_analysis *a, union record *r)
 	case WIRE_SYNC:
 		return feed_sync(a, &r->sync);
 	case WIRE_SLEEP:
+		whatif_cpu(a->whatif, r->head.cpu);
 		return tl_add_sleep(a->tl, &r->sleep);
 	case WIRE_REQUEST:
 		return feed_request(a, &r->request);
@@ -615,6 +622,11 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 	memcpy(&r, record, sizes[kind]);
 	if (!feed(a, &r))
 		a->damaged++;
+}
+
+const struct whatif *sync_whatif(const struct sync_analysis *a)
+{
+	return a->whatif;
 }
 
 uint64_t sync_damaged(const struct sync_analysis *a)
@@ -837,6 +849,7 @@ static void start_over(struct sync_analysis *a)
 	clear_leaves(a);
 	clear_slow(a);
 	walk_forget(a->walk);
+	whatif_forget(a->whatif);
 	a->epoch++;
 }
 
@@ -871,6 +884,7 @@ struct sync_analysis *sync_new(const struct sync_opts *o)
 	copy_devices(a, o);
 	a->tl = tl_new(o->symbols, o->n_symbols);
 	a->walk = walk_new(a->tl);
+	a->whatif = whatif_new();
 	a->epoch = 1;
 	a->inode = xcalloc(INODES_MAX, sizeof(*a->inode));
 	a->inode_hash = xcalloc(INODES_MAX, sizeof(*a->inode_hash));
@@ -900,6 +914,7 @@ void sync_free(struct sync_analysis *a)
 	free(a->slow);
 	free(a->device);
 	walk_free(a->walk);
+	whatif_free(a->whatif);
 	tl_free(a->tl);
 	free(a);
 }

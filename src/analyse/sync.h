@@ -55,6 +55,10 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record);
 /* Everything fed so far, or since the last sync_report() with `reset`. *out is overwritten; owned by the caller's report. */
 void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset);
 
+/* For whatif_make(): the calls since the last reset. Valid until the next sync_feed(). */
+struct whatif;
+const struct whatif *sync_whatif(const struct sync_analysis *a);
+
 uint64_t sync_damaged(const struct sync_analysis *a);
 
 void sync_free(struct sync_analysis *a);	/* NULL is fine */

@@ -27,6 +27,8 @@ struct walk {
 	size_t cap;		/* slices */
 	const struct wire_sync *call;
 	uint64_t serial;	/* of the call */
+	enum walk_part part;	/* of what is being handed out, and its barrier write */
+	uint64_t barrier;
 	struct via via[VIAS_MAX];
 	uint32_t n_vias;
 	uint32_t via_hash[VIA_SLOTS];	/* index, 0: empty */
@@ -76,11 +78,13 @@ static void add_slice(struct walk *w, enum cause cause, uint32_t via, uint32_t d
 		via = dev = 0;
 		r->blind = true;
 	}
-	if (!s || s->cause != cause || s->via != via || s->dev != dev) {
+	if (!s || s->cause != cause || s->via != via || s->dev != dev || s->part != w->part || s->barrier != w->barrier) {
 		s = new_slice(w);
 		s->cause = cause;
 		s->via = via;
 		s->dev = dev;
+		s->part = w->part;
+		s->barrier = w->barrier;
 	}
 	s->ns += ns;
 	r->ledger.ns[cause] += ns;
@@ -336,6 +340,16 @@ static void count_flush(struct cut *c, const struct wire_step *s, uint32_t bit)
 	c->w->result.in_flight += s->in_flight;
 }
 
+static void begin_part(struct cut *c, enum walk_part part)
+{
+	const struct wire_request *r = &c->r->r;
+
+	if (!(r->flags & (REQUEST_SEQUENCE | REQUEST_ONLY)))
+		return;
+	c->w->part = part;
+	c->w->barrier = part == PART_EMPTY || r->tid == c->w->call->tid ? 0 : r->done;
+}
+
 static void pre_step(struct cut *c)
 {
 	const struct wire_request *r = &c->r->r;
@@ -343,6 +357,7 @@ static void pre_step(struct cut *c)
 
 	if (!happened(&r->pre))
 		return;
+	begin_part(c, r->flags & REQUEST_ONLY ? PART_EMPTY : PART_PRE);
 	upto(c, r->pre.begin ? r->pre.begin : r->pre.issue, CAUSE_FLUSH_WAIT);
 	hop(c, &r->pre, r->pre.issue, CAUSE_IOQ);
 	before = c->at;
@@ -374,6 +389,7 @@ static void data_step(struct cut *c)
 	if (!happened(&r->data))
 		return;
 	data_start(c, r->data.begin ? r->data.begin : r->data.issue);
+	begin_part(c, PART_DATA);
 	upto(c, r->data.issue, CAUSE_IOQ);
 	step_end(c, &r->data, next_time(r, 2), class_causes[r->class]);
 }
@@ -385,6 +401,7 @@ static void post_step(struct cut *c)
 
 	if (!happened(&r->post))
 		return;
+	begin_part(c, PART_POST);
 	upto(c, r->post.begin ? r->post.begin : r->post.issue, CAUSE_FLUSH_WAIT);
 	hop(c, &r->post, r->post.issue, CAUSE_COMPLETION);
 	before = c->at;
@@ -411,6 +428,8 @@ static void walk_request(struct walk *w, const struct frame *f, struct tl_reques
 {
 	struct cut c = { .w = w, .f = f, .r = r, .at = from, .to = to, .foreign = is_foreign(w, &r->r) };
 	const struct wire_step *last = happened(&r->r.post) ? &r->r.post : happened(&r->r.data) ? &r->r.data : &r->r.pre;
+	enum walk_part part = w->part;
+	uint64_t barrier = w->barrier;
 
 	before_request(&c);
 	pre_step(&c);
@@ -418,6 +437,9 @@ static void walk_request(struct walk *w, const struct frame *f, struct tl_reques
 	post_step(&c);
 	if (!happened(last))
 		upto(&c, r->r.done, CAUSE_UNKNOWN);
+	w->barrier = barrier;
+	if (w->part != PART_EMPTY)
+		w->part = part;
 	upto(&c, to, CAUSE_COMPLETION);
 }
 
@@ -465,6 +487,8 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 		return;
 	}
 	next.via = t ? via_push(w, f->via, t) : f->via;
+	if (f->caller && is_jbd2(t))
+		w->part = PART_JOURNAL;
 	walk_task(w, &next, from, to);
 }
 
@@ -505,10 +529,13 @@ static uint64_t walk_sleep(struct walk *w, const struct frame *f, const struct t
 {
 	uint64_t on = clamp(s->on, at, to);
 	uint64_t wake = clamp(s->how == HOW_PREEMPTED ? at : s->wake ? s->wake : on, at, on);
+	enum walk_part part = w->part;
 
 	if (wake > at)
 		explain(w, f, s, at, wake);
+	/* after an empty flush or a wait for the journal, the way back onto the CPU is still a part of that */
 	emit(w, f, CAUSE_RUNQ, 0, on - wake);
+	w->part = part;
 	return on;
 }
 
@@ -582,6 +609,7 @@ static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint
 	const struct tl_task *t = f->task;
 	const struct tl_sleep *before = NULL, *s = NULL;
 	uint32_t n = t ? t->n : 0, i = t ? tl_first(t, from) : 0;
+	enum walk_part part = w->part;
 
 	if (t && t->kind == TASK_KWORKER && i < n) {
 		i = last_idle(t, i, to);
@@ -589,6 +617,7 @@ static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint
 		if (s->idle && s->wake > from && s->wake < to) {
 			/* until then it was on its way to the worker: with whoever brought it */
 			explain(w, f, s, from, s->wake);
+			w->part = part;
 			from = s->wake;
 		}
 	}
@@ -677,6 +706,8 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 	if (!by_worker && !complete(f.task, call))
 		return false;
 	w->result = (struct walk_result){ .slice = w->result.slice };
+	w->part = PART_OWN;
+	w->barrier = 0;
 	w->call = call;
 	w->serial++;
 	if (by_worker)

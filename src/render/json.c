@@ -250,7 +250,7 @@ static json_t *document(const struct report *r)
 	return doc;
 }
 
-/* jansson escapes C0 only; DEL and C1 (a lone U+009B starts a terminal sequence) are left to us. */
+/* jansson escapes C0 only, and DEL and C1 can act on a terminal, too. */
 static void add_escaped(struct buf *out, const char *s)
 {
 	for (; *s; s++) {
@@ -267,9 +267,8 @@ static void add_escaped(struct buf *out, const char *s)
 	}
 }
 
-static void dump(const struct report *r, size_t flags, struct buf *out)
+void json_finish(json_t *doc, size_t flags, struct buf *out)
 {
-	json_t *doc = document(r);
 	/* 15 digits carry any count or ratio here, and 2.3 stays 2.3 */
 	char *s = xmust(json_dumps(doc, flags | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15)));
 
@@ -282,11 +281,11 @@ static void dump(const struct report *r, size_t flags, struct buf *out)
 void render_json(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	(void)o;
-	dump(r, JSON_INDENT(2), out);
+	json_finish(document(r), JSON_INDENT(2), out);
 }
 
 void render_ndjson(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	(void)o;
-	dump(r, JSON_COMPACT, out);
+	json_finish(document(r), JSON_COMPACT, out);
 }

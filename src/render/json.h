@@ -8,12 +8,14 @@
 #define BT_JSON_H
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "mem.h"
 #include "render.h"
 #include "text_utf8.h"
+
+/* Writes the document, a line end behind it, and frees it. In json.c. */
+void json_finish(json_t *doc, size_t flags, struct buf *out);
 
 static inline void put(json_t *o, const char *key, json_t *v)
 {

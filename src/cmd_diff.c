@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* barriertrace diff A B: what changed from one recording to another. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare.h"
+#include "commands.h"
+#include "log.h"
+#include "mem.h"
+#include "output.h"
+#include "render/render_compare.h"
+#include "replay.h"
+
+enum { OPT_OUTPUT, OPT_JSON, OPT_ASCII, OPT_HELP };
+
+static const struct option_def options[] = {
+	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text to FILE.", NULL },
+	{ "json", 0, "FILE", OPT_JSON, "Write the comparison as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	{ 0 },
+};
+
+const struct command_def diff_def = {
+	.name = "diff",
+	.usage = "[OPTION].. A B",
+	.summary = "Compare two recordings.",
+	.about = "Says what changed from A to B in the time of the sync calls, by cause, and in what the disks did. The difference "
+		 "has a 95 % confidence interval (Welch's), as if each call were independent of the others. A damaged "
+		 "recording is compared as far as it goes, and gives status 5.",
+	.options = options,
+	.words = "FILE",
+};
+
+struct ctx {
+	struct outputs out;
+	bool help;
+};
+
+static int set(void *arg, int id, const char *value, struct err *e)
+{
+	struct ctx *c = arg;
+
+	(void)e;
+	switch (id) {
+	case OPT_OUTPUT:	c->out.text_path = value; break;
+	case OPT_JSON:		c->out.json_path = value; break;
+	case OPT_ASCII:		c->out.ascii = true; break;
+	case OPT_HELP:		c->help = true; break;
+	}
+	return 0;
+}
+
+/* ---- how to draw: as output.c does for reports ---- */
+
+/* ---- the work ---- */
+
+static int write_outputs(struct outputs *o, const struct comparison *c, struct err *e)
+{
+	struct render_opts opts;
+	struct buf b = { 0 };
+	int err = outputs_open(o, TEXT_STDOUT, e);
+
+	if (!err && o->json.fd >= 0) {
+		render_compare_json(c, &b);
+		err = outfile_write(&o->json, &b, e);
+	}
+	buf_clear(&b);
+	if (!err && o->text.fd >= 0) {
+		opts = outputs_text_opts(o);
+		render_compare_text(c, &opts, &b);
+		err = outfile_write(&o->text, &b, e);
+	}
+	buf_free(&b);
+	return err ? err : outputs_commit(o, e);
+}
+
+static int compare(struct outputs *o, char *const *path, const struct report *r, struct err *e)
+{
+	struct comparison c;
+	int err;
+
+	compare_reports(&r[SIDE_A], &r[SIDE_B], &c);
+	c.name[SIDE_A] = path[SIDE_A];
+	c.name[SIDE_B] = path[SIDE_B];
+	err = write_outputs(o, &c, e);
+	comparison_free(&c);
+	return err;
+}
+
+static int run(struct ctx *c, char *const *path, struct err *e, int *status)
+{
+	struct report r[SIDES] = { 0 };
+	char *damage[SIDES] = { 0 };
+	int err = 0;
+
+	for (int i = 0; i < SIDES && !err; i++)
+		err = replay(path[i], &r[i], &damage[i], e);
+	if (!err)
+		err = compare(&c->out, path, r, e);
+	*status = r[SIDE_A].incomplete || r[SIDE_B].incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	for (int i = 0; i < SIDES; i++) {
+		if (!err && damage[i])
+			log_error("%s: %s", path[i], damage[i]);
+		free(damage[i]);
+		report_free(&r[i]);
+	}
+	return err;
+}
+
+int cmd_diff(char **argv)
+{
+	struct ctx c = { .out = OUTPUTS_NONE };
+	struct options_result words = { 0 };
+	struct err e = { 0 };
+	int status;
+
+	if (options_parse(&diff_def, argv, set, &c, &words, &e)) {
+		status = command_failed(&e);
+	} else if (c.help) {
+		status = command_help(&diff_def);
+	} else if (strv_len(words.words) != SIDES) {
+		log_error("diff takes two recordings: barriertrace diff A B");
+		status = EXIT_USAGE;
+	} else if (!strcmp(words.words[SIDE_A], "-") && !strcmp(words.words[SIDE_B], "-")) {
+		log_error("only one of the recordings can come from standard input");
+		status = EXIT_USAGE;
+	} else if (run(&c, words.words, &e, &status)) {
+		status = command_failed(&e);
+	}
+	outputs_close(&c.out);
+	options_result_free(&words);
+	return status;
+}

@@ -1,0 +1,343 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# barriertrace record, and what report and diff make of its recordings
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+setup() {
+	need_tracing
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	cd /
+	clean_up
+}
+
+slow_disk() {
+	need_rig
+	need sqlite3
+	rig_up --flush-us 1000
+}
+
+# record_inserts FILE N ARGUMENT...: a recording of N inserts
+record_inserts() {
+	local out=$1 n=$2
+	shift 2
+	make_inserts sql "$n"
+	rm -f "$RIG_MNT/db"
+	"$BT" record -o "$out" "$@" "$RIG_DISK" -- sqlite3 -batch -bail -init /dev/null "$RIG_MNT/db" <sql
+}
+
+# said STATUS TEXT COMMAND...: this status and one line with this text (a pattern of [[ ]]) on standard error
+said() {
+	local expected=$1 text=$2 status=0
+	shift 2
+	timeout 20 "$@" >out 2>err </dev/null || status=$?
+	echo "status $status, out: $(head -n 5 out), err:"
+	cat err
+	[[ $status == "$expected" ]]
+	[[ $(wc -l <err) == 1 ]]
+	[[ $(<err) == barriertrace:* && $(<err) == *$text* ]]
+}
+
+# none COMMAND...: it must fail; errexit does not see a bare `!`
+none() {
+	! "$@"
+}
+
+ascii() {
+	! LC_ALL=C grep -n '[^ -~]' "$1"
+}
+
+refused() {
+	said "$@"
+	[[ ! -s out ]]
+}
+
+# stands_up MODE FILE: report of FILE cut or damaged: status 5 with a report or 1 without, and one clear line.
+# MODE: every=N cuts at each N-th byte, last at each byte of the last block, random=N does damage with a fixed seed
+stands_up() {
+	python3 - "$BT" "$@" <<'PY'
+import os, random, struct, subprocess, sys, tempfile
+from multiprocessing.pool import ThreadPool
+
+tool, mode, path = sys.argv[1:]
+data = open(path, "rb").read()
+
+def last_block():
+    at = last = 16
+    while at + 40 <= len(data):
+        last, at = at, at + 40 + struct.unpack_from("<I", data, at + 12)[0]
+    assert at == len(data)
+    return last
+
+def damaged(rng):
+    while True:
+        at = rng.randrange(len(data))
+        n = min(rng.choice([1, 1, 2, 4, 64, 5000]), len(data) - at)
+        new = rng.choice([
+            lambda: data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:],
+            lambda: data[:at] + rng.randbytes(n) + data[at + n:],
+            lambda: data[:at] + bytes(n) + data[at + n:],
+            lambda: data[:at] + data[at + n:],
+            lambda: data[:at] + rng.randbytes(n) + data[at:],
+            lambda: data[:at] + data[:at + n] + data[at + n:],
+        ])()
+        if new != data:
+            return new
+
+name, _, n = mode.partition("=")
+if name == "every":
+    cases = [("cut at %d" % i, data[:i]) for i in range(0, len(data), int(n))]
+elif name == "last":
+    cases = [("cut at %d" % i, data[:i]) for i in range(last_block(), len(data))]
+else:
+    rng = random.Random(20260131)
+    cases = [("damage %d" % i, damaged(rng)) for i in range(int(n))]
+
+def run(case):
+    what, content = case
+    with tempfile.NamedTemporaryFile(dir=".") as f:
+        f.write(content)
+        f.flush()
+        try:
+            p = subprocess.run([tool, "report", f.name, "--json", "-"], capture_output=True, timeout=20)
+        except subprocess.TimeoutExpired:
+            return None, what + ": hangs"
+    err = p.stderr.decode(errors="replace")
+    good = (p.returncode == 5 and p.stdout.endswith(b"}\n") or p.returncode == 1 and not p.stdout) and \
+        err.startswith("barriertrace: ") and err.endswith("\n") and err[:-1].isprintable() and len(err) < 500
+    return p.returncode, "" if good else "%s: status %d, %r" % (what, p.returncode, err)
+
+with ThreadPool(os.cpu_count()) as pool:
+    results = pool.map(run, cases, 8)
+bad = [r[1] for r in results if r[1]]
+print(len(cases), "cases, status 5:", sum(r[0] == 5 for r in results), "status 1:", sum(r[0] == 1 for r in results))
+print("\n".join(bad[:10]))
+sys.exit(bool(bad) or not cases)
+PY
+}
+
+@test "record: report of the recording is the live report, byte for byte" {
+	slow_disk
+	local style
+	for style in '' --ascii -q -v; do
+		record_inserts rec 20 --text live.txt --json live.json $style
+		"$BT" report rec -o later.txt --json later.json ${style:+"$style"}
+		cmp live.txt later.txt
+		cmp live.json later.json
+		"$BT" report rec ${style:+"$style"} >later.txt
+		cmp live.txt later.txt
+		grep -q '^where the sync time went' later.txt
+		[[ $(json .sync.count later.json) -ge 60 ]]
+	done
+	# any other output can still be made
+	"$BT" report --ascii rec >later.txt
+	ascii later.txt
+	"$BT" report rec >later.txt
+	"$BT" report - <rec | cmp - later.txt
+}
+
+@test "record: ASCII where the locale has nothing else" {
+	slow_disk
+	LC_ALL=C record_inserts rec 20 --text live.txt
+	LC_ALL=C "$BT" report rec | cmp - live.txt
+	ascii live.txt
+}
+
+@test "record: says how much it has" {
+	slow_disk
+	record_inserts rec 20 2>err
+	[[ $(wc -l <err) == 1 ]]
+	[[ $(<err) =~ ^barriertrace:\ ([0-9,]+)\ facts\ recorded.*report\ rec$ ]]
+	((${BASH_REMATCH[1]//,/} > 100))
+	record_inserts rec 1 -q 2>err
+	[[ ! -s err ]]
+}
+
+@test "record: cut off anywhere" {
+	need python3
+	slow_disk
+	record_inserts rec 20
+	stands_up every=997 rec
+	"$BT" record -o small --no-ledger "$RIG_DISK" -- sh -c 'sync -d "$1"; sleep 1.2' - "$RIG_MNT"
+	stands_up last small
+}
+
+@test "record: damaged anywhere" {
+	need python3
+	slow_disk
+	record_inserts rec 20
+	stands_up random=200 rec
+}
+
+@test "record: a damaged one says so in its report" {
+	slow_disk
+	record_inserts rec 20
+	head -c -1 rec >cut
+	said 5 'cut: ' "$BT" report cut --json cut.json
+	[[ $(json .run.incomplete cut.json) == true ]]
+	jq -er '.run.notes[]' cut.json | grep -q 'not whole'
+	"$BT" report rec --json whole.json
+	[[ $(jq .run.incomplete whole.json) == false && $(jq .run.notes whole.json) == null ]]
+}
+
+@test "record: what is no recording" {
+	local command
+	echo 'Some other text, and more of it than any head has' >foreign
+	head -c 5000 /dev/zero >zeros
+	: >empty
+	mkdir dir
+	for command in report "diff foreign" "diff empty"; do
+		# shellcheck disable=SC2086
+		refused 1 '' "$BT" $command foreign
+		refused 1 '' "$BT" $command zeros
+		refused 1 '' "$BT" $command empty
+		refused 1 '' "$BT" $command dir
+		refused 1 '' "$BT" $command absent
+	done
+	refused 1 'foreign' "$BT" report foreign
+	refused 1 'dir: Is a directory' "$BT" report dir
+	refused 1 'absent: No such file' "$BT" report absent
+}
+
+@test "record: wrong usage" {
+	refused 2 '-o FILE' "$BT" record
+	refused 2 '-o FILE' "$BT" record -- true
+	refused 2 '' "$BT" record -o
+	refused 2 '' "$BT" record -o '' -- true
+	refused 2 'one recording' "$BT" report
+	refused 2 'one recording' "$BT" report a b
+	refused 2 'two recordings' "$BT" diff
+	refused 2 'two recordings' "$BT" diff a
+	refused 2 'two recordings' "$BT" diff a b c
+	refused 2 'standard input' "$BT" diff - -
+	refused 2 '' "$BT" diff --absent a b
+}
+
+@test "record: onto the traced disk" {
+	slow_disk
+	"$BT" record -o "$RIG_MNT/rec" --text live.txt "$RIG_DISK" -- true
+	"$BT" report "$RIG_MNT/rec" --json here.json | cmp - live.txt
+	jq -er '.run.notes[]' here.json | grep -q "lies on $RIG_DISK, which is traced"
+	"$BT" record -o rec --json there.json "$RIG_DISK" -- true
+	none grep -q 'lies on' there.json
+}
+
+# Arguments: size of the file system, tool, its further arguments. What was recorded is in ./kept then.
+FULL='mount -t tmpfs -o size="$1" none full || exit 99
+	tool=$2; shift 2; "$tool" record -o full/rec "$@"; s=$?; cp full/rec kept; exit $s'
+
+@test "record: onto a disk that gets full" {
+	need_mount_namespace
+	slow_disk
+	mkdir full
+	make_inserts sql 20
+	# with the last block
+	refused 7 'full/rec: No space left on device' unshare -m "$BASH" -c "$FULL" - 4k "$BT" "$RIG_DISK" -- \
+		sh -c 'sqlite3 -batch "$1/db" <sql; exit 7' - "$RIG_MNT"
+	said 5 '' "$BT" report kept
+	grep -q 'not whole' out
+	# in the middle of the run
+	refused 7 'full/rec: No space left on device' unshare -m "$BASH" -c "$FULL" - 8k "$BT" "$RIG_DISK" -- \
+		sh -c 'sqlite3 -batch "$1/db" <sql; sleep 2.2; exit 7' - "$RIG_MNT"
+	said 5 '' "$BT" report kept
+	# no status of a command to keep, or asked to tell
+	refused 5 'full/rec: No space left on device' unshare -m "$BASH" -c "$FULL" - 4k "$BT" "$RIG_DISK" -d 0.3
+	refused 5 'full/rec: No space left on device' unshare -m "$BASH" -c "$FULL" - 4k "$BT" --strict "$RIG_DISK" -- true
+}
+
+@test "record: the live report stands when the recording is lost" {
+	need_mount_namespace
+	slow_disk
+	mkdir full
+	said 0 'No space left on device' unshare -m "$BASH" -c "$FULL" - 4k "$BT" "$RIG_DISK" --text live.txt -- sync -d "$RIG_MNT"
+	grep -q "^$RIG_DISK " live.txt
+}
+
+@test "record: not through a symbolic link" {
+	slow_disk
+	echo mine >target
+	ln -s target link
+	ln -s absent dangling
+	refused 1 'symbolic link link' "$BT" record -o link "$RIG_DISK" -- touch ran
+	refused 1 'symbolic link dangling' "$BT" record -o dangling "$RIG_DISK" -- touch ran
+	[[ $(<target) == mine && ! -e absent && ! -e ran ]]
+}
+
+@test "record: belongs to the user who called sudo, and to nobody else" {
+	local uid gid
+	need getent
+	getent passwd nobody >/dev/null || skip "missing: user nobody"
+	uid=$(id -u nobody) gid=$(id -g nobody)
+	slow_disk
+	SUDO_UID=$uid SUDO_GID=$gid SUDO_USER=nobody "$BT" record -o rec "$RIG_DISK" -- true
+	[[ $(stat -c '%u:%g %a' rec) == "$uid:$gid 600" ]]
+	"$BT" record -o roots "$RIG_DISK" -- true
+	[[ $(stat -c '%u %a' roots) == '0 600' ]]
+}
+
+bigger_than() {
+	(($(stat -c %s "$1") > $2))
+}
+
+@test "record: what was written survives kill -9" {
+	slow_disk
+	start_tracing record -o rec "$RIG_DISK"
+	local pid=$STARTED size
+	size=$(stat -c %s rec)
+	sqlite_inserts "$RIG_MNT/db" 20
+	eventually 5 bigger_than rec "$((size + 500))"
+	kill -KILL "$pid"
+	wait "$pid" || true
+	said 5 'rec: ' "$BT" report rec --json cut.json
+	[[ $(json .run.incomplete cut.json) == true ]]
+	# what was asked after the last block is lost
+	(($(json .sync.count cut.json) > 0))
+	grep -q '^where the sync time went' out
+}
+
+@test "diff: a slower flush is named" {
+	slow_disk
+	record_inserts a 60
+	rig_set flush_us=3000
+	record_inserts b 60
+	"$BT" diff a b --json diff.json -o diff.txt
+	cat diff.txt
+	head -n 3 diff.txt | tr '\n' ' ' | grep -Eq "^B's sync calls are [0-9.]+ times slower \(.* more\), because flush\.[a-z]+ rose by"
+	[[ $(json .sync.mean.told_from_chance diff.json) == true ]]
+	[[ $(json '.causes[0].family' diff.json) == flush ]]
+	holds "$(json '[.causes[] | select(.family == "flush") | .difference_ns] | add' diff.json) > 1e6"
+	holds "$(json .sync.mean.low_ns diff.json) > 0"
+	holds "$(json '.devices[0].ops[] | select(.op == "flush") | .b.device.p50_ns - .a.device.p50_ns' diff.json) > 1.5e6"
+	# means are exact: those of the two reports
+	"$BT" report a --json a.json >/dev/null
+	[[ $(json .sync.latency.sum_ns a.json) == $(json .sync.a.total_ns diff.json) ]]
+	# the other way round, and with itself
+	"$BT" diff b a | head -n 1 | grep -q 'times faster'
+	"$BT" diff a a | head -n 1 | grep -q '^No difference that could be told from chance'
+	# text and JSON in one go, ASCII, no colours, 80 columns
+	[[ $("$BT" diff a b --json - | jq -r .sentence) == "$(jq -r .sentence diff.json)" ]]
+	"$BT" diff --ascii a b >ascii.txt
+	ascii ascii.txt
+	none grep -E '.{81}' diff.txt
+	"$BT" diff - b <a | sed 's/ -: / a: /' | cmp - diff.txt
+}
+
+@test "diff: a damaged recording is compared as far as it goes" {
+	slow_disk
+	record_inserts a 20
+	head -c -1 a >cut
+	said 5 'cut: ' "$BT" diff a cut
+	grep -q 'WARNING  *B' out
+	grep -q 'note  *B: the recording is not whole' out
+	said 5 'cut: ' "$BT" diff cut a --json -
+	[[ $(json .incomplete out) == true && $(json .a.incomplete out) == true && $(jq .b.incomplete out) == false ]]
+	echo foreign >foreign
+	refused 1 'foreign' "$BT" diff a foreign
+	refused 1 'foreign' "$BT" diff foreign a
+	refused 1 'cannot write /absent/x' "$BT" diff a a -o /absent/x
+}

@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two runs side by side: the statistics against values worked out by hand, the exact text, and the JSON read back.
+ *
+ * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare.h"
+#include "mem.h"
+#include "render/render_compare.h"
+#include "render/text_utf8.h"
+#include "tap.h"
+#include "wire.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#define HOSTILE \
+	"\"><script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
+
+static const char *golden_dir = "tests/unit/golden";
+static const struct render_opts plain = { .width = 80 };
+
+static bool near(double got, double want, double most)
+{
+	if (fabs(got - want) <= most)
+		return true;
+	diag("got %.9g, want %.9g", got, want);
+	return false;
+}
+
+/* ---- statistics ---- */
+
+static struct hist hist_of(const uint64_t *v, size_t n)
+{
+	struct hist h = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		hist_add(&h, v[i]);
+	return h;
+}
+
+#define HIST(...) hist_of((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* Below 32 every value has a bucket of its own: nothing is lost. */
+static void test_variance(void)
+{
+	struct hist h = { 0 };
+
+	ok(compare_variance(&h) == 0, "variance: of nothing");
+	h = HIST(7);
+	ok(compare_variance(&h) == 0, "variance: of one value");
+	h = HIST(7, 7, 7);
+	ok(compare_variance(&h) == 0, "variance: of the same values");
+	/* mean 5; 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32; by 7 */
+	h = HIST(2, 4, 4, 4, 5, 5, 7, 9);
+	ok(near(compare_variance(&h), 32.0 / 7, 1e-12), "variance: 2 4 4 4 5 5 7 9 has 32/7");
+	/* a bucket of its own each, cut at the extremes: exact again */
+	h = HIST(1000000, 3000000);
+	ok(near(compare_variance(&h), 2e12, 2e12 * 0.07), "variance: of two large values, within the buckets' width");
+	/* [64, 65] is one bucket: 64 and 65 in equal parts have (width^2 - 1) / 12 = 1/4 each; by n - 1 */
+	h = HIST(64, 65, 64, 65);
+	ok(near(compare_variance(&h), 1.0 / 3, 1e-12), "variance: within one bucket it isn't nothing");
+	h = HIST(UINT64_MAX / 4, UINT64_MAX / 8, 1);
+	ok(isfinite(compare_variance(&h)) && compare_variance(&h) > 0, "variance: of huge values is finite");
+}
+
+static void test_variance_of_many(void)
+{
+	struct hist h = { 0 };
+	double sum = 0, squares = 0, want;
+	uint64_t x = 1;
+
+	for (int i = 0; i < 10000; i++) {
+		double v;
+
+		x = x * 6364136223846793005ull + 1442695040888963407ull;
+		v = (double)(1000000 + (x >> 33) % 4000000);
+		hist_add(&h, (uint64_t)v);
+		sum += v;
+		squares += v * v;
+	}
+	want = (squares - sum * sum / 10000) / 9999;
+	ok(near(compare_variance(&h) / want, 1, 0.005), "variance: 10,000 values from 1 to 5 ms, within 0.5 %%");
+}
+
+/* The usual tables. */
+static void test_student(void)
+{
+	static const struct {
+		double freedom, t;
+	} table[] = {
+		{ 1, 12.7062 }, { 2, 4.30265 }, { 3, 3.18245 }, { 4, 2.77645 }, { 5, 2.57058 }, { 10, 2.22814 },
+		{ 30, 2.04227 }, { 100, 1.98397 }, { 1000, 1.96234 }, { 1e9, 1.95996 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		ok(near(compare_student(table[i].freedom), table[i].t, table[i].t * 1e-5), "student: %g degrees of freedom",
+		   table[i].freedom);
+	ok(near(compare_student(0), 12.7062, 2e-4) && isfinite(compare_student(NAN)), "student: nonsense is finite");
+}
+
+/*
+ * A: 1 2 3 4 5, mean 3, variance 2.5, v = 0.5. B: 20 22 24 26 28, mean 24, variance 10, v = 2.
+ * f = 2.5^2 / (0.25 / 4 + 4 / 4) = 6.25 / 1.0625 = 5.88235; t = 2.45874; half = t * sqrt(2.5) = 3.88761
+ */
+static void test_means(void)
+{
+	struct hist a = HIST(1, 2, 3, 4, 5), b = HIST(20, 22, 24, 26, 28);
+	struct comparison_interval i = compare_means(&a, &b);
+
+	ok(i.have && i.told && near(i.difference, 21, 1e-12), "means: the difference");
+	ok(near(i.freedom, 6.25 / 1.0625, 1e-9), "means: Satterthwaite's degrees of freedom");
+	ok(near(i.low, 21 - 3.8876, 1e-3) && near(i.high, 21 + 3.8876, 1e-3), "means: Welch's interval");
+	i = compare_means(&b, &a);
+	ok(i.told && near(i.high, -21 + 3.8876, 1e-3), "means: turned round, the sign turns");
+	i = compare_means(&a, &a);
+	ok(i.have && !i.told && i.difference == 0 && i.low < 0 && i.high > 0, "means: no difference from itself");
+	b = HIST(3, 4, 5, 6, 7);
+	i = compare_means(&a, &b);	/* 2 -+ 2.306 */
+	ok(!i.told && near(i.low, 2 - 2.306, 1e-3) && near(i.freedom, 8, 1e-9), "means: too near to be told");
+	b = HIST(4, 5, 6, 7, 8);
+	i = compare_means(&a, &b);
+	ok(i.told && near(i.low, 3 - 2.306, 1e-3), "means: a little further, and they are");
+}
+
+static void test_means_of_little(void)
+{
+	struct hist none = { 0 }, one = HIST(7), same = HIST(7, 7), other = HIST(9, 9, 9);
+	struct comparison_interval i = compare_means(&none, &none);
+
+	ok(!i.have && !i.told && i.difference == 0, "means: of nothing");
+	i = compare_means(&one, &other);
+	ok(!i.have && !i.told && i.difference == 2, "means: one value has no interval");
+	i = compare_means(&same, &other);
+	ok(i.have && i.told && i.low == 2 && i.high == 2 && i.freedom == 0, "means: nothing varies: no division by zero");
+	i = compare_means(&same, &same);
+	ok(i.have && !i.told && i.low == 0 && i.high == 0, "means: nothing varies nor differs");
+}
+
+/* ---- runs ---- */
+
+struct part {
+	enum cause cause;
+	uint64_t ns;
+};
+
+static const struct part slow[] = {
+	{ CAUSE_FLUSH_ONLY, 4000 * US }, { CAUSE_FLUSH_PRE, 1600 * US }, { CAUSE_DEVICE_WRITE, 1500 * US },
+	{ CAUSE_CPU, 300 * US }, { CAUSE_JOURNAL, 90 * US }, { CAUSE_UNKNOWN, 20 * US },
+};
+
+static const struct part fast[] = {
+	{ CAUSE_FLUSH_ONLY, 600 * US }, { CAUSE_FLUSH_PRE, 100 * US }, { CAUSE_DEVICE_WRITE, 800 * US },
+	{ CAUSE_CPU, 300 * US }, { CAUSE_RUNQ, 30 * US },
+};
+
+static const struct part dark[] = { { CAUSE_UNKNOWN, 9000 * US }, { CAUSE_CPU, 300 * US } };
+
+static void calls(struct report *r, const struct part *parts, size_t n_parts, uint64_t n, uint64_t spread)
+{
+	struct report_sync *s = &r->sync;
+
+	r->have_sync = true;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t whole = i % 5 * spread;
+
+		for (size_t p = 0; p < n_parts; p++) {
+			s->ledger.ns[parts[p].cause] += parts[p].ns;
+			whole += parts[p].ns;
+		}
+		s->ledger.ns[parts[0].cause] += i % 5 * spread;
+		hist_add(&s->latency, whole);
+		s->total_ns += whole;
+		s->count++;
+		s->calls[CALL_FDATASYNC]++;
+	}
+}
+
+static void run_facts(struct report *r, uint64_t wall)
+{
+	static const char *const argv[] = { "sqlite3", "/srv/db/test.sqlite", ".read insert.sql", NULL };
+
+	r->version = xstrdup("0.1.0");
+	r->start = xstrdup("2026-01-31T03:07:00Z");
+	r->kernel = xstrdup("6.18.0");
+	r->arch = xstrdup("x86_64");
+	r->wall_ns = wall;
+	r->command = strv_dup((char *const *)argv);
+	r->have_exit_status = true;
+}
+
+static void ops(struct report_device *d, enum op_class class, uint64_t n, uint64_t ns)
+{
+	d->op[class].count += n;
+	for (uint64_t i = 0; i < n; i++) {
+		if (!d->bio_based)
+			hist_add(&d->op[class].device, ns + i * ns / 100 / n);
+		hist_add(&d->op[class].total, ns + i * ns / 90 / n);
+	}
+}
+
+static struct report_device *disk(struct report *r, const char *name)
+{
+	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
+
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	d->model = xstrdup("GOODRAM C50");
+	d->write_cache = xstrdup("write back");
+	d->scheduler = xstrdup("none");
+	d->size = 120ull << 30;
+	d->nr_requests = 64;
+	d->have_fua = d->have_wbt = d->have_rotational = true;
+	d->wbt_lat_us = 2000;
+	return d;
+}
+
+static void mount(struct report_device *d, const char *dir, const char *options, const char *barrier)
+{
+	struct report_mount *m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
+
+	*m = (struct report_mount){ .dir = xstrdup(dir), .fstype = xstrdup("ext4"), .options = xstrdup(options),
+				    .barrier = xstrdup(barrier) };
+}
+
+static void change(char **s, const char *to)
+{
+	free(*s);
+	*s = xstrdup(to);
+}
+
+static void make_slow(struct report *r)
+{
+	struct report_device *d;
+
+	run_facts(r, 6890 * MS);
+	calls(r, slow, ARRAY_LEN(slow), 804, 100 * US);
+	d = disk(r, "sda");
+	ops(d, OP_FLUSH, 811, 4100 * US);
+	ops(d, OP_WRITE_SYNC, 900, 315 * US);
+	ops(d, OP_WRITE_BARRIER, 207, 280 * US);
+	ops(d, OP_READ_SYNC, 3, 90 * US);
+	d->flush.barrier_writes = 207;
+	d->flush.barrier_flushes = 414;
+	mount(d, "/srv/db", "rw,relatime,errors=remount-ro", "barrier");
+}
+
+static void make_fast(struct report *r)
+{
+	struct report_device *d;
+
+	run_facts(r, 2010 * MS);
+	calls(r, fast, ARRAY_LEN(fast), 804, 50 * US);
+	d = disk(r, "sda");
+	change(&d->scheduler, "mq-deadline");
+	change(&d->write_cache, "write through");
+	d->wbt_lat_us = 75;
+	d->fua = true;
+	ops(d, OP_FLUSH, 200, 600 * US);
+	ops(d, OP_WRITE_SYNC, 900, 305 * US);
+	ops(d, OP_WRITE_BARRIER, 207, 290 * US);
+	d->flush.barrier_writes = 207;
+	d->flush.barrier_flushes = 207;
+	mount(d, "/srv/db", "rw,noatime,errors=remount-ro,nobarrier", "nobarrier");
+}
+
+static void make_like_slow(struct report *r)
+{
+	run_facts(r, 6900 * MS);
+	calls(r, slow, ARRAY_LEN(slow), 803, 100 * US);
+	disk(r, "sda");
+}
+
+static void make_cut_off(struct report *r)
+{
+	make_like_slow(r);
+	r->wall_ns = 0;
+	r->incomplete = true;
+}
+
+static void make_dark(struct report *r)
+{
+	run_facts(r, 9000 * MS);
+	calls(r, dark, ARRAY_LEN(dark), 500, 10 * US);
+}
+
+static void make_one(struct report *r)
+{
+	calls(r, fast, ARRAY_LEN(fast), 1, 0);
+}
+
+static void make_none(struct report *r)
+{
+	run_facts(r, 5000 * MS);
+	r->have_sync = true;
+}
+
+static void make_no_ledger(struct report *r)
+{
+	run_facts(r, 5000 * MS);
+	disk(r, "dm-0")->bio_based = true;
+	ops(&r->device[0], OP_FLUSH, 5, 1000 * US);
+}
+
+static void make_empty(struct report *r)
+{
+	(void)r;
+}
+
+/* Calls that took no time at all, and a device that did nothing. */
+static void make_zero(struct report *r)
+{
+	r->have_sync = true;
+	hist_add(&r->sync.latency, 0);
+	hist_add(&r->sync.latency, 0);
+	r->sync.count = 2;
+	disk(r, "sda");
+}
+
+static void make_hostile(struct report *r)
+{
+	struct report_device *d;
+
+	calls(r, slow, ARRAY_LEN(slow), 5, 1);
+	r->kernel = xstrdup(HOSTILE);
+	r->start = xstrdup(HOSTILE);
+	r->filter = xstrdup(HOSTILE);
+	strv_add(&r->command, xstrdup(HOSTILE));
+	strv_add(&r->notes, xstrdup(HOSTILE));
+	d = disk(r, "\x1b[2J\x9b");
+	change(&d->model, HOSTILE);
+	change(&d->scheduler, HOSTILE);
+	mount(d, "/" HOSTILE, "a," HOSTILE, HOSTILE);
+	ops(d, OP_FLUSH, 5, 1000);
+	disk(r, "x\xff");
+}
+
+static void make_hostile_too(struct report *r)
+{
+	make_hostile(r);
+	change(&r->device[0].scheduler, HOSTILE HOSTILE HOSTILE);
+	change(&r->device[0].mounts[0].options, HOSTILE "," HOSTILE "b");
+	snprintf(r->device[1].name, sizeof(r->device[1].name), "\r\n\x9b");
+	change(&r->device[1].model, "other");
+}
+
+static void make_damaged(struct report *r)
+{
+	make_fast(r);
+	report_add_lost(r, 40, "ring buffer full");
+	strv_add(&r->notes, xstrdup("the recording is not whole: it ends early"));
+	r->sync.unflushed = 700;
+	r->sync.no_ledger = 3;
+	snprintf(r->device[0].name, sizeof(r->device[0].name), "sdb");
+	change(&r->device[0].model, "GOODRAM C50");
+	disk(r, "nvme0n1");
+	change(&r->device[1].model, "FAST");
+}
+
+typedef void make_fn(struct report *r);
+
+static struct comparison begin(make_fn *make_a, make_fn *make_b, struct report r[2])
+{
+	struct comparison c;
+
+	memset(r, 0, 2 * sizeof(*r));
+	make_a(&r[0]);
+	make_b(&r[1]);
+	compare_reports(&r[0], &r[1], &c);
+	c.name[SIDE_A] = "a.rec";
+	c.name[SIDE_B] = "b.rec";
+	return c;
+}
+
+static void end(struct comparison *c, struct report r[2])
+{
+	comparison_free(c);
+	report_free(&r[0]);
+	report_free(&r[1]);
+}
+
+/* ---- text ---- */
+
+static char *slurp(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	struct buf b = { 0 };
+	char chunk[4096];
+	size_t n;
+
+	if (!f)
+		return xstrdup("");
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		buf_add(&b, chunk, n);
+	fclose(f);
+	return b.data ? b.data : xstrdup("");
+}
+
+static void show_difference(const char *want, const char *got)
+{
+	const char *w = want, *g = got;
+	int line = 1;
+
+	for (; *w && *w == *g; w++, g++)
+		line += *w == '\n';
+	for (; w > want && w[-1] != '\n'; w--, g--)
+		;
+	diag("line %d, want: %.*s", line, (int)strcspn(w, "\n"), w);
+	diag("line %d,  got: %.*s", line, (int)strcspn(g, "\n"), g);
+}
+
+static void golden(const char *name, const char *got)
+{
+	char *path = xasprintf("%s/%s.txt", golden_dir, name), *want;
+	const char *update = getenv("GOLDEN_UPDATE");
+	FILE *f = update && *update == '1' ? fopen(path, "w") : NULL;
+
+	if (f) {
+		fputs(got, f);
+		fclose(f);
+	}
+	want = slurp(path);
+	if (!ok(*want && !strcmp(want, got), "%s: exactly the golden text", name))
+		show_difference(want, got);
+	free(want);
+	free(path);
+}
+
+static bool fits(const char *s, size_t width)
+{
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+
+		if (utf8_width(s, n) > width) {
+			diag("too wide for %zu: %.*s", width, (int)n, s);
+			return false;
+		}
+		s += n + (s[n] == '\n');
+	}
+	return true;
+}
+
+static bool is_ascii(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s >= 0x7f || ((unsigned char)*s < ' ' && *s != '\n'))
+			return false;
+	return true;
+}
+
+static bool tidy(const char *s)
+{
+	return *s && *s != '\n' && s[strlen(s) - 1] == '\n' && !strstr(s, " \n") && !strstr(s, "\n\n\n") &&
+	       strcmp(s + strlen(s) - 2, "\n\n");
+}
+
+static char *text_of(const struct comparison *c, const struct render_opts *o)
+{
+	struct buf b = { 0 };
+
+	render_compare_text(c, o, &b);
+	return b.data;
+}
+
+static const struct {
+	const char *name;
+	make_fn *a, *b;
+	bool unicode;
+} pairs[] = {
+	{ "compare_faster", make_slow, make_fast, false },
+	{ "compare_slower", make_fast, make_slow, true },
+	{ "compare_chance", make_slow, make_like_slow, false },
+	{ "compare_dark", make_fast, make_dark, false },
+	{ "compare_one_call", make_slow, make_one, false },
+	{ "compare_no_calls", make_none, make_no_ledger, false },
+	{ "compare_only_a", make_slow, make_none, false },
+	{ "compare_empty", make_empty, make_empty, false },
+	{ "compare_zero", make_zero, make_fast, false },
+	{ "compare_from_zero", make_zero, make_zero, false },
+	{ "compare_damaged", make_slow, make_damaged, false },
+	{ "compare_cut_off", make_slow, make_cut_off, false },
+	{ "compare_hostile", make_hostile, make_hostile_too, true },
+};
+
+static void test_golden(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct render_opts o = { .width = 80, .unicode = pairs[i].unicode };
+		struct report r[2];
+		struct comparison c = begin(pairs[i].a, pairs[i].b, r);
+		char *s = text_of(&c, &o), *again = text_of(&c, &o);
+
+		golden(pairs[i].name, s);
+		ok(fits(s, 80), "%s: fits 80 columns", pairs[i].name);
+		ok(tidy(s), "%s: no trailing blanks, no double gaps", pairs[i].name);
+		ok(!strcmp(s, again), "%s: the same bytes again", pairs[i].name);
+		free(s);
+		free(again);
+		end(&c, r);
+	}
+}
+
+static char *bare(const char *s)
+{
+	struct buf b = { 0 };
+
+	while (*s) {
+		if (*s == '\x1b') {
+			s += strcspn(s, "m");
+			s += *s == 'm';
+			continue;
+		}
+		buf_char(&b, *s++);
+	}
+	return b.data;
+}
+
+static void test_drawing(void)
+{
+	bool narrow = true, ascii = true, color = true, safe = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct report r[2];
+		struct comparison c = begin(pairs[i].a, pairs[i].b, r);
+		struct render_opts o = { .width = 80, .unicode = true };
+		char *s = text_of(&c, &plain), *colored, *without, *uncolored;
+
+		ascii &= is_ascii(s);
+		free(s);
+		s = text_of(&c, &o);
+		uncolored = s;
+		safe &= !strchr(s, '\x1b') && !strchr(s, '\x7f') && !strstr(s, "\xc2\x9b") && !strchr(s, '\r') &&
+			!strchr(s, '\x1f');
+		o.color = true;
+		colored = text_of(&c, &o);
+		without = bare(colored);
+		color &= strchr(colored, '\x1b') && !strcmp(without, uncolored);
+		for (o.width = 60; o.width <= 120; o.width++) {
+			struct render_opts n = { .width = o.width };
+			char *t = text_of(&c, &n);
+
+			narrow &= fits(t, n.width) && tidy(t);
+			free(t);
+		}
+		free(uncolored);
+		free(colored);
+		free(without);
+		end(&c, r);
+	}
+	ok(narrow, "text: fits any width from 60 columns");
+	ok(ascii, "text: without Unicode every byte is printable ASCII");
+	ok(safe, "text: names cannot act on a terminal");
+	ok(color, "text: colour changes nothing else");
+}
+
+/* ---- facts ---- */
+
+static void test_causes(void)
+{
+	struct report r[2];
+	struct comparison c = begin(make_slow, make_fast, r);
+	double sum = 0;
+	bool sorted = true;
+
+	for (size_t i = 0; i < c.n_causes; i++) {
+		sum += c.cause[i].difference;
+		sorted &= !i || fabs(c.cause[i - 1].difference) >= fabs(c.cause[i].difference);
+	}
+	ok(c.n_causes == 7 && c.cause[0].cause == CAUSE_FLUSH_ONLY, "causes: those that either run has, flush.only first");
+	ok(sorted, "causes: by the size of their difference");
+	ok(near(sum, c.mean.difference, 1e-3), "causes: their differences add up to that of the mean");
+	ok(near(c.ratio, 1.0 * (double)r[1].sync.total_ns / (double)r[0].sync.total_ns, 1e-9), "ratio: of the means");
+	end(&c, r);
+}
+
+static const char *setting(const struct comparison_device *d, const char *name, int side)
+{
+	for (size_t i = 0; i < d->n_settings; i++)
+		if (!strcmp(d->setting[i].name, name))
+			return d->setting[i].value[side];
+	return "absent";
+}
+
+static void test_devices(void)
+{
+	struct report r[2];
+	struct comparison c = begin(make_slow, make_fast, r);
+	const struct comparison_device *d = c.device;
+
+	ok(c.n_devices == 1 && near(d->flushes_per_call[SIDE_A], 811.0 / 804, 1e-12) &&
+	   near(d->flushes_per_call[SIDE_B], 200.0 / 804, 1e-12), "devices: flushes per call");
+	ok(d->flushes_per_commit[SIDE_A] == 2 && d->flushes_per_commit[SIDE_B] == 1, "devices: flushes per commit");
+	ok(!strcmp(setting(d, "scheduler", SIDE_A), "none") && !strcmp(setting(d, "scheduler", SIDE_B), "mq-deadline"),
+	   "devices: a setting that differs");
+	ok(!strcmp(setting(d, "model", SIDE_A), "absent") && !strcmp(setting(d, "size", SIDE_A), "absent"),
+	   "devices: none that doesn't");
+	ok(!strcmp(setting(d, "mount options", SIDE_A), "relatime") &&
+	   !strcmp(setting(d, "mount options", SIDE_B), "noatime,nobarrier"), "devices: of the mount options those that differ");
+	end(&c, r);
+	c = begin(make_slow, make_damaged, r);
+	ok(c.n_devices == 2 && c.device[0].side[SIDE_B] == &r[1].device[0] && !c.device[1].side[SIDE_A],
+	   "devices: a disk with another name is found by its model, a new one stands alone");
+	ok(c.incomplete, "incomplete: one run is enough");
+	end(&c, r);
+	c = begin(make_slow, make_like_slow, r);
+	ok(!c.incomplete && !c.device[0].have_per_commit && c.device[0].have_flushes, "devices: no commits, nothing per commit");
+	end(&c, r);
+	c = begin(make_slow, make_cut_off, r);
+	ok(c.have_calls && !c.device[0].have_flushes && !c.device[0].have_per_call,
+	   "devices: of a recording that was cut off the counters are not known");
+	end(&c, r);
+}
+
+/* ---- JSON ---- */
+
+static json_t *parsed(const struct comparison *c, char **text)
+{
+	struct buf b = { 0 };
+
+	render_compare_json(c, &b);
+	*text = b.data;
+	return json_loads(b.data, 0, NULL);
+}
+
+static double number(const json_t *doc, const char *one, const char *two, const char *three)
+{
+	const json_t *j = json_object_get(doc, one);
+
+	if (two)
+		j = json_object_get(j, two);
+	if (three)
+		j = json_object_get(j, three);
+	return json_is_number(j) ? json_number_value(j) : NAN;
+}
+
+static void test_json(void)
+{
+	struct report r[2];
+	struct comparison c = begin(make_slow, make_fast, r);
+	char *text;
+	json_t *doc = parsed(&c, &text), *d = json_array_get(json_object_get(doc, "devices"), 0);
+
+	ok(number(doc, "barriertrace", "schema", NULL) == 1, "json: has its schema");
+	ok(!strcmp(json_string_value(json_object_get(doc, "sentence")), c.sentence), "json: the sentence");
+	ok(number(doc, "a", "wall_ns", NULL) == 6.89e9 && number(doc, "sync", "b", "count") == 804, "json: runs and calls");
+	ok(near(number(doc, "sync", "mean", "difference_ns"), c.mean.difference, 1) &&
+	   near(number(doc, "sync", "mean", "low_ns"), c.mean.low, 1) &&
+	   near(number(doc, "sync", "mean", "high_ns"), c.mean.high, 1), "json: the interval, negative as it is");
+	ok(json_is_true(json_object_get(json_object_get(json_object_get(doc, "sync"), "mean"), "told_from_chance")),
+	   "json: whether it can be told from chance");
+	ok(json_array_size(json_object_get(doc, "causes")) == c.n_causes, "json: every cause");
+	ok(near(number(d, "flushes_per_call", "a", NULL), 811.0 / 804, 1e-9), "json: flushes per call");
+	ok(json_array_size(json_object_get(d, "ops")) == 3, "json: the classes that both have");
+	json_decref(doc);
+	free(text);
+	end(&c, r);
+}
+
+static void test_json_of_all(void)
+{
+	bool valid = true, safe = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct report r[2];
+		struct comparison c = begin(pairs[i].a, pairs[i].b, r);
+		char *text;
+		json_t *doc = parsed(&c, &text);
+
+		valid &= json_is_object(doc) && json_is_string(json_object_get(doc, "sentence"));
+		safe &= !strpbrk(text, "\x1b\x7f\r\x1f") && !strstr(text, "\xc2\x9b") && !strstr(text, "nan") &&
+			!strstr(text, "inf\"");
+		json_decref(doc);
+		free(text);
+		end(&c, r);
+	}
+	ok(valid, "json: every pair gives a document");
+	ok(safe, "json: nothing in it acts on a terminal");
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = getenv("GOLDEN_DIR");
+
+	if (argc > 1 || dir)
+		golden_dir = argc > 1 ? argv[1] : dir;
+	test_variance();
+	test_variance_of_many();
+	test_student();
+	test_means();
+	test_means_of_little();
+	test_golden();
+	test_drawing();
+	test_causes();
+	test_devices();
+	test_json();
+	test_json_of_all();
+	return tap_done();
+}
