@@ -59,7 +59,8 @@ static __always_inline void pending_begin(u64 key, struct pending *p)
 		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
 }
 
-static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, u16 call, int ret)
+/* What the call returned is known to nobody here: it counts as done. */
+static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, u16 call)
 {
 	struct wire_sync s = {};
 
@@ -73,7 +74,6 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 	s.tid = p->tid;
 	s.tgid = p->tgid;
 	s.worker = worker;
-	s.ret = ret;
 	s.call = call;
 	__builtin_memcpy(s.comm, p->comm, sizeof(s.comm));
 	bpf_map_delete_elem(&pendings, &key);
@@ -125,7 +125,7 @@ int uring_complete_btf(u64 *ctx)
 	if (!p)
 		return 0;
 	worker = p->worker ? p->worker : (u32)bpf_get_current_pid_tgid();
-	pending_end(key, p, worker, CALL_URING_FSYNC, 0);
+	pending_end(key, p, worker, CALL_URING_FSYNC);
 	return 0;
 }
 
@@ -158,68 +158,73 @@ __noinline int aio_submit(u64 nr, u64 list)
 	return 0;
 }
 
-static __always_inline u64 inode_key(struct inode *inode)
-{
-	struct file_key k = {
-		.ino = BPF_CORE_READ(inode, i_ino),
-		.dev = BPF_CORE_READ(inode, i_sb, s_dev),
-	};
-
-	return aio_key(&k);
-}
-
-/* A file system begins to sync a file: is it a worker that does so? */
+/* A file system begins to sync a file: is it a worker that does so, and for whom? */
 static __always_inline void worker_begins(struct inode *inode)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	u32 flags = BPF_CORE_READ(task, flags);
+	u32 flags = BPF_CORE_READ(task, flags), tid = (u32)bpf_get_current_pid_tgid();
+	struct file_key file = {};
+	struct task_state *t;
 	struct pending *p;
 	u64 key;
 
 	if (flags & PF_IO_WORKER)
-		learn((u32)bpf_get_current_pid_tgid());
+		learn(tid);
 	if (!(flags & PF_WQ_WORKER))
 		return;
-	key = inode_key(inode);
+	file.ino = BPF_CORE_READ(inode, i_ino);
+	file.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key = aio_key(&file);
 	p = bpf_map_lookup_elem(&pendings, &key);
 	if (!p)
 		return;
-	p->worker = (u32)bpf_get_current_pid_tgid();
-	learn(p->worker);
+	p->worker = tid;
+	learn(tid);
+	t = bpf_map_lookup_elem(&tasks, &tid);
+	if (t)
+		t->aio = key;
 }
 
-SEC("?tp_btf/ext4_sync_file_enter")
-int ext4_sync_enter_btf(u64 *ctx)
+/* The worker has done its work item: AIO's fsync tells its caller at its end. */
+SEC("?tp_btf/workqueue_execute_end")
+int work_end_btf(u64 *ctx __attribute__((unused)))
 {
-	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	u8 *f = pid_flags(tid);
+	struct task_state *t;
+	struct pending *p;
+	u64 key;
+
+	if (!f || !(*f & FOLLOW_HELPER))
+		return 0;
+	t = bpf_map_lookup_elem(&tasks, &tid);
+	if (!t || !t->aio)
+		return 0;
+	key = t->aio;
+	t->aio = 0;
+	p = bpf_map_lookup_elem(&pendings, &key);
+	if (p && p->worker == tid)
+		pending_end(key, p, tid, CALL_AIO_FSYNC);
 	return 0;
 }
 
-SEC("?tp_btf/ext4_sync_file_exit")
-int ext4_sync_exit_btf(u64 *ctx)
+SEC("?tp_btf/ext4_sync_file_enter")
+int ext4_sync_btf(u64 *ctx)
 {
-	u64 key = inode_key((struct inode *)ctx[0]);
-	struct pending *p = bpf_map_lookup_elem(&pendings, &key);
-
-	if (p && p->worker == (u32)bpf_get_current_pid_tgid())
-		pending_end(key, p, p->worker, CALL_AIO_FSYNC, (int)ctx[1]);
+	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
 	return 0;
 }
 
 SEC("?tp_btf/btrfs_sync_file")
-int btrfs_sync_enter_btf(u64 *ctx)
+int btrfs_sync_btf(u64 *ctx)
 {
 	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
 	return 0;
 }
 
-/* The inode is embedded in XFS's own; only io-wq threads are looked for. */
 SEC("?tp_btf/xfs_file_fsync")
-int xfs_sync_enter_btf(u64 *ctx __attribute__((unused)))
+int xfs_sync_btf(u64 *ctx)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-
-	if (BPF_CORE_READ(task, flags) & PF_IO_WORKER)
-		learn((u32)bpf_get_current_pid_tgid());
+	worker_begins((struct inode *)(ctx[0] + bpf_core_field_offset(struct xfs_inode, i_vnode)));
 	return 0;
 }

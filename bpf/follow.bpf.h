@@ -44,13 +44,17 @@ struct task_state {
 	u32 call, worker;
 	u32 first_seq;		/* at its beginning */
 	u32 switches;		/* of the task, at its beginning */
+	u32 seen_switches;	/* a helper: of the task, when it last came onto a CPU; 0: not yet */
+	u32 pad3;
+	u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
 };
 
 #define HISTORY 64
 
-/* A helper's last sleeps, in a ring by seq. */
+/* A helper's last sleeps, in a ring by seq, and the requests that ended them. kind 0: sent already, or none. */
 struct history {
-	struct wire_sleep sleep[HISTORY];	/* kind 0: has been sent */
+	struct wire_sleep sleep[HISTORY];
+	struct wire_request request[HISTORY];
 };
 
 STATE struct {
@@ -70,7 +74,7 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 128);
+	__uint(max_entries, 192);
 	__type(key, u32);
 	__type(value, struct history);
 } histories SEC(".maps");

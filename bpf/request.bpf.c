@@ -140,6 +140,7 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
 	if (cfg.ledger) {
 		s->start = 0;
+		s->throttled = 0;
 		s->pre.issue = s->data.issue = s->post.issue = 0;
 	}
 }
@@ -239,6 +240,29 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 	c->sender = s && s->rq == (u64)rq ? s->tid : 0;
 }
 
+/* Does blk-throttle's worker run here, which sends on what had been held? Workqueues keep their first 23 letters. */
+static __always_inline bool by_throttle(void)
+{
+	static const char name[8] = { 'k', 't', 'h', 'r', 'o', 't', 'l', 'd' };
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct workqueue_struct *wq;
+	struct kthread *k;
+	struct worker *w;
+	char is[8] = {};
+
+	if (!(BPF_CORE_READ(task, flags) & PF_WQ_WORKER))
+		return false;
+	/* the worker behind a kthread: since e32cf5dfbe22 ("kthread: Generalize pf_io_worker", 5.17) in this place */
+	if (!bpf_core_field_exists(struct task_struct, worker_private))
+		return false;
+	k = BPF_CORE_READ(task, worker_private);
+	w = k ? BPF_CORE_READ(k, data) : NULL;
+	wq = w ? BPF_CORE_READ(w, current_pwq, wq) : NULL;
+	if (!wq || bpf_core_read(is, sizeof(is), &wq->name))
+		return false;
+	return *(u64 *)is == *(const u64 *)name;
+}
+
 static __always_inline int on_start(struct request *rq, bool direct)
 {
 	struct wire_queue *qs = queue_of(rq, direct);
@@ -246,8 +270,10 @@ static __always_inline int on_start(struct request *rq, bool direct)
 
 	if (s) {
 		slot_begin(s, rq, qs);
-		if (cfg.ledger)
+		if (cfg.ledger) {
 			s->start = bpf_ktime_get_ns();
+			s->throttled = by_throttle();
+		}
 	}
 	return 0;
 }

@@ -72,6 +72,78 @@ __noinline int learn(u32 tid)
 	return 0;
 }
 
+/* The steps that were noted in the request's slot, if the tag hasn't gone to another request meanwhile. */
+static __always_inline void request_steps(struct wire_request *r, struct completing *c, struct request *rq)
+{
+	struct slot *s = bpf_map_lookup_elem(&slots, &c->slot);
+
+	r->alloc = r->tid = r->tgid = 0;
+	r->pre.issue = r->data.issue = r->post.issue = 0;
+	r->pre.done = r->data.done = r->post.done = 0;
+	r->pre.begin = r->data.begin = r->post.begin = 0;
+	if (s && s->start <= c->done) {
+		r->alloc = s->start;
+		r->tid = s->tid;
+		r->tgid = s->tgid;
+		if (s->pre.issue)
+			r->pre = s->pre;
+		if (s->data.issue)
+			r->data = s->data;
+		if (s->post.issue)
+			r->post = s->post;
+		if (s->throttled)
+			r->flags |= REQUEST_THROTTLED;
+		if (!r->alloc && BPF_CORE_READ(rq, rq_flags) & cfg.rqf_io_stat)
+			r->alloc = BPF_CORE_READ(rq, start_time_ns);
+	}
+	if (!r->alloc || r->alloc > r->done) {
+		r->alloc = 0;
+		r->flags |= REQUEST_NO_START;
+	}
+}
+
+static __always_inline void build_request(struct wire_request *r, struct completing *c)
+{
+	struct request *rq = (struct request *)c->rq;
+
+	r->head.kind = WIRE_REQUEST;
+	r->head.size = sizeof(*r);
+	r->head.cpu = bpf_get_smp_processor_id();
+	r->rq = c->rq;
+	r->done = c->done;
+	r->disk = c->disk;
+	r->dev = request_part_dev(rq);
+	r->class = c->class;
+	r->flags = c->flags;
+	r->sector = BPF_CORE_READ(rq, __sector);
+	r->bytes = c->bytes;
+	request_steps(r, c, rq);
+}
+
+/* Who issued a request's steps or sent it holds the other ends of the gaps between them. */
+static __always_inline void learn_from(const struct wire_request *r)
+{
+	if (r->pre.issue)
+		learn(r->pre.issuer);
+	if (r->post.issue)
+		learn(r->post.issuer);
+	if (r->data.issue && r->flags & REQUEST_SEQUENCE)
+		learn(r->data.issuer);
+	learn(r->tid);
+}
+
+/* Once is enough: whoever else it wakes finds them there. */
+static __always_inline void send_kept(struct wire_request *r, struct wire_sleep *s)
+{
+	if (s->how == HOW_REQUEST && r->head.kind && r->rq == s->rq && r->done == s->done) {
+		send(r, sizeof(*r));
+		learn_from(r);
+		r->head.kind = 0;
+	}
+	send(s, sizeof(*s));
+	s->head.kind = 0;
+}
+
 __noinline int send_history(u32 tid, u64 from)
 {
 	struct history *h = bpf_map_lookup_elem(&histories, &tid);
@@ -97,10 +169,49 @@ __noinline int send_history(u32 tid, u64 from)
 			break;
 		if (!s->head.kind)
 			continue;
-		send(s, sizeof(*s));
-		s->head.kind = 0;	/* once is enough: others that it wakes find it there */
+		send_kept(&h->request[(t->seq - n + i) % HISTORY], s);
 	}
 	return 0;
+}
+
+/*
+ * The place of the sleep with this number. A journal's thread that needs many blocks and finds no free request sleeps more
+ * often than there is room for: what would be forgotten is sent. Not so for workers, which also serve those whom nobody
+ * waits for.
+ */
+static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, struct task_struct *task)
+{
+	struct wire_sleep *s = &h->sleep[seq % HISTORY];
+
+	if (s->head.kind && kind_of(BPF_CORE_READ(task, flags)) == TASK_KTHREAD)
+		send_kept(&h->request[seq % HISTORY], s);
+	return s;
+}
+
+/*
+ * The request that woke a caller is sent at once. One that woke a helper is kept beside the sleep that it ended: it
+ * matters only if the helper wakes a followed task.
+ */
+static __always_inline void take_request(struct completing *c, struct task_state *t, struct task_struct *task, u32 tid,
+					 u8 flags)
+{
+	struct wire_request r = {};
+	struct history *h;
+
+	if (c->sent)
+		return;
+	if (flags & FOLLOW_CALLER) {
+		c->sent = 1;
+		build_request(&r, c);
+		send(&r, sizeof(r));
+		learn_from(&r);
+		return;
+	}
+	h = bpf_map_lookup_elem(&histories, &tid);
+	if (!h)
+		return;
+	make_room(h, t->seq, task);
+	build_request(&h->request[t->seq % HISTORY], c);
 }
 
 /* ---- off and on ---- */
@@ -148,6 +259,19 @@ static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *
 		s->stack[i] = i < t->stack_len ? t->stack[i] : 0;
 }
 
+/*
+ * Tracepoints miss switches while another tracer comes or goes; the kernel's own count does not. What a helper did since is
+ * not known then: its numbers skip.
+ */
+static __always_inline void count_missed(struct task_state *t, struct task_struct *task)
+{
+	u32 n = switches_of(task);
+
+	if (t->seen_switches && n - t->seen_switches > 1)
+		t->seq += n - t->seen_switches - 1;
+	t->seen_switches = n;
+}
+
 static __always_inline void on_on(struct task_struct *task, u32 tid, u8 flags, u64 now)
 {
 	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
@@ -166,11 +290,12 @@ static __always_inline void on_on(struct task_struct *task, u32 tid, u8 flags, u
 		}
 	}
 	if (flags & FOLLOW_HELPER) {
+		count_missed(t, task);
 		if (!t->announced)
 			announce(t, tid, task);
 		h = bpf_map_lookup_elem(&histories, &tid);
 		if (h)
-			fill_sleep(&h->sleep[t->seq % HISTORY], t, tid, now);
+			fill_sleep(make_room(h, t->seq, task), t, tid, now);
 	}
 	t->seq++;
 	t->last_wake = t->wake;
@@ -197,46 +322,6 @@ int switch_btf(u64 *ctx)
 }
 
 /* ---- who wakes whom ---- */
-
-static __always_inline void send_request(struct completing *c)
-{
-	struct request *rq = (struct request *)c->rq;
-	struct slot *s = bpf_map_lookup_elem(&slots, &c->slot);
-	struct wire_request r = {};
-
-	c->sent = 1;
-	r.head.kind = WIRE_REQUEST;
-	r.head.size = sizeof(r);
-	r.rq = c->rq;
-	r.done = c->done;
-	r.disk = c->disk;
-	r.dev = request_part_dev(rq);
-	r.class = c->class;
-	r.flags = c->flags;
-	r.sector = BPF_CORE_READ(rq, __sector);
-	r.bytes = c->bytes;
-	if (s) {
-		r.alloc = s->start;
-		r.tid = s->tid;
-		r.tgid = s->tgid;
-		r.pre = s->pre;
-		r.data = s->data;
-		r.post = s->post;
-	}
-	if (!r.alloc && BPF_CORE_READ(rq, rq_flags) & cfg.rqf_io_stat)
-		r.alloc = BPF_CORE_READ(rq, start_time_ns);
-	if (!r.alloc)
-		r.flags |= REQUEST_NO_START;
-	send(&r, sizeof(r));
-	/* who issued its steps or sent it holds the other ends of the gaps between them */
-	if (r.pre.issue)
-		learn(r.pre.issuer);
-	if (r.post.issue)
-		learn(r.post.issuer);
-	if (r.data.issue && r.flags & REQUEST_SEQUENCE)
-		learn(r.data.issuer);
-	learn(r.tid);
-}
 
 /* The completion that runs here and now, or NULL. */
 static __always_inline struct completing *completing_here(bool irq, u32 pid, u64 now)
@@ -291,6 +376,29 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 		announce(w, pid, me);
 }
 
+/* An idle worker woken by an interrupt: who sends for it tells (blk-throttle's timer), not where it slept. */
+static __always_inline void take_own_stack(struct task_state *t, void *ctx)
+{
+	long n = bpf_get_stack(ctx, t->stack, sizeof(t->stack), 0);
+
+	t->stack_len = n > 0 ? n / sizeof(u64) : 0;
+}
+
+/* A worker that gets its work by the completion of a traced request is a helper from its first time on. */
+static __always_inline bool is_worker_of_request(void *ctx, struct task_struct *task, u32 tid)
+{
+	struct task_state *t;
+
+	if (!(task->flags & PF_WQ_WORKER) ||
+	    !completing_here(in_interrupt(ctx), (u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns()))
+		return false;
+	learn(tid);
+	t = bpf_map_lookup_elem(&tasks, &tid);
+	if (t)
+		t->idle = !!(task_state_of(task) & TASK_NOLOAD);
+	return t;
+}
+
 SEC("?tp_btf/sched_waking")
 int waking_btf(u64 *ctx)
 {
@@ -301,7 +409,7 @@ int waking_btf(u64 *ctx)
 	struct task_state *t;
 	bool irq;
 
-	if (!f || !(*f & FOLLOWED))
+	if (!f || (!(*f & FOLLOWED) && !is_worker_of_request(ctx, task, tid)))
 		return 0;
 	t = bpf_map_lookup_elem(&tasks, &tid);
 	if (!t)
@@ -315,13 +423,15 @@ int waking_btf(u64 *ctx)
 		t->how = HOW_REQUEST;
 		t->rq = c->rq;
 		t->done = c->done;
-		if (!c->sent)
-			send_request(c);
+		take_request(c, t, task, tid, *f);
 		if (c->sender != tid)
 			take_stack(t, task);
 	} else if (irq) {
 		t->how = HOW_IRQ;
-		take_stack(t, task);
+		if (t->idle)
+			take_own_stack(t, ctx);
+		else
+			take_stack(t, task);
 	} else {
 		woken_by_task(t, task, pid);
 	}

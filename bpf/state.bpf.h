@@ -24,7 +24,7 @@ struct slot {
 	u32 mine;		/* 1: its sender passes the filter by task */
 	u32 bytes;		/* of a flush sequence's data step */
 	u32 issuer;
-	u32 pad;
+	u32 throttled;		/* blk-throttle had held its bio */
 	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
 	u64 start;		/* when it came into being */
 	struct wire_step pre, data, post;	/* steps of its flush sequence that are over */

@@ -210,6 +210,10 @@ struct inode {
 	u32 i_generation;
 };
 
+struct xfs_inode {
+	struct inode i_vnode;
+};
+
 struct path {
 	struct dentry *dentry;
 };
@@ -229,14 +233,28 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
-struct mm_struct;
+struct workqueue_struct {
+	char name[24];
+};
+
+struct pool_workqueue {
+	struct workqueue_struct *wq;
+};
+
+struct worker {
+	struct pool_workqueue *current_pwq;
+};
+
+struct kthread {
+	void *data;
+};
 
 struct task_struct {
+	void *worker_private;
 	void *stack;
 	int pid;
 	int tgid;
 	unsigned int flags;
-	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct css_set *cgroups;

@@ -72,6 +72,8 @@
 	F(wait_extent_bit, LOCK) \
 	/* f2fs */ \
 	F(f2fs_issue_checkpoint, COMMIT) \
+	/* blk-throttle's timer, which sends for its worker */ \
+	F(throtl_pending_timer_fn, THROTTLE) \
 	/* locks, and work that others do */ \
 	F(mutex_lock, LOCK) \
 	F(mutex_lock_io, LOCK) \

@@ -135,7 +135,7 @@ static void device_facts_of(struct facts *f)
 	f->data_queued = data_is_queued(f);
 }
 
-static enum group group_of(const struct facts *f, enum cause c)
+enum group facts_group(const struct facts *f, enum cause c)
 {
 	static const enum group groups[CAUSE_COUNT] = {
 		[CAUSE_CPU] = GROUP_CPU, [CAUSE_COMPLETION] = GROUP_CPU,
@@ -158,7 +158,7 @@ static enum group group_of(const struct facts *f, enum cause c)
 static void rank(struct facts *f)
 {
 	for (int c = 0; c < CAUSE_COUNT; c++)
-		f->ns[group_of(f, c)] += f->s->ledger.ns[c];
+		f->ns[facts_group(f, c)] += f->s->ledger.ns[c];
 	for (int g = 1; g < GROUPS; g++)
 		if (f->ns[g] > f->ns[f->first])
 			f->first = g;

@@ -35,6 +35,9 @@ struct facts {
 
 const struct hist *facts_flush_hist(const struct report_device *d);
 
+/* Which group a cause belongs to in this run. */
+enum group facts_group(const struct facts *f, enum cause c);
+
 /* The words for a class that was chosen: r->verdict.sentence, evidence, advice. */
 void verdict_words(const struct facts *f, struct report_verdict *v);
 

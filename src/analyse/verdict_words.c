@@ -304,8 +304,11 @@ static void show_calls(const struct facts *f, char ***to)
 	struct num p50, p99, max, sum;
 	struct buf b = { 0 };
 
-	if (!s->count)
+	if (!s->count) {
+		buf_printf(&b, "0 sync calls in %s", dur(&sum, f->r->wall_ns));
+		add(to, &b);
 		return;
+	}
 	buf_printf(&b, "%s sync call%s", num_count(s->count).s, plural(s->count));
 	calls_by_kind(s, &b);
 	buf_printf(&b, " took %s: p50 %s, p99 %s, longest %s", dur(&sum, s->total_ns),
@@ -362,6 +365,48 @@ static void show_causes(const struct facts *f, char ***to)
 	add(to, &b);
 }
 
+/* Frames of a leaf: command, call, file, through whom.., cause, device. Adds the middle ones; false if there are none. */
+static bool add_through(struct buf *b, const struct report_leaf *l)
+{
+	const char *name = cause_name(l->cause), *at = l->path;
+	bool any = false;
+
+	for (int i = 0; i < 3 && at; i++) {
+		at = strchr(at, ';');
+		at = at ? at + 1 : NULL;
+	}
+	while (at && *at) {
+		size_t len = strcspn(at, ";");
+
+		if (len == strlen(name) && !memcmp(at, name, len))
+			break;
+		buf_str(b, any ? ", " : "");
+		buf_add(b, at, len);
+		any = true;
+		at += len + (at[len] == ';');
+	}
+	return any;
+}
+
+/* Which tasks the waiting went through: the journal's thread, and who it had to wait for. */
+static void show_through(const struct facts *f, char ***to)
+{
+	const struct report_leaf *most = NULL;
+	struct buf b = { 0 }, via = { 0 };
+
+	for (size_t i = 0; i < f->s->n_leaves; i++) {
+		const struct report_leaf *l = &f->s->leaf[i];
+
+		if (facts_group(f, l->cause) == f->first && (!most || l->ns > most->ns))
+			most = l;
+	}
+	if (most && most->path && add_through(&via, most))
+		buf_printf(&b, "The largest part, %s: %s, by way of %s", num_percent(most->ns, f->s->total_ns, 0).s,
+			   cause_name(most->cause), via.data);
+	buf_free(&via);
+	add(to, &b);
+}
+
 static void show_flushes(const struct facts *f, char ***to)
 {
 	const struct report_kernel *k;
@@ -376,9 +421,9 @@ static void show_flushes(const struct facts *f, char ***to)
 	if (h->count)
 		buf_printf(&b, "%s did %s FLUSH%s: p50 %s, p99 %s", f->dev->name, num_count(h->count).s,
 			   h->count == 1 ? "" : "es", dur(&p50, hist_quantile(h, 0.5)), dur(&p99, hist_quantile(h, 0.99)));
-	else if (f->s->count)
+	else
 		buf_printf(&b, "%s did no FLUSH", f->dev->name);
-	if (b.len && k->have && k->have_flush)
+	if (k->have && k->have_flush)
 		buf_printf(&b, "; the kernel itself counted %s, %s", num_count(k->flushes).s, dur(&sum, k->flush_ns));
 	add(to, &b);
 }
@@ -524,7 +569,7 @@ static void show_gaps(const struct facts *f, char ***to)
 static void show_evidence(const struct facts *f, char ***to)
 {
 	static void (*const shows[])(const struct facts *f, char ***to) = {
-		show_unsafe, show_calls, show_wall, show_causes, show_flushes, show_writes, show_depth, show_neighbours,
+		show_unsafe, show_calls, show_wall, show_causes, show_through, show_flushes, show_writes, show_depth, show_neighbours,
 		show_settings, show_write_through, show_gaps,
 	};
 

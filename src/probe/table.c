@@ -16,8 +16,8 @@ const char *const rung_names[RUNG_COUNT] = {
 #define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
 #define NO_LEDGER "sync calls have no ledger"
 #define NO_URING "fsyncs through io_uring are not seen"
-#define NO_URING_WORKER "the first of an io_uring worker's fsyncs is not explained"
-#define NO_AIO "fsyncs through AIO are not seen; on other file systems than ext4 they never are"
+#define NO_WORKER "fsyncs through AIO are not seen on this file system, and an io_uring worker's first is not explained"
+#define NO_AIO "fsyncs through AIO are not seen"
 
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {
@@ -86,26 +86,26 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_URING_TASK_ADD] = {
 		.name = "uring.task_add", .event = "io_uring_task_add", .program = BTF_ONLY("uring_task_add"),
-		.without = NO_URING_WORKER,
+		.without = NO_URING,
 	},
 	[PROBE_URING_COMPLETE] = {
 		.name = "uring.complete", .event = "io_uring_complete", .program = BTF_ONLY("uring_complete"),
 		.without = NO_URING,
 	},
-	[PROBE_EXT4_SYNC_ENTER] = {
-		.name = "sync.ext4_enter", .event = "ext4_sync_file_enter", .program = BTF_ONLY("ext4_sync_enter"),
-		.without = NO_AIO,
-	},
-	[PROBE_EXT4_SYNC_EXIT] = {
-		.name = "sync.ext4_exit", .event = "ext4_sync_file_exit", .program = BTF_ONLY("ext4_sync_exit"),
-		.without = NO_AIO,
+	[PROBE_EXT4_SYNC] = {
+		.name = "async.ext4", .event = "ext4_sync_file_enter", .program = BTF_ONLY("ext4_sync"),
+		.without = NO_WORKER,
 	},
 	[PROBE_XFS_SYNC] = {
-		.name = "sync.xfs", .event = "xfs_file_fsync", .program = BTF_ONLY("xfs_sync_enter"),
-		.without = NO_URING_WORKER,
+		.name = "async.xfs", .event = "xfs_file_fsync", .program = BTF_ONLY("xfs_sync"),
+		.without = NO_WORKER,
 	},
 	[PROBE_BTRFS_SYNC] = {
-		.name = "sync.btrfs", .event = "btrfs_sync_file", .program = BTF_ONLY("btrfs_sync_enter"),
-		.without = NO_URING_WORKER,
+		.name = "async.btrfs", .event = "btrfs_sync_file", .program = BTF_ONLY("btrfs_sync"),
+		.without = NO_WORKER,
+	},
+	[PROBE_WORK_END] = {
+		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),
+		.without = NO_AIO,
 	},
 };

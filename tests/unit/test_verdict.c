@@ -280,6 +280,37 @@ static void test_kernel_and_host(void)
 	drop(r);
 }
 
+static void add_leaf(struct report *r, enum cause c, uint64_t ns, const char *path)
+{
+	struct report_leaf *l = grow((void **)&r->sync.leaf, &r->sync.n_leaves, sizeof(*l));
+
+	l->cause = c;
+	l->ns = ns;
+	l->path = xstrdup(path);
+}
+
+static void test_through(void)
+{
+	struct report *r = start();
+
+	spend(r, CAUSE_JOURNAL, 900);
+	spend(r, CAUSE_CPU, 100);
+	add_leaf(r, CAUSE_CPU, 950 * MS, "sqlite3;fdatasync;db;kworker;cpu");
+	add_leaf(r, CAUSE_JOURNAL, 300 * MS, "sqlite3;fdatasync;db;jbd2/sda1-8;cp;journal");
+	add_leaf(r, CAUSE_JOURNAL, 600 * MS, "sqlite3;fdatasync;db;jbd2/sda1-8;truncate;journal");
+	judged(r, "journal", "file system", "held by others");
+	ok(says(r->verdict.evidence, "60.0 %: journal, by way of jbd2/sda1-8, truncate"), "they are named");
+	drop(r);
+
+	r = start();
+	spend(r, CAUSE_JOURNAL, 1000);
+	add_leaf(r, CAUSE_JOURNAL, 500 * MS, "sqlite3;fdatasync;db;journal");
+	add_leaf(r, CAUSE_JOURNAL, 400 * MS, "odd");
+	judged(r, "journal", "file system", "held by nobody known");
+	ok(!says(r->verdict.evidence, "by way of"), "nobody is named");
+	drop(r);
+}
+
 static struct report *split(unsigned int flush, unsigned int write)
 {
 	struct report *r = start();
@@ -304,7 +335,10 @@ static void test_mixed(void)
 	expect(split(600, 400), "device-flush", "flush", "clear");
 	expect(split(590, 290), "device-flush", "flush", "just less than clear, and twice the next");
 	expect(split(340, 160), "device-flush", "flush", "a third, the others far behind");
-	expect(split(330, 160), "mixed", NULL, "less than a third");
+	r = split(320, 140);
+	r->sync.ledger.ns[CAUSE_CPU] = r->sync.ledger.ns[CAUSE_JOURNAL] = 140 * MS;
+	r->sync.ledger.ns[CAUSE_RUNQ] = r->sync.ledger.ns[CAUSE_LOCK] = 130 * MS;
+	expect(r, "mixed", NULL, "less than a third, though twice each of the others");
 	r = start();
 	spend(r, CAUSE_UNKNOWN, 900);
 	spend(r, CAUSE_FLUSH_PRE, 100);
@@ -544,6 +578,7 @@ int main(void)
 	test_busy();
 	test_device();
 	test_kernel_and_host();
+	test_through();
 	test_mixed();
 	test_not_sync();
 	test_too_little();

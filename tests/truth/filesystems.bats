@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Each file system, each way to sync: as many calls as the driver made, their ledgers add up, and next to nothing
+# is unexplained.
+
+load ../helpers
+load matrix
+
+CALLS=100
+
+setup_file() {
+	build_syncs
+}
+
+setup() {
+	need_rig
+	need "${CC:-cc}"
+}
+
+teardown() {
+	clean_up
+}
+
+# counted NAME: CALLS calls of this name, and none of another. One in 50 may be without a ledger: while another
+# tracer comes or goes, tracepoints miss events, and the report says so.
+counted() {
+	jq -e --arg c "$1" --argjson n "$CALLS" '.sync | (.calls | keys) == [$c] and .count + .no_ledger == $n and
+		.no_ledger <= $n / 50' "$J" >/dev/null || { jq -c '.sync | [.calls, .no_ledger]' "$J"; return 1; }
+}
+
+# way NAME CALL: CALLS calls by the driver
+way() {
+	trace "$SYNCS" "$1" "$RIG_MNT/$1" "$CALLS" || return
+	[[ $(<"$BATS_TEST_TMPDIR/output") == "$1 $CALLS" ]] || return
+	echo "$1: $(figures)"
+	counted "$2" && ledgers_add_up || return
+	# sync waits for every disk of the machine, also for those that are not traced
+	[[ $1 == sync ]] || unknown_below 0.03
+}
+
+# Something else on the machine may come between: two more tries.
+each_way() { # FILE-SYSTEM
+	local name failed=()
+	need "mkfs.${1%-nojournal}"
+	rig_up --fs "$1" --size 512M
+	rig_set flush_us=3000 write_us=300
+	for name in fsync fdatasync dsync:write rwf:write msync syncfs sync range:sync_file_range uring:'io_uring fsync' \
+		aio:'aio fsync'; do
+		one_of_three way "${name%%:*}" "${name#*:}" || failed+=("$name")
+	done
+	((!${#failed[@]})) || { echo "failed: ${failed[*]}"; return 1; }
+}
+
+@test "file systems: ext4" {
+	each_way ext4
+}
+
+@test "file systems: ext4 without a journal" {
+	each_way ext4-nojournal
+}
+
+@test "file systems: XFS" {
+	each_way xfs
+}
+
+@test "file systems: btrfs" {
+	each_way btrfs
+}

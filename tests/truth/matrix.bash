@@ -1,0 +1,216 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For the tests of ledgers and verdicts: workloads, neighbours, and what has to hold of every ledger.
+# load ../helpers first.
+
+need_matrix() {
+	need_rig
+	need sqlite3 fio "${CC:-cc}"
+}
+
+# The driver of sync calls, built once per file: in $SYNCS. For setup_file.
+build_syncs() {
+	command -v "${CC:-cc}" >/dev/null || return 0
+	export SYNCS=$BATS_FILE_TMPDIR/syncs
+	"${CC:-cc}" -O1 -D_GNU_SOURCE -o "$SYNCS" "$TOP/tests/truth/syncs.c"
+}
+
+# ---- workloads ----
+
+# inserts_ready DIR N: a database with its table in DIR, and SQL for N inserts in $SQL
+inserts_ready() {
+	SQL=$BATS_TEST_TMPDIR/sql DB=$1/db
+	make_inserts "$SQL" "$2"
+	sqlite3 -batch -init /dev/null "$DB" 'CREATE TABLE t (i INTEGER, s VARCHAR(16));' || return
+	sync -f "$1"
+}
+
+# The inserts as a command's words, in $INSERTS
+inserts() {
+	INSERTS=(sqlite3 -batch -bail -init /dev/null "$DB" ".read $SQL")
+}
+
+# background_file FILE: what a background writer overwrites
+background_file() {
+	dd if=/dev/zero of="$1" bs=1M count=32 conv=fsync status=none
+}
+
+# background ARGUMENT...: of fio, until the test ends. Threads, so that nothing is left when it is killed.
+background() {
+	start fio --name=background --thread --time_based --runtime=120 --randrepeat=0 "$@" --output=/dev/null
+}
+
+in_flight_is() { # DISK N: so many requests at least
+	local fields
+	read -ra fields <"/sys/block/$1/inflight"
+	((fields[0] + fields[1] >= $2))
+}
+
+cpu_hogs() { # N
+	local i
+	for ((i = 0; i < $1; i++)); do
+		start bash -c 'while :; do :; done'
+	done
+}
+
+# ---- cgroups ----
+
+# limited_group DISK WRITES: a cgroup that does so many writes a second at most; in $GROUP
+limited_group() {
+	local dev root
+	dev=$(<"/sys/block/$1/dev")
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+		grep -qw io "$root/cgroup.controllers" 2>/dev/null || continue
+		echo +io >"$root/cgroup.subtree_control" 2>/dev/null || continue
+		make_group "$root" || continue
+		echo "$dev wiops=$2" >"$GROUP/io.max" && return
+	done
+	make_group /sys/fs/cgroup/blkio 2>/dev/null || skip "missing: io.max or blkio.throttle"
+	echo "$dev $2" >"$GROUP/blkio.throttle.write_iops_device"
+}
+
+make_group() {
+	[[ -d $1 ]] || return
+	GROUP=$1/barriertrace-test.$$
+	mkdir "$GROUP" || return
+	on_exit "rmdir_group '$GROUP'"
+}
+
+rmdir_group() {
+	local pid
+	while read -r pid; do
+		kill -KILL "$pid"
+	done <"$1/cgroup.procs"
+	eventually 5 rmdir "$1"
+}
+
+# in_group WORDS...: as a command, in $IN_GROUP
+in_group() {
+	# shellcheck disable=SC2016  # for the inner shell
+	IN_GROUP=(sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$GROUP" "$@")
+}
+
+# ---- a traced run ----
+
+# trace WORD...: a run of this command; $J and $TXT are its reports
+trace() {
+	J=$BATS_TEST_TMPDIR/report.json TXT=$BATS_TEST_TMPDIR/report.txt
+	"$BT" "$RIG_DISK" --json "$J" -o "$TXT" -- "$@" >"$BATS_TEST_TMPDIR/output"
+}
+
+figures() {
+	jq -r '.sync as $s | ($s.total_ns | if . == 0 then 1 else . end) as $t |
+		"\(.verdict.class), share \(.verdict.share * 1000 | round / 10) %, unknown \(($s.ledger.unknown // 0) / $t * 10000 | round / 100) %, " +
+		"\($s.count) calls of \($s.total_ns / ([$s.count, 1] | max) / 1e4 | round / 100) ms: " +
+		([$s.ledger // {} | to_entries[] | select(.value / $t >= 0.01)] | sort_by(-.value) |
+		map("\(.key) \(.value / $t * 1000 | round / 10)") | join(", "))' "$J"
+}
+
+# Every ledger adds up to the nanosecond, and all of them to the whole.
+ledgers_add_up() {
+	jq -e '
+		def total(l): [l[]] | add // 0;
+		.sync as $s |
+		total($s.ledger // {}) == ($s.total_ns // 0) and
+		all($s.by_process[]?, $s.by_file[]?; total(.ledger) == .total_ns) and
+		all($s.slowest[]?; total(.ledger) == .duration_ns) and
+		([$s.by_process[]?.total_ns] | add // 0) == $s.total_ns and
+		([$s.by_file[]?.total_ns] | add // 0) == $s.total_ns and
+		([$s.by_process[]?.count] | add // 0) == $s.count and
+		([$s.calls[]?] | add // 0) == $s.count
+	' "$J" >/dev/null || { echo "a ledger doesn't add up"; return 1; }
+}
+
+nothing_lost() {
+	[[ $(json .run.lost_events "$J") == 0 && $(jq .run.incomplete "$J") == false ]] ||
+		{ jq -c '.run.lost // .lost' "$J"; return 1; }
+	[[ $(jq .sync.no_ledger "$J") == 0 ]] || { echo "$(jq .sync.no_ledger "$J") calls without a ledger"; return 1; }
+}
+
+# unknown_below SHARE
+unknown_below() {
+	jq -e "(.sync.ledger.unknown // 0) <= $1 * .sync.total_ns" "$J" >/dev/null ||
+		{ echo "unknown: more than $1"; jq -c '.sync.leaves[] | select(.cause == "unknown") | [.path, .ns]' "$J"; return 1; }
+}
+
+UNKNOWN=0.01	# the share of it that is allowed
+
+sound() { # what holds of every run
+	figures
+	ledgers_add_up && nothing_lost && unknown_below "$UNKNOWN"
+}
+
+class_is() { # CLASS [FAMILY]
+	jq -e --arg class "$1" --arg family "${2:-}" '.verdict |
+		.class == $class and (.family // "") == $family and (.sentence | length) > 20 and (.evidence | length) > 0
+	' "$J" >/dev/null || { jq -c .verdict "$J"; return 1; }
+}
+
+# says PATH WORD: of the verdict
+says() {
+	jq -e --arg word "$2" ".verdict$1 | if type == \"array\" then join(\"\\n\") else . end | contains(\$word)" "$J" >/dev/null ||
+		{ echo "no $2 in the verdict's $1"; return 1; }
+}
+
+# cause NAME: its share of the sync time
+cause() {
+	jq -r --arg c "$1" '(.sync.ledger[$c] // 0) / .sync.total_ns' "$J"
+}
+
+ledger_flush_ns() {
+	jq '.sync.ledger | (."flush.pre" // 0) + (."flush.post" // 0) + (."flush.only" // 0)' "$J"
+}
+
+# One writer waits for each of its flushes: the ledger's sum is the sum of the block requests' times.
+flushes_are_the_blocks() {
+	local ledger block
+	ledger=$(ledger_flush_ns)
+	block=$(jq '.devices[0].ops.flush.device.sum_ns // 0' "$J")
+	holds "$ledger >= $block * 0.99 && $ledger <= $block * 1.01"
+}
+
+# disk_hop N: what a plain flush takes beyond the daemon's own time, in ns, in $HOP
+disk_hop() {
+	local i ms
+	rig_reset
+	ms=$(kernel_stat "$RIG_DISK" 17)
+	for ((i = 0; i < $1; i++)); do
+		sync "$RIG_DEV"
+	done
+	ms=$(($(kernel_stat "$RIG_DISK" 17) - ms))
+	HOP=$(((ms * 1000000 - $(rig_stat flush_sum_ns)) / $1))
+	rig_reset
+}
+
+# The disk's own clock, and the way to it and back.
+flushes_are_the_disks() {
+	local ledger disk
+	ledger=$(ledger_flush_ns)
+	disk="($(rig_stat flush_sum_ns) + $(rig_stat flush_count) * $HOP)"
+	holds "$ledger >= $disk * 0.98 && $ledger <= $disk * 1.02"
+}
+
+# one_of_three COMMAND...: what a busy machine can spoil has to hold in one run of three. (Tracepoints miss events while
+# another tracer comes or goes, a compiler takes the CPU.) A ledger that doesn't add up is no such thing.
+one_of_three() {
+	local try
+	for try in 1 2 3; do
+		"$@" && return
+		echo "try $try: failed"
+		[[ ! -e $J ]] || ledgers_add_up || return
+	done
+	return 1
+}
+
+# answer CLASS FAMILY COMMAND...: what a run of it has to come to, in one of three
+answer() {
+	one_of_three answer_once "$@" || return
+	comment "$(figures)"
+}
+
+answer_once() {
+	local class=$1 family=$2
+	shift 2
+	trace "$@" && sound && class_is "$class" "$family"
+}
