@@ -38,8 +38,7 @@ static void add_device(struct frame_device *fd, const struct view_counts *v, boo
 	block_finish(d);
 	/* an interval's edges are not the same instant for the kernel's counters and ours */
 	if (!r->filter && !interval)
-		report_add_lost(r, block_missed(d), "requests that the kernel counted and this trace missed (another tracer "
-						    "came or went?)");
+		report_add_lost(r, block_missed(d), "requests that the kernel counted and this trace missed");
 }
 
 static uint64_t requests_of(const struct report_device *d)

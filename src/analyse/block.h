@@ -17,8 +17,8 @@ void block_add_view(struct report_device *d, const struct view_counts *v, bool o
 void block_finish(struct report_device *d);
 
 /*
- * Requests that the kernel counted over the run and that are missing here: tracepoints miss events while another tracer attaches
- * or detaches. 0 when the kernel's counters are not known. The kernel's counters have to be read before ours.
+ * Requests that the kernel counted over the run and that are missing here: tracepoints were seen to miss
+ * a few, most of all while another tracer attaches or detaches. 0 when the kernel's counters are not known. The kernel's counters have to be read before ours.
  */
 uint64_t block_missed(const struct report_device *d);
 

@@ -2,11 +2,11 @@
 /*
  * What the kernel does, as far as it makes one caller wait for another:
  * - jbd2 (fs/jbd2/commit.c): one commit at a time takes everything that was changed before it began; who comes later waits
- *   for the next one, together with all others who do.
- * - blk-flush (block/blk-flush.c): one FLUSH is in the device at a time and serves all who waited when it was started (C1); none is
- *   started while data of a barrier write is on its way (C2). The waiters that a FLUSH served go on one by one, each
- *   looks whether the next FLUSH can be started: one that does keeps back the data of those behind it.
+ *   for the next one, together with all others who do. A file that is synced changes last when its data has been written:
+ *   then its blocks become valid (ext4_end_io).
  * - The blocks that a commit writes can't be changed until they are written (BH_Shadow in fs/jbd2/transaction.c).
+ * - blk-flush (block/blk-flush.c): one FLUSH is in the device at a time and serves all who waited when it was started (C1);
+ *   none is started while data of a barrier write is on its way (C2).
  * - Many a device begins nothing while it flushes.
  * - n tasks that compute on c CPUs get min(1, c/n) of one each (processor sharing).
  * Otherwise device writes of different tasks don't disturb each other.
@@ -23,9 +23,9 @@
 
 enum state {
 	/* a task */
-	S_START, S_FREE, S_GAP, S_OWN, S_COMMIT, S_FLUSH, S_HOP, S_TAIL, S_END,
+	S_START, S_FREE, S_GAP, S_OWN, S_COMMIT, S_FLUSH, S_SECOND, S_HOP, S_TAIL, S_END,
 	/* the journal */
-	S_IDLE, S_BEFORE, S_PRE, S_DATA, S_POST, S_AFTER,
+	S_IDLE, S_WAKE, S_BEFORE, S_PRE, S_DATA, S_POST, S_AFTER,
 	/* the device's FLUSH */
 	S_FLUSHING,
 };
@@ -145,12 +145,12 @@ static uint64_t passing(const struct sim *s, const struct sim_phase *p)
 	return ns;
 }
 
-/* CPU time first, then what just passes; the actor's state says what comes then. */
+/* CPU time first, then what just passes; the actor's state says what comes then. A commit always writes its blocks. */
 static void run_phase(struct sim *s, uint32_t i, enum state state, const struct sim_phase *p)
 {
 	s->actor[i].state = state;
 	s->actor[i].delay = passing(s, p);
-	s->actor[i].writes = p->ns[SIM_WRITE] > 0 || i == s->journal;
+	s->actor[i].writes = p->ns[SIM_WRITE] > 0 || state == S_BEFORE;
 	compute(s, i, p->ns[SIM_CPU]);
 }
 
@@ -201,12 +201,23 @@ static void flush_done(struct sim *s)
 
 /* ---- the journal ---- */
 
+/* From here on changes belong to the next commit. */
 static void start_commit(struct sim *s)
 {
+	struct sim_phase rest = s->commit->before;
+
+	rest.ns[SIM_RUNQ] = 0;
 	s->wanted = false;
 	s->running++;
+	run_phase(s, s->journal, S_BEFORE, &rest);
+}
+
+/* Its thread has to be woken, wherever in `before` it waited for a CPU: who comes until it runs is still in time. */
+static void wake_journal(struct sim *s)
+{
 	s->commit = &s->in->commit[s->n_done++ % s->in->n_commits];
-	run_phase(s, s->journal, S_BEFORE, &s->commit->before);
+	s->actor[s->journal].state = S_WAKE;
+	wait(s, s->journal, s->without->kind[SIM_RUNQ] ? 0 : s->commit->before.ns[SIM_RUNQ]);
 }
 
 static void end_commit(struct sim *s)
@@ -226,7 +237,7 @@ static void end_commit(struct sim *s)
 		}
 	}
 	if (s->wanted && s->actor[s->journal].state == S_IDLE)
-		start_commit(s);
+		wake_journal(s);
 }
 
 /* Its blocks are written: now comes the record. */
@@ -252,6 +263,9 @@ static void step_journal(struct sim *s)
 	bool none = s->without->flush;
 
 	switch (s->actor[s->journal].state) {
+	case S_WAKE:
+		start_commit(s);
+		break;
 	case S_BEFORE:
 		s->actor[s->journal].state = S_PRE;
 		blocks_written(s);
@@ -287,12 +301,26 @@ static const struct sim_call *call_of(const struct sim *s, uint32_t i)
 	return &s->in->call[s->actor[i].call];
 }
 
+static void second_flush(struct sim *s, uint32_t i)
+{
+	const struct sim_call *c = call_of(s, i);
+
+	if (c->post && !s->without->post)
+		want_flush(s, i, S_SECOND, c->post);
+	else
+		run_phase(s, i, S_HOP, c->flush || c->post ? &c->hop : &s->usual_hop);
+}
+
 static void empty_flush(struct sim *s, uint32_t i, uint32_t service)
 {
-	if (service && !s->without->flush)
+	const struct sim_call *c = call_of(s, i);
+
+	if (s->without->flush || (!service && !c->post))
+		run_phase(s, i, S_TAIL, &c->tail);
+	else if (service)
 		want_flush(s, i, S_FLUSH, service);
 	else
-		run_phase(s, i, S_TAIL, &call_of(s, i)->tail);
+		second_flush(s, i);
 }
 
 static void want_commit(struct sim *s, uint32_t i)
@@ -310,7 +338,7 @@ static void want_commit(struct sim *s, uint32_t i)
 	if (a->tid == s->running)
 		s->wanted = true;
 	if (s->wanted && s->actor[s->journal].state == S_IDLE)
-		start_commit(s);
+		wake_journal(s);
 }
 
 /* Before its call, does it have to wait until blocks are written? At the beginning of what it does then, or at the end. */
@@ -362,7 +390,7 @@ static void step(struct sim *s, uint32_t i)
 			break;
 		/* fall through */
 	case S_START:
-		a->tid = s->running - (c->before && s->actor[s->journal].state != S_IDLE);
+		a->tid = c->before ? s->committed + 1 : s->running;
 		run_phase(s, i, S_OWN, &c->own);
 		break;
 	case S_OWN:
@@ -377,7 +405,10 @@ static void step(struct sim *s, uint32_t i)
 		empty_flush(s, i, c->flush);
 		break;
 	case S_FLUSH:
-		run_phase(s, i, S_HOP, c->flush ? &c->hop : &s->usual_hop);
+		second_flush(s, i);
+		break;
+	case S_SECOND:
+		run_phase(s, i, S_HOP, &c->hop);
 		break;
 	case S_HOP:
 		run_phase(s, i, S_TAIL, &c->tail);

@@ -22,6 +22,7 @@ struct sim_call {
 	uint64_t gap;		/* since the end of the task's call before; of its first call: since the simulation's start */
 	uint32_t task;		/* from 0; calls of one task follow one another */
 	uint32_t flush;		/* the empty flush that it waited for was in the device so long; 0: none */
+	uint32_t post;		/* and then another one, behind a barrier write of its own */
 	bool commit;		/* it waited for a commit of the journal */
 	bool before;		/* and a commit that had begun when it came was enough: the change was older */
 	bool blocked;		/* what it does before the call cannot be done while a commit writes its blocks */

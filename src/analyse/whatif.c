@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The prediction is wall time - span + span * without / observed: `span` is the run from its first sync call to its last one,
+ * The prediction is wall time - span + span * without / observed: `span` is the run from its first sync call to its last,
  * `observed` and `without` are what the simulation makes of it as it was and with a family taken away. What the simulation
  * doesn't know of is in both, and cancels out. With a single task nobody waits for anybody, and the prediction is
  * the wall time less what goes away.
+ *
+ * What a flush costs beside itself and how it is seen:
+ * - the way to the device and back: all that lies between an empty flush's allocation and its sender's running again, and
+ *   between the steps of a barrier write;
+ * - writes that a device holds until it has flushed: release_writes();
+ * - changes that wait for such a write of the journal: unblock();
+ * - commits and FLUSHes that are shared, or that come too early: sim.c.
+ * Not seen: that CPUs are slower after a long sleep (cold caches, idle states). So the gain comes out rather too small.
  */
 #include "whatif.h"
 
@@ -120,6 +128,8 @@ static void next_commit(struct reading *r, uint64_t key)
 	if (k->key)
 		*k = (struct kept_commit){ .c.before = k->c.after, .write = k->after_write, .blocks.from = k->after_from };
 	k->key = key;
+	if (!k->blocks.from)
+		k->blocks.from = r->time;
 	k->blocks.to = r->time;
 }
 
@@ -175,11 +185,13 @@ static void read_own(struct reading *r, const struct walk_slice *s)
 	if (s->part == PART_EMPTY || s->part == PART_PRE || s->part == PART_POST) {
 		if (cause_family(s->cause) != FAMILY_FLUSH)
 			spend(&c->hop, s);
+		else if (s->cause == CAUSE_FLUSH_POST)
+			c->post = sum(c->post, s->ns);
 		else if (s->cause != CAUSE_FLUSH_WAIT)
 			c->flush = sum(c->flush, s->ns);
 		return;
 	}
-	if (c->commit || c->flush) {
+	if (c->commit || c->flush || c->post) {
 		spend(&c->tail, s);
 	} else {
 		spend(&c->own, s);
@@ -373,6 +385,7 @@ static uint32_t *calls_left(const struct scene *sc)
 /* Was the commit that satisfied it under way already? Its change was older than the call, then. */
 static bool came_late(const struct kept *k, const struct kept_commit *c)
 {
+	/* of one that nobody saw begin, blocks is empty */
 	return k->enter > c->blocks.from || c->blocks.from == c->blocks.to;
 }
 
@@ -463,8 +476,8 @@ static void release(const struct scene *sc, const struct interval *write, struct
 }
 
 /*
- * Does a write that comes while the device flushes wait for the end of that? It does if those that had the time
- * to get done before, half as much again as a write takes alone, mostly didn't. Then the time that they were held is not theirs.
+ * Does a write that comes while the device flushes wait for the end of that? It does if those that had the time to get done
+ * before, half as much again as a write takes alone, mostly didn't. Then the time that they were held is not theirs.
  */
 static void release_writes(struct scene *sc)
 {
@@ -503,9 +516,9 @@ static uint64_t overlap(const struct scene *sc, uint64_t begin, uint64_t end, bo
 }
 
 /*
- * What a task does between its calls stops at blocks that a commit is writing. Whether it does is not seen, but a gap that ended
- * while blocks were being written was not stopped, and one in which they got ready probably was: as many of
- * the gaps are taken to be such that can be.
+ * What a task does between its calls stops at blocks that a commit is writing. Whether it does is not seen, but a gap that
+ * ended while blocks were being written was not stopped, and one in which they got ready probably was: as many of the
+ * gaps are taken to be such that can be.
  */
 static void unblock(struct scene *sc)
 {

@@ -26,7 +26,7 @@ void whatif_request(struct whatif *w, const struct wire_request *r);
 /* A followed task came onto this CPU. */
 void whatif_cpu(struct whatif *w, uint32_t cpu);
 
-/* Fills r->whatif from r->wall_ns, r->sync and what was kept; leaves out what has less than 1 % of the ledger. Once per report. */
+/* Fills r->whatif from r->wall_ns, r->sync and what was kept; leaves out what has less than 1 % of the ledger. Once. */
 void whatif_make(struct report *r, const struct whatif *w);
 
 /* Forgets all calls. */
