@@ -413,7 +413,8 @@ static int loop(struct trace *t, struct err *e)
 			t->filter.ended = true;
 		if (p[4].revents)
 			session_drain(t->s);
-		if (t->interval_ns && clock_ns() >= t->next_interval_ns) {
+		/* the last one is reported behind the loop */
+		if (t->interval_ns && clock_ns() >= t->next_interval_ns && !finished(t)) {
 			t->next_interval_ns += t->interval_ns;
 			err = report_interval(t, e);
 		}

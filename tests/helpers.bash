@@ -161,3 +161,12 @@ fio_json() {
 	fio --name=t --ioengine=sync --direct=1 --bs=4k --randrepeat=0 --output-format=json --output="$out" "$@"
 }
 
+
+# Some kernels run no tracing program at all on top of certain tasks: where a completion's interrupt meets such a task,
+# neither we nor ftrace nor biolatency see it (sched_switch to and from it is not seen either). The tool finds that out by the
+# kernel's own counters and says so. So whatever it calls whole has to be exact, at once; what it doesn't is tried again.
+TRIES=12
+
+whole() { # JSON
+	[[ $(jq '.run.lost_events + ([.devices[]?.unpaired // 0] | add // 0)' "$1") == 0 ]]
+}

@@ -21,7 +21,7 @@ teardown() {
 
 any_disk() {
 	need_tracing
-	DISK=$(lsblk -ndo NAME | head -n 1)
+	DISK=$(lsblk -bndo NAME,SIZE | awk '$2 { print $1; exit }')
 	[[ $DISK ]] || skip "missing: a disk"
 }
 

@@ -151,7 +151,7 @@ line_has() { # PATTERN: some line of the output is like this
 	run_setup --dry-run demo
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = 'pacman -Sy' ]
-	line_has 'pacman -S --needed --noconfirm gcc * bpf * util-linux-libs systemd-libs sqlite'
+	line_has 'pacman -S --needed --noconfirm gcc * bpf * util-linux-libs sqlite'
 	mkdir -p "$root/var/lib/pacman/sync"
 	: >"$root/var/lib/pacman/sync/core.db"
 	run_setup --dry-run demo
