@@ -5,6 +5,7 @@
 # what they get wrong we know.
 
 load ../helpers
+try_tests_again
 
 setup() {
 	need_rig
