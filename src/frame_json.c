@@ -11,7 +11,7 @@
 #include "frame.h"
 #include "mem.h"
 
-enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_DOUBLE, M_STRV, M_U32S };
+enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_STRV, M_U32S };
 
 struct member {
 	const char *key;
@@ -125,7 +125,6 @@ static json_t *member_out(const struct member *m, const void *p)
 	case M_U32:	return json_integer(*(const uint32_t *)p);
 	case M_INT:	return json_integer(*(const int *)p);
 	case M_BOOL:	return json_boolean(*(const bool *)p);
-	case M_DOUBLE:	return json_real(*(const double *)p);
 	case M_STRV:	return *(char **const *)p ? strv_out(*(char **const *)p) : NULL;
 	case M_U32S:	return u32s_out(p, m->size / sizeof(uint32_t));
 	}
@@ -245,7 +244,6 @@ static void member_in(const struct member *m, const json_t *j, void *p)
 	case M_U32:	*(uint32_t *)p = (uint32_t)json_integer_value(j); break;
 	case M_INT:	*(int *)p = (int)json_integer_value(j); break;
 	case M_BOOL:	*(bool *)p = json_is_true(j); break;
-	case M_DOUBLE:	*(double *)p = json_number_value(j); break;
 	case M_STRV:	*(char ***)p = strv_in(j); break;
 	case M_U32S:	u32s_in(j, p, m->size / sizeof(uint32_t)); break;
 	}

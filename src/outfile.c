@@ -9,20 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "caller.h"
 #include "mem.h"
 
 static int fail(const struct outfile *o, int code, struct err *e)
 {
 	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s", o->path, strerror(code));
-}
-
-/* Under sudo the file belongs to the person who called; it is ours alone until then. */
-static void give_to_caller(int fd)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-
-	if (geteuid() == 0 && uid && gid && fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		return;	/* it stays root's: no harm done */
 }
 
 static int open_in_place(struct outfile *o, int flags, struct err *e)
@@ -47,7 +39,7 @@ static int open_beside(struct outfile *o, struct err *e)
 	}
 	if (fchmod(o->fd, 0644))
 		err = fail(o, errno, e);
-	give_to_caller(o->fd);
+	caller_give(o->fd);
 	return err;
 }
 

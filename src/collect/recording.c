@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "caller.h"
 #include "mem.h"
 #include "num.h"
 
@@ -142,15 +143,6 @@ static int write_all(int fd, const uint8_t *p, size_t n)
 	return 0;
 }
 
-/* Under sudo a new file belongs to the person who called. */
-static void give_to_caller(int fd)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-
-	if (geteuid() == 0 && uid && gid && fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		return;	/* it stays root's: no harm done */
-}
-
 static int open_for_writing(const char *path, struct err *e)
 {
 	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
@@ -158,7 +150,7 @@ static int open_for_writing(const char *path, struct err *e)
 	struct stat st;
 
 	if (fd >= 0) {
-		give_to_caller(fd);
+		caller_give(fd);
 		return fd;
 	}
 	if (errno == EEXIST)

@@ -61,29 +61,13 @@ static void devices(struct text *t)
 	buf_free(&one);
 }
 
-/* Quotes an argument that a reader could take for several. */
-static void argument(struct text *t, struct buf *b, const char *arg)
-{
-	const char *quote = "";
-
-	if (!*arg || strpbrk(arg, " \t\n\"\\$&|;<>()*?"))
-		quote = strchr(arg, '\'') ? "\"" : "'";
-	buf_str(b, quote);
-	text_raw(t, b, arg);
-	buf_str(b, quote);
-}
-
 static void command(struct text *t)
 {
 	const struct report *r = t->r;
 	struct buf b = { 0 };
 	bool failed;
 
-	for (size_t i = 0; r->command && r->command[i]; i++) {
-		if (i)
-			buf_char(&b, ' ');
-		argument(t, &b, r->command[i]);
-	}
+	text_arguments(t, &b, r->command);
 	if (b.data)
 		text_para(t, "command", STYLE_PLAIN, b.data);
 	buf_clear(&b);

@@ -36,6 +36,8 @@ void text_dur(struct text *t, struct buf *b, uint64_t ns);
 void text_num(struct buf *b, struct num n);
 /* Appends raw bytes of the world, escaped. */
 void text_raw(struct text *t, struct buf *b, const char *raw);
+/* Appends a command line, its arguments quoted where a reader could take one for several. NULL is fine. */
+void text_arguments(struct text *t, struct buf *b, char *const *argv);
 /* Appends ", " unless b is empty, then the formatted words. */
 void text_item(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

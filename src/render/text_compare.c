@@ -60,25 +60,9 @@ static void sentence(struct text *t, const struct comparison *c)
 	buf_free(&b);
 }
 
-/* Quotes an argument that a reader could take for several. */
-static void argument(struct text *t, struct buf *b, const char *arg)
-{
-	const char *quote = "";
-
-	if (!*arg || strpbrk(arg, " \t\n\"\\$&|;<>()*?"))
-		quote = strchr(arg, '\'') ? "\"" : "'";
-	buf_str(b, quote);
-	text_raw(t, b, arg);
-	buf_str(b, quote);
-}
-
 static void command(struct text *t, const struct report *r, struct buf *b)
 {
-	for (size_t i = 0; r->command && r->command[i]; i++) {
-		if (i)
-			buf_char(b, ' ');
-		argument(t, b, r->command[i]);
-	}
+	text_arguments(t, b, r->command);
 	if (!r->command || !r->command[0])
 		buf_str(b, "no command");
 	if (r->have_exit_status && r->exit_status)

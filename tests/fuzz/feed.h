@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* feed.h - where the records go that the decoder yields: feed_sync.c or, without the analysis, feed_none.c. */
+/* feed.h - where the records go that the decoder yields: feed_sync.c. */
 #ifndef FUZZ_FEED_H
 #define FUZZ_FEED_H
 
