@@ -29,7 +29,7 @@ Q := @
 say = @printf '  %-8s %s\n'
 endif
 
-LIBS := libbpf libelf zlib jansson mount
+LIBS := libbpf libelf zlib jansson mount sqlite3 ncursesw
 # expanded when a rule needs it: scripts/setup may have to install pkg-config and the libraries first
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
 LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
@@ -77,6 +77,9 @@ $(O)/src/%.o: src/%.c VERSION | $(SKEL)
 	@mkdir -p $(@D)
 	$(say) CC $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# the compiler's list of what it read does not name them
+$(O)/src/render/assets.o $(O)/san/src/render/assets.o: $(wildcard src/render/assets/*)
 
 $(O)/barriertrace: $(OBJS)
 	$(say) LINK $@

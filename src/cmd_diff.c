@@ -51,8 +51,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	return 0;
 }
 
-/* ---- how to draw: as output.c does for reports ---- */
-
 /* ---- the work ---- */
 
 static int write_outputs(struct outputs *o, const struct comparison *c, struct err *e)
@@ -95,7 +93,7 @@ static int run(struct ctx *c, char *const *path, struct err *e, int *status)
 	int err = 0;
 
 	for (int i = 0; i < SIDES && !err; i++)
-		err = replay(path[i], &r[i], &damage[i], e);
+		err = replay(path[i], false, &r[i], &damage[i], e);
 	if (!err)
 		err = compare(&c->out, path, r, e);
 	*status = r[SIDE_A].incomplete || r[SIDE_B].incomplete ? EXIT_INCOMPLETE : EXIT_OK;

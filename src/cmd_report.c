@@ -13,6 +13,7 @@ enum { OPT_OUTPUT, OPT_JSON, OPT_ASCII, OPT_QUIET, OPT_VERBOSE, OPT_HELP };
 static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", NULL },
 	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", NULL },
+	OUTPUT_OPTIONS
 	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "quiet", 'q', NULL, OPT_QUIET, "Tables only: no histograms, no notes.", NULL },
 	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", NULL },
@@ -40,6 +41,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 
 	(void)e;
+	if (outputs_set(&c->out, id, value))
+		return 0;
 	switch (id) {
 	case OPT_OUTPUT:	c->out.text_path = value; break;
 	case OPT_JSON:		c->out.json_path = value; break;
@@ -55,7 +58,7 @@ static int run(struct ctx *c, const char *path, struct err *e, int *status)
 {
 	struct report r = { 0 };
 	char *damage = NULL;
-	int err = replay(path, &r, &damage, e);
+	int err = replay(path, outputs_want_detail(&c->out), &r, &damage, e);
 
 	if (!err)
 		err = outputs_open(&c->out, TEXT_STDOUT, e);

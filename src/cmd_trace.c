@@ -64,6 +64,7 @@ static const struct option_def options[] = {
 	  "terminal the report is redrawn in place.", G_RUN },
 	DURATION_OPTION
 	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", G_OUT },
+	OUTPUT_OPTIONS
 	OTHER_OPTIONS
 	{ 0 },
 };
@@ -73,6 +74,7 @@ static const struct option_def record_options[] = {
 	{ "text", 0, "FILE", OPT_OUTPUT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	WHAT_OPTIONS
 	DURATION_OPTION
+	OUTPUT_OPTIONS
 	OTHER_OPTIONS
 	{ 0 },
 };
@@ -171,6 +173,8 @@ static int set(void *ctx, int id, const char *value, struct err *e)
 {
 	struct trace *t = ctx;
 
+	if (outputs_set(&t->out, id, value))
+		return 0;
 	switch (id) {
 	case OPT_PID:		return filter_pid(&t->filter, value, e);
 	case OPT_CGROUP:	return filter_cgroup(&t->filter, value, e);
@@ -313,6 +317,7 @@ static int start(struct trace *t, struct err *e)
 	want->command = t->argv != NULL;
 	want->ledger = !t->no_ledger;
 	t->session.stream = t->interval_ns > 0;
+	t->session.detail = outputs_want_detail(&t->out);
 	t->session.command = t->argv;
 	err = session_open(&t->session, &t->s, e);
 	if (!err && t->argv)

@@ -9,7 +9,7 @@
 #include "analyse/whatif.h"
 #include "mem.h"
 
-#define SLOWEST_CALLS 10
+#define SLOWEST_CALLS 200	/* to pick from in a page; most outputs show REPORT_SLOWEST */
 
 struct sync_opts frame_sync_opts(const struct frame *f)
 {
@@ -21,6 +21,7 @@ struct sync_opts frame_sync_opts(const struct frame *f)
 		.n_devices = f->n_places,
 		.only_traced = !f->all,
 		.slowest = SLOWEST_CALLS,
+		.detail = f->detail,
 	};
 }
 
@@ -103,8 +104,10 @@ void frame_report(struct frame *f, const struct view_counts *views, struct sync_
 		return;
 	out->have_sync = true;
 	sync_report(sync, &out->sync, interval);
-	if (!interval)
+	if (!interval) {
 		whatif_make(out, sync_whatif(sync));
+		out->detail = sync_take_detail(sync);
+	}
 	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
 }
 

@@ -29,6 +29,7 @@ struct frame {
 	bool all;			/* every disk was traced: those without I/O are left out */
 	bool only_command;		/* those that the command did not reach are left out */
 	bool ledger;			/* sync calls were traced */
+	bool detail;			/* every call is wanted; the caller's wish, no part of a recording */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	struct sync_device *place;
 	size_t n_places;

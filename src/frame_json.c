@@ -153,6 +153,33 @@ static json_t *array_out(const struct member *m, const void *first, size_t n, si
 	return a;
 }
 
+/* {"column_ns": .., "n": [column, row, count, column, row, ..]} */
+static json_t *heat_out(const struct heat *h)
+{
+	json_t *n = xmust(json_array());
+
+	for (uint32_t c = 0; c < h->columns; c++) {
+		for (int r = 0; r < HEAT_ROWS; r++) {
+			if (!h->n[c][r])
+				continue;
+			json_array_append_new(n, json_integer(c));
+			json_array_append_new(n, json_integer(r));
+			json_array_append_new(n, json_integer(h->n[c][r]));
+		}
+	}
+	return xmust(json_pack("{s:I, s:o}", "column_ns", (json_int_t)h->column_ns, "n", n));
+}
+
+static json_t *heats_out(const struct report_device *d)
+{
+	json_t *o = xmust(json_object());
+
+	for (int c = 0; c < HEAT_CLASSES; c++)
+		if (d->heat[c])
+			json_object_set_new(o, heat_class_name((enum heat_class)c), heat_out(d->heat[c]));
+	return o;
+}
+
 static json_t *device_out(const struct frame_device *fd)
 {
 	json_t *o = struct_out(device_members, &fd->facts);
@@ -161,6 +188,7 @@ static json_t *device_out(const struct frame_device *fd)
 	json_object_set_new(o, "mounts", array_out(mount_members, fd->facts.mounts, fd->facts.n_mounts,
 						   sizeof(struct report_mount)));
 	json_object_set_new(o, "views", struct_out(view_members, fd));
+	json_object_set_new(o, "heat", heats_out(&fd->facts));
 	return o;
 }
 
@@ -265,6 +293,39 @@ static void array_in(const struct member *m, const json_t *a, void **first, size
 		struct_in(m, json_array_get(a, i), grow(first, n, size));
 }
 
+/* NULL when it makes no sense: a picture less, no reason to refuse the rest. */
+static struct heat *heat_in(const json_t *o)
+{
+	const json_t *n = json_object_get(o, "n");
+	json_int_t width = json_integer_value(json_object_get(o, "column_ns"));
+	struct heat *h;
+
+	if (width <= 0 || width > INT64_MAX / HEAT_COLUMNS)
+		return NULL;
+	h = xcalloc(1, sizeof(*h));
+	h->column_ns = (uint64_t)width;
+	for (size_t i = 0; i + 2 < json_array_size(n); i += 3) {
+		json_int_t c = json_integer_value(json_array_get(n, i)), r = json_integer_value(json_array_get(n, i + 1));
+
+		if (c < 0 || c >= HEAT_COLUMNS || r < 0 || r >= HEAT_ROWS)
+			continue;
+		h->n[c][r] = (uint32_t)json_integer_value(json_array_get(n, i + 2));
+		if (c >= h->columns)
+			h->columns = (uint32_t)c + 1;
+	}
+	return h;
+}
+
+static void heats_in(const json_t *o, struct report_device *d)
+{
+	for (int c = 0; c < HEAT_CLASSES; c++) {
+		const json_t *j = json_object_get(o, heat_class_name((enum heat_class)c));
+
+		if (j)
+			d->heat[c] = heat_in(j);
+	}
+}
+
 static bool sane_views(const struct frame *f, const struct frame_device *fd)
 {
 	if (fd->view >= f->views || fd->n_parts > WIRE_MAX_PARTS)
@@ -284,6 +345,7 @@ static bool device_in(const json_t *o, struct frame *f)
 	array_in(mount_members, json_object_get(o, "mounts"), (void **)&fd->facts.mounts, &fd->facts.n_mounts,
 		 sizeof(struct report_mount));
 	struct_in(view_members, json_object_get(o, "views"), fd);
+	heats_in(json_object_get(o, "heat"), &fd->facts);
 	return sane_views(f, fd);
 }
 

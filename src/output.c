@@ -1,12 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "output.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "caller.h"
+#include "mem.h"
+
 #define WIDEST 120	/* longer lines are hard to read */
+
+struct file_row {
+	render_fn *render;
+	bool detail;
+};
+
+#define ROW(row, option, arg, fn, detail, help) [RENDER_##row] = { fn, detail },
+static const struct file_row file_rows[RENDER_N_FILES] = { RENDER_FILES(ROW) };
+#undef ROW
+
+struct csv_row {
+	const char *name;
+	render_fn *render;
+};
+
+#define ROW(file, fn) { file, fn },
+static const struct csv_row csv_rows[] = { RENDER_CSV(ROW) };
+#undef ROW
+
+#define N_CSV (sizeof(csv_rows) / sizeof(csv_rows[0]))
+
+bool outputs_set(struct outputs *o, int id, const char *value)
+{
+	if (id == OUTPUT_CSV)
+		o->csv_dir = value;
+	else if (id >= OUTPUT_ID && id < OUTPUT_CSV)
+		o->file_path[id - OUTPUT_ID] = value;
+	else
+		return false;
+	return true;
+}
+
+bool outputs_want_detail(const struct outputs *o)
+{
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		if (o->file_path[i] && file_rows[i].detail)
+			return true;
+	return o->csv_dir;
+}
 
 static bool utf8_locale(void)
 {
@@ -38,12 +83,66 @@ struct render_opts outputs_text_opts(const struct outputs *o)
 	};
 }
 
-int outputs_open(struct outputs *o, enum text_default text, struct err *e)
+/* Only a directory of this very name: a link could lead into someone else's place. */
+static int open_dir(const char *path, struct err *e)
 {
-	bool json_stdout = o->json_path && !strcmp(o->json_path, "-");
+	bool made;
+	int fd;
+
+	if (!*path)
+		return err_set(e, EINVAL, EXIT_USAGE, "--csv needs the name of a directory");
+	made = !mkdir(path, 0755);
+	fd = made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path, strerror(errno));
+	if (made)
+		caller_give(fd);
+	close(fd);
+	return 0;
+}
+
+static int open_csv(struct outputs *o, struct err *e)
+{
+	int err = open_dir(o->csv_dir, e);
+
+	if (err)
+		return err;
+	o->csv = xcalloc(N_CSV, sizeof(*o->csv));
+	for (size_t i = 0; i < N_CSV; i++)
+		o->csv[i].fd = -1;
+	for (size_t i = 0; i < N_CSV && !err; i++) {
+		char *path = xasprintf("%s/%s", o->csv_dir, csv_rows[i].name);
+
+		strv_add(&o->csv_path, path);
+		err = outfile_open(&o->csv[i], path, false, e);
+	}
+	return err;
+}
+
+static int open_files(struct outputs *o, struct err *e)
+{
 	int err = 0;
 
-	if (o->json_path)
+	for (int i = 0; i < RENDER_N_FILES && !err; i++)
+		if (o->file_path[i])
+			err = outfile_open(&o->file[i], o->file_path[i], false, e);
+	return !err && o->csv_dir ? open_csv(o, e) : err;
+}
+
+static bool any_on_stdout(const struct outputs *o)
+{
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		if (o->file_path[i] && !strcmp(o->file_path[i], "-"))
+			return true;
+	return o->json_path && !strcmp(o->json_path, "-");
+}
+
+int outputs_open(struct outputs *o, enum text_default text, struct err *e)
+{
+	bool stdout_taken = any_on_stdout(o);
+	int err = open_files(o, e);
+
+	if (!err && o->json_path)
 		err = outfile_open(&o->json, o->json_path, o->stream, e);
 	if (err)
 		return err;
@@ -51,7 +150,7 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 		err = outfile_open(&o->text, o->text_path, o->stream, e);
 	else if (text == TEXT_STDERR)
 		o->text = (struct outfile){ .fd = dup(STDERR_FILENO), .path = "standard error" };
-	else if (text == TEXT_STDOUT && !json_stdout)
+	else if (text == TEXT_STDOUT && !stdout_taken)
 		err = outfile_open(&o->text, "-", o->stream, e);
 	o->on_screen = !err && o->stream && !o->text_path && o->text.fd >= 0 && isatty(o->text.fd);
 	return err;
@@ -86,10 +185,37 @@ static int write_json(struct outputs *o, const struct report *r, struct err *e)
 	return err;
 }
 
+static int write_file(struct outfile *f, render_fn *render, const struct report *r, struct err *e)
+{
+	const struct render_opts opts = { 0 };
+	struct buf b = { 0 };
+	int err;
+
+	if (f->fd < 0)
+		return 0;
+	render(r, &opts, &b);
+	err = outfile_write(f, &b, e);
+	buf_free(&b);
+	return err;
+}
+
+static int write_files(struct outputs *o, const struct report *r, struct err *e)
+{
+	int err = 0;
+
+	for (int i = 0; i < RENDER_N_FILES && !err; i++)
+		err = write_file(&o->file[i], file_rows[i].render, r, e);
+	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
+		err = write_file(&o->csv[i], csv_rows[i].render, r, e);
+	return err;
+}
+
 int outputs_write(struct outputs *o, const struct report *r, struct err *e)
 {
 	int err = o->json.fd >= 0 ? write_json(o, r, e) : 0;
 
+	if (!err && r->final)
+		err = write_files(o, r, e);
 	if (!err && o->text.fd >= 0)
 		err = write_text(o, r, e);
 	return err;
@@ -99,11 +225,25 @@ int outputs_commit(struct outputs *o, struct err *e)
 {
 	int err = outfile_commit(&o->text, e);
 
-	return err ? err : outfile_commit(&o->json, e);
+	if (!err)
+		err = outfile_commit(&o->json, e);
+	for (int i = 0; i < RENDER_N_FILES && !err; i++)
+		err = outfile_commit(&o->file[i], e);
+	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
+		err = outfile_commit(&o->csv[i], e);
+	return err;
 }
 
 void outputs_close(struct outputs *o)
 {
 	outfile_close(&o->text);
 	outfile_close(&o->json);
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		outfile_close(&o->file[i]);
+	for (size_t i = 0; i < N_CSV && o->csv; i++)
+		outfile_close(&o->csv[i]);
+	free(o->csv);
+	strv_free(o->csv_path);
+	o->csv = NULL;
+	o->csv_path = NULL;
 }

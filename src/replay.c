@@ -13,7 +13,7 @@
 
 struct replay {
 	struct frame begin, end;
-	bool have_begin, have_end;
+	bool have_begin, have_end, detail;
 	struct sync_analysis *sync;
 	struct view_counts *views;	/* room for every view that the frames may name */
 	uint32_t n_views;
@@ -39,6 +39,7 @@ static int take_begin(struct replay *p, const struct recording_record *rec, stru
 	if (err)
 		return err;
 	p->have_begin = true;
+	p->begin.detail = p->detail;
 	o = frame_sync_opts(&p->begin);
 	p->sync = sync_new(&o);
 	return 0;
@@ -103,9 +104,9 @@ static void finish(struct replay *p, struct report *out)
 	out->final = true;
 }
 
-int replay(const char *path, struct report *out, char **damage, struct err *e)
+int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e)
 {
-	struct replay p = { 0 };
+	struct replay p = { .detail = detail };
 	struct recording *r;
 	struct recording_record rec;
 	int err = recording_open(path, &r, e);

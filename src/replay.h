@@ -3,13 +3,15 @@
 #ifndef BT_REPLAY_H
 #define BT_REPLAY_H
 
+#include <stdbool.h>
+
 #include "err.h"
 #include "report.h"
 
 /*
  * Reads a recording to its end and makes the report that the live run made. What a damaged or cut-off file
- * still holds is used; *damage says then what is wrong with it (owned by the caller), else it is NULL.
+ * still holds is used; `detail` asks for report.detail; *damage says then what is wrong with it (owned by the caller), else it is NULL.
  */
-int replay(const char *path, struct report *out, char **damage, struct err *e);
+int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e);
 
 #endif

@@ -178,8 +178,35 @@ void report_add_lost(struct report *r, uint64_t count, const char *reason)
 	r->incomplete = true;
 }
 
+const char *heat_class_name(enum heat_class c)
+{
+	static const char *const names[HEAT_CLASSES] = {
+		[HEAT_READ] = "read",
+		[HEAT_WRITE] = "write",
+		[HEAT_FUA] = "fua",
+		[HEAT_FLUSH] = "flush",
+	};
+
+	return names[c];
+}
+
+void report_detail_free(struct report_detail *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n_names; i++)
+		free(d->name[i]);
+	free(d->name);
+	free(d->call);
+	free(d->slice);
+	free(d->request);
+	free(d);
+}
+
 void report_device_free(struct report_device *d)
 {
+	for (int c = 0; c < HEAT_CLASSES; c++)
+		free(d->heat[c]);
 	free(d->model);
 	free(d->write_cache);
 	free(d->scheduler);
@@ -219,6 +246,7 @@ static void sync_free(struct report_sync *s)
 	for (size_t i = 0; i < s->n_leaves; i++)
 		free(s->leaf[i].path);
 	free(s->leaf);
+	free(s->heat);
 }
 
 void report_free(struct report *r)
@@ -226,6 +254,7 @@ void report_free(struct report *r)
 	if (!r)
 		return;
 	sync_free(&r->sync);
+	report_detail_free(r->detail);
 	for (size_t i = 0; i < r->n_whatif; i++)
 		free(r->whatif[i].remove);
 	free(r->whatif);

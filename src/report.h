@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "heat.h"
 #include "hist.h"
 
 /* What a block request does. Internal classes; op_rows (report.c) joins them to the public ones. */
@@ -86,6 +87,59 @@ struct report_call {		/* one sync call */
 	struct ledger ledger;
 };
 
+/*
+ * Every single sync call, what it waited for piece by piece, and the requests that somebody waited for: only where an output
+ * asks for it. Names are indices of `name`; 0 is "". Times are from the run's start.
+ */
+struct detail_slice {		/* the slices of a call stand in order of time and add up to its duration */
+	uint64_t ns;
+	uint32_t via;		/* through whom: tasks joined by ';', "" when the call itself waited */
+	uint32_t device;	/* "" where no device is involved */
+	enum cause cause;
+};
+
+struct detail_call {
+	uint64_t start_ns, duration_ns;
+	uint32_t pid, tid;
+	uint32_t comm, call, path, device;
+	struct ledger ledger;
+	size_t first_slice, n_slices;	/* in detail.slice; 0 slices: beyond what was kept */
+};
+
+struct detail_step {		/* a FLUSH that the request waited for, or its own way to the device */
+	bool happened;
+	uint64_t begin_ns, issue_ns, done_ns;	/* of a FLUSH: started by the machinery; of data: inserted */
+	uint32_t in_flight;	/* others in the device when it was issued, FLUSHes left out */
+};
+
+struct detail_request {
+	uint64_t begin_ns, end_ns;	/* from allocation (or the first that is known of it) to the very end */
+	uint64_t sector;
+	uint32_t bytes;
+	uint32_t pid, tid;	/* who sent it; 0: not known */
+	uint32_t device, disk;
+	enum op_class class;
+	bool sequence;		/* ran through the flush machinery: pre, data, post */
+	bool throttled;		/* blk-throttle held it before */
+	struct detail_step pre, data, post;
+};
+
+struct report_detail {
+	char **name;
+	size_t n_names;
+	struct detail_call *call;	/* in the order of their ends */
+	size_t n_calls;
+	struct detail_slice *slice;
+	size_t n_slices;
+	struct detail_request *request;	/* in the order of arrival, each once */
+	size_t n_requests;
+	uint64_t calls_left_out, slices_left_out, requests_left_out;	/* beyond what is kept; slices: calls without them */
+};
+
+enum heat_class { HEAT_READ, HEAT_WRITE, HEAT_FUA, HEAT_FLUSH, HEAT_CLASSES };
+
+#define REPORT_SLOWEST 10	/* how many of the slowest calls outputs show that have no room for all that are kept */
+
 struct report_sync {
 	uint64_t count, total_ns;
 	uint64_t calls[10];	/* by enum wire_call */
@@ -101,6 +155,7 @@ struct report_sync {
 	uint64_t flush_own_ns, flush_foreign_ns;	/* flush time spent on FLUSHes sent for the caller or its journal, and for others */
 	uint64_t busy_in_flight, busy_flushes;		/* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
 	uint64_t unflushed;	/* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
+	struct heat *heat;	/* of the calls, by when they ended; NULL: not known */
 };
 
 struct report_whatif {
@@ -177,6 +232,7 @@ struct report_device {
 	uint64_t errors;	/* requests that completed with an error */
 	uint64_t unpaired;	/* counted, but without (all) times: in flight when the run began, or lost */
 	uint64_t by_command;	/* of all requests, those that the wrapped command's own threads sent */
+	struct heat *heat[HEAT_CLASSES];	/* time in the device, by about when they completed; NULL: none, or not known */
 };
 
 enum probe_state { PROBE_ATTACHED, PROBE_REFUSED, PROBE_ABSENT, PROBE_OFF };
@@ -226,6 +282,7 @@ struct report {
 	size_t n_whatif;
 	bool have_verdict;
 	struct report_verdict verdict;
+	struct report_detail *detail;	/* NULL: nobody asked for it */
 };
 
 const char *cause_name(enum cause c);		/* "flush.pre" */
@@ -251,6 +308,10 @@ const char *probe_state_name(enum probe_state s);
 
 /* Events were lost: adds them up by reason and marks the report incomplete. Nothing when count is 0. */
 void report_add_lost(struct report *r, uint64_t count, const char *reason);
+
+const char *heat_class_name(enum heat_class c);	/* "flush" */
+
+void report_detail_free(struct report_detail *d);	/* NULL is fine */
 
 /* Frees what one device owns. */
 void report_device_free(struct report_device *d);

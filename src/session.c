@@ -14,6 +14,7 @@
 
 #include "analyse/sync.h"
 #include "collect/counters.h"
+#include "collect/heats.h"
 #include "collect/places.h"
 #include "collect/ring.h"
 #include "collect/recording.h"
@@ -44,6 +45,7 @@ struct session {
 	struct session_opts opts;
 	struct probes *probes;
 	struct counters *counters;
+	struct heats *heats;		/* by tracked; NULL before the start */
 	struct tracked *tracked;
 	size_t n_tracked;
 	struct disk *disk;
@@ -163,11 +165,11 @@ static void feed(void *ctx, const struct wire_head *record)
 		sync_feed(s->sync_step, record);
 }
 
-static struct sync_analysis *new_analysis(struct session *s)
+static struct sync_analysis *new_analysis(struct session *s, bool detail)
 {
 	struct frame f = {
 		.all = s->opts.all, .start_ns = s->start_ns, .place = s->places.device, .n_places = s->places.n,
-		.symbol = s->symbols, .n_symbols = s->n_symbols,
+		.symbol = s->symbols, .n_symbols = s->n_symbols, .detail = detail,
 	};
 	struct sync_opts o = frame_sync_opts(&f);
 
@@ -185,9 +187,9 @@ static void start_analysis(struct session *s)
 		traced[i] = disk_key(&s->disk[i]);
 	places_read(&s->places, traced, s->n_disks);
 	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
-	s->sync = new_analysis(s);
+	s->sync = new_analysis(s, s->opts.detail);
 	if (s->opts.stream)
-		s->sync_step = new_analysis(s);
+		s->sync_step = new_analysis(s, false);
 	free(traced);
 	if (s->opts.recording)
 		record_start(s);
@@ -204,6 +206,7 @@ void session_drain(struct session *s)
 		start_analysis(s);
 	if (s->ring)
 		ring_drain(s->ring);
+	heats_look(s->heats, now_ns() - s->start_ns, false);
 }
 
 /* ---- open and start ---- */
@@ -312,6 +315,18 @@ static void follow_journals(struct session *s)
 		closedir(proc);
 }
 
+static void watch_heat(struct session *s, const struct tracked *k)
+{
+	const struct disk *disk = find_disk(s, WIRE_DEV(k->t.disk_major, k->t.disk_minor));
+	struct heats_source from = { .view = k->view, .bio_based = k->t.bio_based };
+
+	if (k->view == disk->wire.view) {
+		from.n_parts = disk->wire.n_parts;
+		memcpy(from.part_view, disk->wire.part_view, sizeof(from.part_view));
+	}
+	heats_add(s->heats, &from);
+}
+
 static void note_start(struct session *s)
 {
 	time_t t = time(NULL);
@@ -330,12 +345,14 @@ int session_start(struct session *s, struct err *e)
 		return err;
 	if (s->ring)
 		follow_journals(s);
+	s->heats = heats_new(s->counters);
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		struct tracked *k = &s->tracked[i];
 
 		if (kernel_stat_read(&k->t, &k->before))
 			k->vanished = true;
 		k->at_step = k->last = k->before;
+		watch_heat(s, k);
 	}
 	note_start(s);
 	return 0;
@@ -377,6 +394,7 @@ static void add_newcomer(struct session *s, const struct target *t)
 		k->vanished = true;
 	k->at_step = k->last = k->before;
 	tell_kernel(s, &s->disk[s->n_disks - 1]);
+	watch_heat(s, k);
 	forget_ignored(s);
 	log_verbose("%s appeared, tracing it", t->name);
 }
@@ -497,6 +515,8 @@ static void frame_add_device(struct session *s, struct tracked *k, bool interval
 	kernel_delta(k, interval, d);
 	d->vanished = k->vanished;
 	device_facts(&k->t, d);
+	for (int c = 0; c < HEAT_CLASSES && !interval; c++)
+		d->heat[c] = heats_copy(s->heats, (size_t)(k - s->tracked), (enum heat_class)c);
 	fd->view = k->view;
 	if (k->view != disk->wire.view)
 		return;
@@ -592,6 +612,8 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	struct frame f;
 
 	session_drain(s);
+	if (!interval)
+		heats_look(s->heats, now_ns() - s->start_ns, true);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */
 	make_frame(s, facts, interval, &f);
 	v = all_counts(s, interval);
@@ -626,6 +648,7 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
+	heats_free(s->heats);
 	counters_free(s->counters);
 	ring_close(s->ring);
 	sync_free(s->sync);

@@ -20,6 +20,7 @@ struct session_opts {
 	bool all;			/* every disk, also those that appear later */
 	bool only_command;		/* report only the disks that the wrapped command reached */
 	bool stream;			/* session_report_interval() will be called */
+	bool detail;			/* the whole run's report has report.detail */
 	struct recording_writer *recording;	/* gets every fact; NULL: none. The caller's */
 	char *const *command;		/* borrowed; NULL: none */
 	struct probe_want want;		/* filters, rungs, ledger; the session adds sizes */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "detail.h"
 #include "hist.h"
 #include "mem.h"
 #include "timeline.h"
@@ -103,6 +104,8 @@ struct sync_analysis {
 	uint32_t *leaf_slot;		/* index + 1 */
 	struct slow *slow;		/* a heap, the fastest on top */
 	size_t n_slow;
+	struct heat heat;		/* of the calls */
+	struct detail *detail;		/* NULL: not wanted */
 };
 
 _Static_assert(sizeof(((struct report_sync *)0)->calls) == CALL_COUNT * sizeof(uint64_t), "calls differ");
@@ -125,14 +128,23 @@ static const struct sync_device *device(const struct sync_analysis *a, uint32_t 
 	return bsearch(&key, a->device, a->opts.n_devices, sizeof(key), device_order);
 }
 
-static void device_text(const struct sync_analysis *a, uint32_t dev, struct buf *b)
+static const char *device_label(const struct sync_analysis *a, uint32_t dev, char label[32])
 {
 	const struct sync_device *d = device(a, dev);
 
 	if (d)
-		buf_add(b, d->name, strnlen(d->name, sizeof(d->name)));
+		snprintf(label, 32, "%.31s", d->name);
 	else
-		buf_printf(b, "%u:%u", WIRE_MAJOR(dev), WIRE_MINOR(dev));
+		snprintf(label, 32, "%u:%u", WIRE_MAJOR(dev), WIRE_MINOR(dev));
+	return dev ? label : "";
+}
+
+static void device_text(const struct sync_analysis *a, uint32_t dev, struct buf *b)
+{
+	char label[32];
+
+	device_label(a, dev, label);
+	buf_str(b, label);
 }
 
 /* ---- names of files ---- */
@@ -331,6 +343,16 @@ static void rename_group(struct sync_analysis *a, const struct inode *e)
 	*slot = e->group;
 }
 
+/* The detail's name for an inode is unique to it until its path is known. */
+static void rename_detail(struct sync_analysis *a, const struct wire_file *w, const char *path)
+{
+	const struct wire_sync s = { .dev = w->dev, .ino = w->ino };
+	char text[64];
+
+	inode_text(&s, text);
+	detail_rename(a->detail, text, path);
+}
+
 static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 {
 	struct inode *e;
@@ -344,6 +366,8 @@ static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 	e->path = file_path(a, w);
 	if (late)
 		rename_group(a, e);
+	if (late && a->detail)
+		rename_detail(a, w, e->path);
 	e->epoch = 0;
 	return true;
 }
@@ -513,6 +537,33 @@ static void add_totals(struct sync_analysis *a, const struct wire_sync *s, const
 	hist_add(&t->latency, ns);
 }
 
+/* "jbd2/sda1-8;kworker": through whom a slice came */
+static uint32_t via_name(struct sync_analysis *a, uint32_t via)
+{
+	const char *name[WALK_DEPTH + 1];
+	size_t n = walk_via(a->walk, via, name);
+	char text[(WALK_DEPTH + 1) * 17];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.15s", i ? ";" : "", name[i]);
+	return detail_name(a->detail, text);
+}
+
+static void keep_detail(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	const struct inode *e = inode(a, s->dev, s->ino);
+	char text[64], label[32];
+
+	inode_text(s, text);
+	detail_add_call(a->detail, s, detail_name(a->detail, e->path ? e->path : text),
+			detail_name(a->detail, device_label(a, s->dev, label)), &r->ledger);
+	for (size_t i = 0; i < r->n; i++)
+		detail_add_slice(a->detail, &r->slice[i], via_name(a, r->slice[i].via),
+				 detail_name(a->detail, device_label(a, r->slice[i].dev, label)));
+}
+
 static void add_call(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
 {
 	uint64_t ns = s->exit - s->enter;
@@ -524,6 +575,9 @@ static void add_call(struct sync_analysis *a, const struct wire_sync *s, const s
 	group_add(a->files.group[file], ns, &r->ledger);
 	add_leaves(a, s, file, r);
 	note_slow(a, s, file, &r->ledger);
+	heat_add(&a->heat, s->exit > a->opts.start_ns ? s->exit - a->opts.start_ns : 0, ns, 1);
+	if (a->detail)
+		keep_detail(a, s, r);
 }
 
 /* The kernel terminates names; a damaged record may not, and what stands behind the end is no part of them. */
@@ -556,11 +610,21 @@ static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 	return true;
 }
 
+static void keep_request(struct sync_analysis *a, const struct wire_request *r)
+{
+	char dev[32], disk[32];
+
+	detail_add_request(a->detail, r, detail_name(a->detail, device_label(a, r->dev, dev)),
+			   detail_name(a->detail, device_label(a, r->disk, disk)));
+}
+
 /* A device that has no name is shown as its disk. */
 static bool feed_request(struct sync_analysis *a, struct wire_request *r)
 {
 	if (!device(a, r->dev) && device(a, r->disk))
 		r->dev = r->disk;
+	if (a->detail && r->class < WIRE_CLASSES && !tl_request(a->tl, r->rq, r->done))
+		keep_request(a, r);
 	whatif_request(a->whatif, r);
 	return tl_add_request(a->tl, r);
 }
@@ -844,6 +908,7 @@ static void clear_slow(struct sync_analysis *a)
 static void start_over(struct sync_analysis *a)
 {
 	memset(&a->totals, 0, sizeof(a->totals));
+	memset(&a->heat, 0, sizeof(a->heat));
 	clear_groups(&a->processes);
 	clear_groups(&a->files);
 	clear_leaves(a);
@@ -861,8 +926,21 @@ void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset)
 	out->file = report_groups(a, &a->files, true, &out->n_files);
 	out->leaf = report_leaves(a, &out->n_leaves);
 	out->slowest = report_slowest(a, &out->n_slowest);
+	if (a->heat.columns) {
+		out->heat = xcalloc(1, sizeof(*out->heat));
+		*out->heat = a->heat;
+	}
 	if (reset)
 		start_over(a);
+}
+
+struct report_detail *sync_take_detail(struct sync_analysis *a)
+{
+	struct report_detail *d = a->detail ? detail_take(a->detail) : NULL;
+
+	detail_free(a->detail);
+	a->detail = NULL;
+	return d;
 }
 
 /* ---- all ---- */
@@ -894,6 +972,8 @@ struct sync_analysis *sync_new(const struct sync_opts *o)
 	a->leaf = xcalloc(LEAVES_END + CAUSE_COUNT, sizeof(*a->leaf));
 	a->leaf_slot = xcalloc(LEAF_SLOTS, sizeof(*a->leaf_slot));
 	a->slow = xcalloc(o->slowest, sizeof(*a->slow));
+	if (o->detail)
+		a->detail = detail_new(o->start_ns);
 	return a;
 }
 
@@ -912,6 +992,7 @@ void sync_free(struct sync_analysis *a)
 	free(a->leaf);
 	free(a->leaf_slot);
 	free(a->slow);
+	detail_free(a->detail);
 	free(a->device);
 	walk_free(a->walk);
 	whatif_free(a->whatif);

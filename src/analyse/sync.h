@@ -37,6 +37,7 @@ struct sync_opts {
 	size_t n_devices;
 	bool only_traced;	/* leave out calls on file systems whose disk isn't traced */
 	unsigned int slowest;	/* how many of the slowest calls to keep whole */
+	bool detail;		/* keep every call, its slices, and the requests */
 };
 
 struct sync_analysis;
@@ -54,6 +55,9 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record);
 
 /* Everything fed so far, or since the last sync_report() with `reset`. *out is overwritten; owned by the caller's report. */
 void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset);
+
+/* Every call so far, for the report; the caller's. NULL without opts.detail, and the second time. */
+struct report_detail *sync_take_detail(struct sync_analysis *a);
 
 /* For whatif_make(): the calls since the last reset. Valid until the next sync_feed(). */
 struct whatif;

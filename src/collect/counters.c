@@ -150,6 +150,17 @@ void counters_total(struct counters *c, uint32_t view, struct view_counts *out)
 	}
 }
 
+void counters_rows(struct counters *c, uint32_t view, uint32_t cell, bool total, uint64_t rows[HEAT_ROWS])
+{
+	for (uint32_t s = 0; s < c->maps->stripes; s++) {
+		const struct wire_cell *w = cell_at(c, view, cell, s);
+		const struct wire_hist *h = total ? &w->total : &w->device;
+
+		for (unsigned int i = 0; w->count && i < HIST_BUCKETS; i++)
+			rows[heat_row(hist_lower(i))] += h->bucket[i];
+	}
+}
+
 static void clear_generation(struct wire_hist *h, unsigned int generation)
 {
 	h->min[generation] = h->max[generation] = 0;

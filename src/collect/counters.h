@@ -6,7 +6,10 @@
 #ifndef BT_COUNTERS_H
 #define BT_COUNTERS_H
 
+#include <stdbool.h>
+
 #include "event.h"
+#include "heat.h"
 
 struct wire_cell;
 struct wire_maps;
@@ -18,6 +21,9 @@ void counters_free(struct counters *c);	/* NULL is fine */
 
 /* Everything since the start. */
 void counters_total(struct counters *c, uint32_t view, struct view_counts *out);
+
+/* Adds the latencies of one cell so far to rows: issue to complete, or `total`. */
+void counters_rows(struct counters *c, uint32_t view, uint32_t cell, bool total, uint64_t rows[HEAT_ROWS]);
 
 /* Ends the interval, for all views at once. */
 void counters_step(struct counters *c);

@@ -61,7 +61,7 @@ static void put_slowest(json_t *o, const struct report_sync *s)
 {
 	json_t *a = xmust(json_array());
 
-	for (size_t i = 0; i < s->n_slowest; i++) {
+	for (size_t i = 0; i < s->n_slowest && i < REPORT_SLOWEST; i++) {
 		const struct report_call *c = &s->slowest[i];
 		json_t *j = xmust(json_object());
 

@@ -26,16 +26,43 @@ render_fn render_text;		/* for reading */
 render_fn render_json;		/* one indented document */
 render_fn render_ndjson;	/* the same on one line, for streams */
 
-struct render_output {
-	const char *name;
-	render_fn *render;
-};
+/*
+ * Outputs that go to a file of their own, once, at the end of the run: X(row, option, metavariable, function, needs
+ * report.detail, help). The options, their help and the places to write to follow from this table.
+ */
+#define RENDER_FILES(X) \
+	X(FLAME, "flame", "FILE.svg", render_flame, false, \
+	  "Draw where the sync calls' time went as a flame-style histogram: an SVG picture to hover, zoom and search in.") \
+	X(HTML, "html", "FILE", render_html, false, \
+	  "Write one self-contained page: verdict, ledger, flame, heat map over time, the slowest calls, tables.") \
+	X(FOLDED, "folded", "FILE", render_folded, false, \
+	  "Write folded stacks (nanoseconds), for any flame graph tool.") \
+	X(SPEEDSCOPE, "speedscope", "FILE", render_speedscope, false, "Write a profile for speedscope.") \
+	X(PERFETTO, "perfetto", "FILE", render_perfetto, true, \
+	  "Write a trace (Chrome JSON) for Perfetto: every sync call with its causes, every request that was waited for.") \
+	X(DB, "db", "FILE", render_db, true, "Write an SQLite database, to ask your own questions of.")
 
-static const struct render_output render_outputs[] __attribute__((unused)) = {
-	{ "text", render_text },
-	{ "json", render_json },
-	{ "ndjson", render_ndjson },
-	{ NULL, NULL },
-};
+/* Tables of the directory that --csv names: X(file name, function). */
+#define RENDER_CSV(X) \
+	X("run.csv", render_csv_run) \
+	X("devices.csv", render_csv_devices) \
+	X("operations.csv", render_csv_operations) \
+	X("histograms.csv", render_csv_histograms) \
+	X("calls.csv", render_csv_calls) \
+	X("ledger.csv", render_csv_ledger) \
+	X("processes.csv", render_csv_processes) \
+	X("files.csv", render_csv_files) \
+	X("leaves.csv", render_csv_leaves) \
+	X("requests.csv", render_csv_requests)
+
+#define RENDER_ROW(row, option, arg, fn, detail, help) RENDER_##row,
+enum render_file { RENDER_FILES(RENDER_ROW) RENDER_N_FILES };
+#undef RENDER_ROW
+
+#define RENDER_ROW(row, option, arg, fn, detail, help) fn,
+#define RENDER_CSV_ROW(file, fn) fn,
+extern render_fn RENDER_FILES(RENDER_ROW) RENDER_CSV(RENDER_CSV_ROW) render_text;
+#undef RENDER_ROW
+#undef RENDER_CSV_ROW
 
 #endif

@@ -244,7 +244,7 @@ static void slowest(struct text *t, const struct report_sync *s)
 	buf_char(t->out, '\n');
 	text_style(t, STYLE_HEAD, "slowest sync calls");
 	text_style(t, STYLE_DIM, ": when in the run, how long, who, what for\n");
-	for (size_t i = 0; i < s->n_slowest; i++)
+	for (size_t i = 0; i < s->n_slowest && i < REPORT_SLOWEST; i++)
 		slow_call(t, &s->slowest[i]);
 }
 

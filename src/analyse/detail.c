@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "detail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+
+#define CALLS_MAX	(1u << 20)	/* 220 MiB */
+#define SLICES_MAX	(1u << 21)	/* 48 MiB */
+#define REQUESTS_MAX	(1u << 19)	/* 110 MiB */
+
+struct detail {
+	struct report_detail *kept;
+	uint64_t start_ns;
+	size_t cap_calls, cap_slices, cap_requests, cap_names;
+	uint32_t *slot;		/* hash of names: index, 0: empty; cap_names * 2 of them, a power of two */
+	bool no_slices;		/* the last call has none */
+};
+
+/* Grows by half as much again, so that a long run isn't copied over and over. */
+static void *next(void *array, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return array;
+	*cap = *cap ? *cap + *cap / 2 : 256;
+	return xrealloc(array, *cap * size);
+}
+
+/* ---- names ---- */
+
+static uint64_t hash(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3;
+	return h ^ h >> 32;
+}
+
+static uint32_t *find(struct detail *d, const char *text)
+{
+	size_t mask = d->cap_names * 2 - 1, h = hash(text) & mask;
+
+	while (d->slot[h] && strcmp(d->kept->name[d->slot[h]], text))
+		h = (h + 1) & mask;
+	return &d->slot[h];
+}
+
+static void grow_names(struct detail *d)
+{
+	struct report_detail *k = d->kept;
+
+	d->cap_names *= 2;
+	k->name = xrealloc(k->name, d->cap_names * sizeof(*k->name));
+	free(d->slot);
+	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
+	for (uint32_t i = 1; i < k->n_names; i++)
+		*find(d, k->name[i]) = i;
+}
+
+uint32_t detail_name(struct detail *d, const char *text)
+{
+	struct report_detail *k = d->kept;
+	uint32_t *slot;
+
+	if (!text || !*text)
+		return 0;
+	slot = find(d, text);
+	if (*slot)
+		return *slot;
+	if (k->n_names == d->cap_names) {
+		grow_names(d);
+		slot = find(d, text);
+	}
+	k->name[k->n_names] = xstrdup(text);
+	return *slot = (uint32_t)k->n_names++;
+}
+
+void detail_rename(struct detail *d, const char *from, const char *to)
+{
+	uint32_t i = *find(d, from);
+
+	if (!i)
+		return;
+	/* it is not found any more by either text; at worst the new one gets a second index */
+	free(d->kept->name[i]);
+	d->kept->name[i] = xstrdup(to);
+}
+
+/* ---- calls ---- */
+
+static uint64_t since_start(const struct detail *d, uint64_t time)
+{
+	return time > d->start_ns ? time - d->start_ns : 0;
+}
+
+void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path, uint32_t device, const struct ledger *l)
+{
+	struct report_detail *k = d->kept;
+
+	d->no_slices = k->n_calls >= CALLS_MAX || k->n_slices >= SLICES_MAX;
+	k->slices_left_out += d->no_slices;
+	if (k->n_calls >= CALLS_MAX) {
+		k->calls_left_out++;
+		return;
+	}
+	k->call = next(k->call, k->n_calls, &d->cap_calls, sizeof(*k->call));
+	k->call[k->n_calls++] = (struct detail_call){
+		.start_ns = since_start(d, s->enter), .duration_ns = s->exit - s->enter, .pid = s->tgid, .tid = s->tid,
+		.comm = detail_name(d, s->comm), .call = detail_name(d, call_name(s->call)), .path = path,
+		.device = device, .ledger = *l, .first_slice = k->n_slices,
+	};
+}
+
+void detail_add_slice(struct detail *d, const struct walk_slice *s, uint32_t via, uint32_t device)
+{
+	struct report_detail *k = d->kept;
+
+	if (d->no_slices)
+		return;
+	k->slice = next(k->slice, k->n_slices, &d->cap_slices, sizeof(*k->slice));
+	k->slice[k->n_slices++] = (struct detail_slice){ .ns = s->ns, .via = via, .device = device, .cause = s->cause };
+	k->call[k->n_calls - 1].n_slices++;
+}
+
+/* ---- requests ---- */
+
+static struct detail_step step(const struct detail *d, const struct wire_step *s)
+{
+	if (!s->issue && !s->done)
+		return (struct detail_step){ 0 };
+	return (struct detail_step){
+		.happened = true, .begin_ns = since_start(d, s->begin ? s->begin : s->issue ? s->issue : s->done),
+		.issue_ns = since_start(d, s->issue ? s->issue : s->done), .done_ns = since_start(d, s->done),
+		.in_flight = s->in_flight,
+	};
+}
+
+static uint64_t first_time(const struct wire_request *r)
+{
+	const struct wire_step *steps[] = { &r->pre, &r->data, &r->post };
+
+	if (r->alloc && !(r->flags & REQUEST_NO_START))
+		return r->alloc;
+	for (int i = 0; i < 3; i++)
+		if (steps[i]->begin || steps[i]->issue)
+			return steps[i]->begin ? steps[i]->begin : steps[i]->issue;
+	return r->done;
+}
+
+void detail_add_request(struct detail *d, const struct wire_request *r, uint32_t device, uint32_t disk)
+{
+	struct report_detail *k = d->kept;
+
+	if (k->n_requests >= REQUESTS_MAX) {
+		k->requests_left_out++;
+		return;
+	}
+	k->request = next(k->request, k->n_requests, &d->cap_requests, sizeof(*k->request));
+	k->request[k->n_requests++] = (struct detail_request){
+		.begin_ns = since_start(d, first_time(r)), .end_ns = since_start(d, r->done), .sector = r->sector,
+		.bytes = r->bytes, .pid = r->tgid, .tid = r->tid, .device = device, .disk = disk,
+		.class = (enum op_class)r->class, .sequence = r->flags & REQUEST_SEQUENCE,
+		.throttled = r->flags & REQUEST_THROTTLED,
+		.pre = step(d, &r->pre), .data = step(d, &r->data), .post = step(d, &r->post),
+	};
+}
+
+/* ---- all ---- */
+
+struct detail *detail_new(uint64_t start_ns)
+{
+	struct detail *d = xcalloc(1, sizeof(*d));
+
+	d->start_ns = start_ns;
+	d->cap_names = 1024;
+	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
+	d->kept = xcalloc(1, sizeof(*d->kept));
+	d->kept->name = xcalloc(d->cap_names, sizeof(*d->kept->name));
+	d->kept->name[0] = xstrdup("");
+	d->kept->n_names = 1;
+	return d;
+}
+
+struct report_detail *detail_take(struct detail *d)
+{
+	struct report_detail *k = d->kept;
+
+	d->kept = NULL;
+	return k;
+}
+
+void detail_free(struct detail *d)
+{
+	if (!d)
+		return;
+	report_detail_free(d->kept);
+	free(d->slot);
+	free(d);
+}
