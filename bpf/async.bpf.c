@@ -166,6 +166,7 @@ static __always_inline void worker_begins(struct inode *inode)
 	struct file_key file = {};
 	struct task_state *t;
 	struct pending *p;
+	u16 *f;
 	u64 key;
 
 	if (flags & PF_IO_WORKER)
@@ -180,7 +181,8 @@ static __always_inline void worker_begins(struct inode *inode)
 		return;
 	p->worker = tid;
 	learn(tid);
-	t = bpf_map_lookup_elem(&tasks, &tid);
+	f = follow_entry(tid);
+	t = f ? state_of(*f) : NULL;
 	if (t)
 		t->aio = key;
 }
@@ -190,14 +192,14 @@ SEC("?tp_btf/workqueue_execute_end")
 int work_end_btf(u64 *ctx __attribute__((unused)))
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
-	u8 *f = pid_flags(tid);
+	u16 *f = follow_entry(tid);
 	struct task_state *t;
 	struct pending *p;
 	u64 key;
 
 	if (!f || !(*f & FOLLOW_HELPER))
 		return 0;
-	t = bpf_map_lookup_elem(&tasks, &tid);
+	t = state_of(*f);
 	if (!t || !t->aio)
 		return 0;
 	key = t->aio;

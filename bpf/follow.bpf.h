@@ -2,8 +2,8 @@
 /*
  * follow.bpf.h - the tasks that sync calls depend on.
  *
- * A byte per process number says at the cost of one load whether a task is followed; only then is its state looked
- * up. Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time
+ * An entry per process number says at the cost of one load whether a task is followed, and where its state stands: nothing
+ * is hashed. Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time
  * is a helper from then on: it did something that a sync call waited for, and will again (jbd2, the kworkers of XFS, loop or
  * btrfs, whoever holds the journal). A helper's sleeps are remembered here and sent only when it wakes a followed task.
  */
@@ -13,6 +13,8 @@
 #include "state.bpf.h"
 
 enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2, FOLLOWED = 3, FOLLOW_HAS_STATE = 4 };
+#define FOLLOW_FLAGS	7u	/* the bits above: index in `tasks` */
+#define FOLLOW_SHIFT	3
 
 /* Task flags (include/linux/sched.h): macros, unchanged since 5.12, when PF_IO_WORKER came. */
 #define PF_IO_WORKER	0x00000010
@@ -24,7 +26,7 @@ enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2, FOLLOWED = 3, FOLLOW_H
 #define PIDS_PER_CHUNK 64
 
 struct pid_chunk {
-	u8 flags[PIDS_PER_CHUNK];	/* enum follow_flags */
+	u16 entry[PIDS_PER_CHUNK];	/* enum follow_flags, index << FOLLOW_SHIFT */
 };
 
 struct task_state {
@@ -45,14 +47,17 @@ struct task_state {
 	u32 first_seq;		/* at its beginning */
 	u32 switches;		/* of the task, at its beginning */
 	u32 seen_switches;	/* a helper: of the task, when it last came onto a CPU; 0: not yet */
-	u32 pad3;
+	u32 history;		/* a helper's: index in `histories`, plus 1; 0: none */
 	u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
+	u64 mattered;		/* a helper: when it last woke a followed task */
 };
 
 #define HISTORY 64
+#define HISTORIES 192
 
 /* A helper's last sleeps, in a ring by seq, and the requests that ended them. kind 0: sent already, or none. */
 struct history {
+	u32 owner, pad;		/* tid */
 	struct wire_sleep sleep[HISTORY];
 	struct wire_request request[HISTORY];
 };
@@ -66,31 +71,33 @@ STATE struct {
 } pids SEC(".maps");
 
 STATE struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 8192);	/* at most: an index has 13 bits */
 	__type(key, u32);
 	__type(value, struct task_state);
 } tasks SEC(".maps");
 
 STATE struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 192);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HISTORIES);
 	__type(key, u32);
 	__type(value, struct history);
 } histories SEC(".maps");
 
-/* Zeroed images for new entries: too large for the stack. */
-struct blanks {
-	struct task_state task;
-	struct history history;
-};
+STATE unsigned int history_hand SEC(".data");	/* where to look next for a helper that no longer matters */
+
+/* Entries of the two that nobody uses; filled by user space. */
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 8192);
+	__type(value, u32);
+} free_tasks SEC(".maps");
 
 STATE struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct blanks);
-} blank SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, HISTORIES);
+	__type(value, u32);
+} free_histories SEC(".maps");
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -106,15 +113,49 @@ int send_history(u32 tid, u64 from);
 /* How often the kernel says that a task lost the CPU. */
 static __always_inline u32 switches_of(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+	return task->nvcsw + task->nivcsw;
 }
 
-static __always_inline u8 *pid_flags(u32 pid)
+static __always_inline u16 *follow_entry(u32 pid)
 {
 	u32 key = pid / PIDS_PER_CHUNK;
 	struct pid_chunk *c = bpf_map_lookup_elem(&pids, &key);
 
-	return c ? &c->flags[pid % PIDS_PER_CHUNK] : NULL;
+	return c ? &c->entry[pid % PIDS_PER_CHUNK] : NULL;
+}
+
+static __always_inline struct task_state *state_of(u16 entry)
+{
+	u32 i = entry >> FOLLOW_SHIFT;
+
+	return entry & FOLLOW_HAS_STATE ? bpf_map_lookup_elem(&tasks, &i) : NULL;
+}
+
+/* The state of the task that the entry is of; a new one if it has none. NULL: no room. */
+static __always_inline struct task_state *state_for(u16 *entry, enum wire_drop otherwise)
+{
+	struct task_state *t;
+	u32 i;
+
+	if (*entry & FOLLOW_HAS_STATE)
+		return state_of(*entry);
+	if (bpf_map_pop_elem(&free_tasks, &i)) {
+		__sync_fetch_and_add(&run.drops[otherwise], 1);
+		return NULL;
+	}
+	t = bpf_map_lookup_elem(&tasks, &i);
+	if (!t)
+		return NULL;
+	__builtin_memset(t, 0, sizeof(*t));
+	*entry = (*entry & FOLLOW_FLAGS) | FOLLOW_HAS_STATE | i << FOLLOW_SHIFT;
+	return t;
+}
+
+static __always_inline struct history *history_of(struct task_state *t)
+{
+	u32 i = t->history - 1;
+
+	return bpf_map_lookup_elem(&histories, &i);
 }
 
 #define THREAD_SIZE 16384	/* of x86_64 and arm64 with 4 KiB pages (asm/thread_info.h, asm/memory.h) */
@@ -123,10 +164,8 @@ static __always_inline u8 *pid_flags(u32 pid)
 static __always_inline bool is_ksoftirqd(struct task_struct *task)
 {
 	static const char name[8] = { 'k', 's', 'o', 'f', 't', 'i', 'r', 'q' };
-	char comm[8];
 
-	bpf_core_read(comm, sizeof(comm), &task->comm);
-	return *(u64 *)comm == *(const u64 *)name;
+	return task->flags & PF_KTHREAD && *(u64 *)task->comm == *(const u64 *)name;
 }
 
 /*
@@ -137,12 +176,12 @@ static __always_inline bool is_ksoftirqd(struct task_struct *task)
  */
 static __always_inline bool in_interrupt(void *ctx)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = bpf_get_current_task_btf();
 	void *volatile spilled = ctx;
 	u64 at = 0;
 
 	bpf_probe_read_kernel(&at, sizeof(at), (const void *)&spilled);
-	return at - (u64)BPF_CORE_READ(task, stack) >= THREAD_SIZE || is_ksoftirqd(task);
+	return at - (u64)task->stack >= THREAD_SIZE || is_ksoftirqd(task);
 }
 
 #endif

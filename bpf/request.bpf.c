@@ -191,13 +191,13 @@ static __always_inline void note_issuer(struct slot *s)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
 	struct task_state *t;
-	u8 *f = pid_flags(tid);
+	u16 *f = follow_entry(tid);
 
 	s->issuer = tid;
 	s->issuer_wake = s->issuer_on = 0;
 	if (!f || !(*f & FOLLOWED))
 		return;
-	t = bpf_map_lookup_elem(&tasks, &tid);
+	t = state_of(*f);
 	if (t) {
 		s->issuer_wake = t->last_wake;
 		s->issuer_on = t->on;
@@ -226,9 +226,9 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 	if (!c)
 		return;
 	c->rq = (u64)rq;
+	c->done = done;
 	if (!rq)
 		return;
-	c->done = done;
 	c->slot = key;
 	c->pid = (u32)bpf_get_current_pid_tgid();
 	c->irq = in_interrupt(ctx);
@@ -482,7 +482,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 		s->rq = 0;
 	}
 	if (cfg.ledger)
-		completion_note(NULL, NULL, qs, NULL, NO_SLOT, 0, 0, 0, 0);
+		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0);
 	for (u32 i = 0; i < FLUSH_MAX_WAITERS; i++) {
 		u32 visit;
 

@@ -15,7 +15,7 @@ static __always_inline u8 kind_of(u32 flags)
 static __always_inline u32 task_state_of(struct task_struct *task)
 {
 	if (bpf_core_field_exists(struct task_struct, __state))
-		return BPF_CORE_READ(task, __state);
+		return task->__state;
 	return BPF_CORE_READ((struct task_struct___state *)task, state);
 }
 
@@ -35,40 +35,77 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
 	f.head.size = sizeof(f);
 	f.since = t->since;
 	f.tid = tid;
-	f.tgid = BPF_CORE_READ(task, tgid);
-	f.kind = kind_of(BPF_CORE_READ(task, flags));
+	f.tgid = task->tgid;
+	f.kind = kind_of(task->flags);
 	bpf_core_read_str(f.comm, sizeof(f.comm), &task->comm);
 	send(&f, sizeof(f));
 	t->announced = 1;
 }
 
+#define STEAL_LOOKS	16
+#define STEAL_AFTER_NS	500000000	/* a helper that hasn't mattered for so long gives its place up */
+
+/* Everything wakes something: in time all tasks of a busy machine have been helpers. */
+static __always_inline bool steal_history(u32 *i, u64 now)
+{
+	for (int n = 0; n < STEAL_LOOKS; n++) {
+		struct task_state *t;
+		struct history *h;
+		u16 *f;
+
+		*i = history_hand++ % HISTORIES;
+		h = bpf_map_lookup_elem(&histories, i);
+		f = h ? follow_entry(h->owner) : NULL;
+		t = f ? state_of(*f) : NULL;
+		if (!t || t->history != *i + 1 || now - t->mattered < STEAL_AFTER_NS)
+			continue;
+		*f &= ~FOLLOW_HELPER;
+		t->history = t->announced = 0;
+		t->seq++;	/* a gap: what it does meanwhile is not known */
+		return true;
+	}
+	return false;
+}
+
+static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
+{
+	struct history *h;
+	u32 i;
+
+	if (bpf_map_pop_elem(&free_histories, &i) && !steal_history(&i, now))
+		return false;
+	t->history = i + 1;
+	h = history_of(t);
+	if (!h)
+		return false;
+	h->owner = tid;
+	for (u32 n = 0; n < HISTORY; n++) {
+		h->sleep[n].head.kind = h->request[n].head.kind = 0;
+		h->sleep[n].seq = ~0u;
+	}
+	return true;
+}
+
 /* Global functions, as is the next, to keep the verifier's work small. */
 __noinline int learn(u32 tid)
 {
-	u8 *f = pid_flags(tid);
+	u16 *f = follow_entry(tid);
 	struct task_state *t;
-	struct blanks *b;
-	u32 zero = 0;
+	u64 now;
 
 	if (!tid || !f || *f & FOLLOWED)
 		return 0;
-	b = bpf_map_lookup_elem(&blank, &zero);
-	if (!b)
-		return 0;
-	if (bpf_map_update_elem(&histories, &tid, &b->history, BPF_ANY)) {
-		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
-		return 0;
-	}
-	if (!(*f & FOLLOW_HAS_STATE) && bpf_map_update_elem(&tasks, &tid, &b->task, BPF_ANY)) {
-		bpf_map_delete_elem(&histories, &tid);
-		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
-		return 0;
-	}
-	t = bpf_map_lookup_elem(&tasks, &tid);
+	t = state_for(f, DROP_HELPERS_FULL);
 	if (!t)
 		return 0;
-	t->since = bpf_ktime_get_ns();
-	*f |= FOLLOW_HELPER | FOLLOW_HAS_STATE;
+	now = bpf_ktime_get_ns();
+	if (!t->history && !give_history(t, tid, now)) {
+		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
+		return 0;
+	}
+	t->since = t->mattered = now;
+	t->seen_switches = 0;
+	*f |= FOLLOW_HELPER;
 	return 0;
 }
 
@@ -140,17 +177,18 @@ static __always_inline void send_kept(struct wire_request *r, struct wire_sleep 
 		learn_from(r);
 		r->head.kind = 0;
 	}
-	send(s, sizeof(*s));
+	send(s, s->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT);
 	s->head.kind = 0;
 }
 
 __noinline int send_history(u32 tid, u64 from)
 {
-	struct history *h = bpf_map_lookup_elem(&histories, &tid);
-	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	u16 *f = follow_entry(tid);
+	struct task_state *t = f ? state_of(*f) : NULL;
+	struct history *h = t ? history_of(t) : NULL;
 	u32 n = 0;
 
-	if (!h || !t)
+	if (!h)
 		return 0;
 	/* back to the last sleep that was over before: from its end on the helper is known to have run */
 	for (u32 i = 1; i <= HISTORY; i++) {
@@ -183,7 +221,7 @@ static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, 
 {
 	struct wire_sleep *s = &h->sleep[seq % HISTORY];
 
-	if (s->head.kind && kind_of(BPF_CORE_READ(task, flags)) == TASK_KTHREAD)
+	if (s->head.kind && kind_of(task->flags) == TASK_KTHREAD)
 		send_kept(&h->request[seq % HISTORY], s);
 	return s;
 }
@@ -192,8 +230,7 @@ static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, 
  * The request that woke a caller is sent at once. One that woke a helper is kept beside the sleep that it ended: it
  * matters only if the helper wakes a followed task.
  */
-static __always_inline void take_request(struct completing *c, struct task_state *t, struct task_struct *task, u32 tid,
-					 u8 flags)
+static __always_inline void take_request(struct completing *c, struct task_state *t, struct task_struct *task, u16 flags)
 {
 	struct wire_request r = {};
 	struct history *h;
@@ -207,7 +244,7 @@ static __always_inline void take_request(struct completing *c, struct task_state
 		learn_from(&r);
 		return;
 	}
-	h = bpf_map_lookup_elem(&histories, &tid);
+	h = history_of(t);
 	if (!h)
 		return;
 	make_room(h, t->seq, task);
@@ -216,9 +253,9 @@ static __always_inline void take_request(struct completing *c, struct task_state
 
 /* ---- off and on ---- */
 
-static __always_inline void on_off(struct task_struct *task, u32 tid, bool preempted, u64 now)
+static __always_inline void on_off(struct task_struct *task, u16 entry, bool preempted, u64 now)
 {
-	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	struct task_state *t = state_of(entry);
 	u32 state = task_state_of(task);
 
 	if (!t)
@@ -240,7 +277,7 @@ static __always_inline void on_off(struct task_struct *task, u32 tid, bool preem
 static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *t, u32 tid, u64 now)
 {
 	s->head.kind = WIRE_SLEEP;
-	s->head.size = sizeof(*s);
+	s->head.size = t->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT;
 	s->head.cpu = bpf_get_smp_processor_id();
 	/* the clock may differ by a little between CPUs (ktime_get_mono_fast_ns): time does not run backwards here */
 	s->off = t->off < now ? t->off : now;
@@ -255,8 +292,33 @@ static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *
 	s->stack_len = t->stack_len;
 	s->waker_kind = t->waker_kind;
 	s->idle = t->idle;
+}
+
+static __always_inline void fill_stack(struct wire_sleep *s, struct task_state *t)
+{
 	for (int i = 0; i < WIRE_STACK; i++)
 		s->stack[i] = i < t->stack_len ? t->stack[i] : 0;
+}
+
+/* A caller's sleep goes out at once; most have no stack. */
+static __always_inline void send_sleep(struct task_state *t, u32 tid, u64 now)
+{
+	struct wire_sleep *s = t->stack_len ? bpf_ringbuf_reserve(&ring, sizeof(*s), 0) : NULL;
+
+	if (s) {
+		fill_sleep(s, t, tid, now);
+		fill_stack(s, t);
+		bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	t->stack_len = 0;
+	s = bpf_ringbuf_reserve(&ring, WIRE_SLEEP_SHORT, 0);
+	if (s) {
+		fill_sleep(s, t, tid, now);
+		bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+	} else {
+		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+	}
 }
 
 /*
@@ -272,30 +334,32 @@ static __always_inline void count_missed(struct task_state *t, struct task_struc
 	t->seen_switches = n;
 }
 
-static __always_inline void on_on(struct task_struct *task, u32 tid, u8 flags, u64 now)
+static __always_inline void keep_sleep(struct task_struct *task, struct task_state *t, u32 tid, u64 now)
 {
-	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
+	struct history *h = history_of(t);
 	struct wire_sleep *s;
-	struct history *h;
+
+	if (!h)
+		return;
+	s = make_room(h, t->seq, task);
+	fill_sleep(s, t, tid, now);
+	if (t->stack_len)
+		fill_stack(s, t);
+}
+
+static __always_inline void on_on(struct task_struct *task, u32 tid, u16 entry, u64 now)
+{
+	struct task_state *t = state_of(entry);
 
 	if (!t)
 		return;
-	if (flags & FOLLOW_CALLER) {
-		s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
-		if (s) {
-			fill_sleep(s, t, tid, now);
-			bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
-		} else {
-			__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
-		}
-	}
-	if (flags & FOLLOW_HELPER) {
+	if (entry & FOLLOW_CALLER)
+		send_sleep(t, tid, now);
+	if (entry & FOLLOW_HELPER) {
 		count_missed(t, task);
 		if (!t->announced)
 			announce(t, tid, task);
-		h = bpf_map_lookup_elem(&histories, &tid);
-		if (h)
-			fill_sleep(make_room(h, t->seq, task), t, tid, now);
+		keep_sleep(task, t, tid, now);
 	}
 	t->seq++;
 	t->last_wake = t->wake;
@@ -307,7 +371,7 @@ int switch_btf(u64 *ctx)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1], *next = (struct task_struct *)ctx[2];
 	u32 out = prev->pid, in = next->pid;
-	u8 *fo = pid_flags(out), *fi = pid_flags(in);
+	u16 *fo = follow_entry(out), *fi = follow_entry(in);
 	bool off = fo && *fo & FOLLOWED, on = fi && *fi & FOLLOWED;
 	u64 now;
 
@@ -315,13 +379,15 @@ int switch_btf(u64 *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (off)
-		on_off(prev, out, ctx[0], now);
+		on_off(prev, *fo, ctx[0], now);
 	if (on)
 		on_on(next, in, *fi, now);
 	return 0;
 }
 
 /* ---- who wakes whom ---- */
+
+#define STEP_MAX_NS 50000	/* from the end of a step until its machinery has sent for a worker */
 
 /* The completion that runs here and now, or NULL. */
 static __always_inline struct completing *completing_here(bool irq, u32 pid, u64 now)
@@ -334,11 +400,17 @@ static __always_inline struct completing *completing_here(bool irq, u32 pid, u64
 	return c;
 }
 
-/* Where a sleeping task sleeps: asked only where its waker alone does not tell what it waited for. */
+/*
+ * Where a sleeping task sleeps: asked only where its waker alone does not tell what it waited for. A worker without work
+ * waits for work.
+ */
 static __always_inline void take_stack(struct task_state *t, struct task_struct *task)
 {
-	long n = bpf_get_task_stack(task, t->stack, sizeof(t->stack), 0);
+	long n;
 
+	if (t->idle)
+		return;
+	n = bpf_get_task_stack(task, t->stack, sizeof(t->stack), 0);
 	t->stack_len = n > 0 ? n / sizeof(u64) : 0;
 }
 
@@ -350,30 +422,41 @@ static __always_inline void take_stack(struct task_state *t, struct task_struct 
  */
 static __always_inline void woken_by_task(struct task_state *t, struct task_struct *task, u32 pid)
 {
-	struct task_struct *me = (struct task_struct *)bpf_get_current_task();
-	u8 *f = pid_flags(pid), kind = kind_of(BPF_CORE_READ(task, flags));
+	struct task_struct *me = bpf_get_current_task_btf();
+	u8 kind = kind_of(task->flags);
+	u16 *f = follow_entry(pid);
 	struct task_state *w;
 
 	t->how = HOW_TASK;
 	t->waker = pid;
 	t->rq = t->done = 0;
-	t->waker_kind = kind_of(BPF_CORE_READ(me, flags));
+	t->waker_kind = kind_of(me->flags);
 	if (!f || (t->waker_kind == TASK_USER && kind == TASK_KWORKER))
 		return;
 	if (!(*f & FOLLOWED) || t->waker_kind == TASK_USER)
 		take_stack(t, task);
-	w = *f & FOLLOWED ? bpf_map_lookup_elem(&tasks, &pid) : NULL;
+	w = *f & FOLLOWED ? state_of(*f) : NULL;
 	if (w && *f & FOLLOW_HELPER) {
 		t->rq = w->seq;
 		t->done = 1;
+		w->mattered = t->wake;
 		send_history(pid, t->off);
 	}
 	if (*f & FOLLOWED)
 		return;
 	learn(pid);
-	w = bpf_map_lookup_elem(&tasks, &pid);
+	w = *f & FOLLOW_HELPER ? state_of(*f) : NULL;
 	if (w && !w->announced)
 		announce(w, pid, me);
+}
+
+/* A step of a flush sequence ended here just now: its machinery sends for a worker to go on. */
+static __always_inline bool after_step(u64 now)
+{
+	u32 zero = 0;
+	struct completing *c = bpf_map_lookup_elem(&completions, &zero);
+
+	return c && !c->rq && now - c->done < STEP_MAX_NS;
 }
 
 /* An idle worker woken by an interrupt: who sends for it tells (blk-throttle's timer), not where it slept. */
@@ -385,7 +468,7 @@ static __always_inline void take_own_stack(struct task_state *t, void *ctx)
 }
 
 /* A worker that gets its work by the completion of a traced request is a helper from its first time on. */
-static __always_inline bool is_worker_of_request(void *ctx, struct task_struct *task, u32 tid)
+static __always_inline bool is_worker_of_request(void *ctx, struct task_struct *task, u32 tid, u16 *f)
 {
 	struct task_state *t;
 
@@ -393,7 +476,7 @@ static __always_inline bool is_worker_of_request(void *ctx, struct task_struct *
 	    !completing_here(in_interrupt(ctx), (u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns()))
 		return false;
 	learn(tid);
-	t = bpf_map_lookup_elem(&tasks, &tid);
+	t = state_of(*f);
 	if (t)
 		t->idle = !!(task_state_of(task) & TASK_NOLOAD);
 	return t;
@@ -404,14 +487,14 @@ int waking_btf(u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	u32 tid = task->pid, pid;
-	u8 *f = pid_flags(tid);
+	u16 *f = follow_entry(tid);
 	struct completing *c;
 	struct task_state *t;
 	bool irq;
 
-	if (!f || (!(*f & FOLLOWED) && !is_worker_of_request(ctx, task, tid)))
+	if (!f || (!(*f & FOLLOWED) && !is_worker_of_request(ctx, task, tid, f)))
 		return 0;
-	t = bpf_map_lookup_elem(&tasks, &tid);
+	t = state_of(*f);
 	if (!t)
 		return 0;
 	t->wake = bpf_ktime_get_ns();
@@ -423,12 +506,12 @@ int waking_btf(u64 *ctx)
 		t->how = HOW_REQUEST;
 		t->rq = c->rq;
 		t->done = c->done;
-		take_request(c, t, task, tid, *f);
+		take_request(c, t, task, *f);
 		if (c->sender != tid)
 			take_stack(t, task);
 	} else if (irq) {
 		t->how = HOW_IRQ;
-		if (t->idle)
+		if (t->idle && !after_step(t->wake))
 			take_own_stack(t, ctx);
 		else
 			take_stack(t, task);
@@ -443,13 +526,19 @@ SEC("?tp_btf/sched_process_exit")
 int forget_btf(u64 *ctx)
 {
 	u32 tid = ((struct task_struct *)ctx[0])->pid;
-	u8 *f = pid_flags(tid);
+	u16 *f = follow_entry(tid);
+	struct task_state *t = f ? state_of(*f) : NULL;
+	u32 i;
 
-	if (!f || !*f)
+	if (!t)
 		return 0;
+	if (t->history) {
+		i = t->history - 1;
+		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
+	}
+	i = *f >> FOLLOW_SHIFT;
 	*f = 0;
-	bpf_map_delete_elem(&tasks, &tid);
-	bpf_map_delete_elem(&histories, &tid);
+	bpf_map_push_elem(&free_tasks, &i, BPF_ANY);
 	return 0;
 }
 

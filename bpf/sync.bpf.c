@@ -121,30 +121,14 @@ static __always_inline bool call_file(struct task_struct *task, struct pt_regs *
 	return nr == cfg.nr_pwritev2 && syscall_arg(regs, 5) & (RWF_DSYNC | RWF_SYNC);
 }
 
-static __always_inline struct task_state *state_for(u32 tid, u8 *f)
-{
-	struct blanks *b;
-	u32 zero = 0;
-
-	if (*f & FOLLOW_HAS_STATE)
-		return bpf_map_lookup_elem(&tasks, &tid);
-	b = bpf_map_lookup_elem(&blank, &zero);
-	if (!b || bpf_map_update_elem(&tasks, &tid, &b->task, BPF_ANY)) {
-		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
-		return NULL;
-	}
-	*f |= FOLLOW_HAS_STATE;
-	return bpf_map_lookup_elem(&tasks, &tid);
-}
-
 static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t;
 	struct file *file;
-	u8 *f;
+	u16 *f;
 
 	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
 		return;
@@ -152,8 +136,8 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 		return;
 	if (!call_file(task, regs, call, nr, &file))
 		return;
-	f = pid_flags(tid);
-	t = f ? state_for(tid, f) : NULL;
+	f = follow_entry(tid);
+	t = f ? state_for(f, DROP_CALLERS_FULL) : NULL;
 	if (!t)
 		return;
 	t->ino = t->dev = t->generation = 0;
@@ -185,10 +169,10 @@ int sys_enter_btf(u64 *ctx)
 	return 0;
 }
 
-static __always_inline void call_end(u8 *f, u32 tid, int ret)
+static __always_inline void call_end(u16 *f, u32 tid, int ret)
 {
-	struct task_state *t = bpf_map_lookup_elem(&tasks, &tid);
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_state *t = state_of(*f);
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_sync s = {};
 
 	*f &= ~FOLLOW_CALLER;
@@ -218,7 +202,7 @@ SEC("?tp_btf/sys_exit")
 int sys_exit_btf(u64 *ctx)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
-	u8 *f = pid_flags(tid);
+	u16 *f = follow_entry(tid);
 
 	if (f && *f & FOLLOW_CALLER)
 		call_end(f, tid, (int)ctx[1]);

@@ -207,6 +207,7 @@ struct wire_sleep {
 	__bt_u64 stack[WIRE_STACK];	/* where it slept, innermost first; taken only where the waker alone doesn't tell */
 };
 WIRE_ASSERT_SIZE(struct wire_sleep, 160);
+#define WIRE_SLEEP_SHORT 64	/* bytes of a record without a stack: it ends before it */
 
 enum wire_task_kind { TASK_USER = 1, TASK_KTHREAD = 2, TASK_KWORKER = 3 };
 

@@ -24,6 +24,7 @@
 #define LEAF_SLOTS	32768u
 #define INODES_MAX	32768u	/* names of files that are remembered */
 #define NONE		(~0u)
+#define CALL_MAX_NS	(1ull << 56)	/* two years: more is damage, and sums of calls must not overflow */
 #define OTHER		0u	/* first entry of each table of groups: those that have no line of their own */
 
 /* ---- types ---- */
@@ -75,6 +76,7 @@ struct inode {
 	char *path;		/* NULL: not known (yet) */
 	uint64_t epoch;		/* when `group` was looked up */
 	uint32_t group;
+	uint32_t name;		/* in the detail; 0: none */
 };
 
 struct totals {
@@ -343,16 +345,6 @@ static void rename_group(struct sync_analysis *a, const struct inode *e)
 	*slot = e->group;
 }
 
-/* The detail's name for an inode is unique to it until its path is known. */
-static void rename_detail(struct sync_analysis *a, const struct wire_file *w, const char *path)
-{
-	const struct wire_sync s = { .dev = w->dev, .ino = w->ino };
-	char text[64];
-
-	inode_text(&s, text);
-	detail_rename(a->detail, text, path);
-}
-
 static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 {
 	struct inode *e;
@@ -366,8 +358,10 @@ static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 	e->path = file_path(a, w);
 	if (late)
 		rename_group(a, e);
-	if (late && a->detail)
-		rename_detail(a, w, e->path);
+	if (late && e->name)
+		detail_rename(a->detail, e->name, e->path);
+	else if (!late)
+		e->name = 0;	/* another file's turn: calls so far keep theirs */
 	e->epoch = 0;
 	return true;
 }
@@ -553,12 +547,13 @@ static uint32_t via_name(struct sync_analysis *a, uint32_t via)
 
 static void keep_detail(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
 {
-	const struct inode *e = inode(a, s->dev, s->ino);
+	struct inode *e = inode(a, s->dev, s->ino);
 	char text[64], label[32];
 
 	inode_text(s, text);
-	detail_add_call(a->detail, s, detail_name(a->detail, e->path ? e->path : text),
-			detail_name(a->detail, device_label(a, s->dev, label)), &r->ledger);
+	if (!e->name)
+		e->name = detail_own_name(a->detail, e->path ? e->path : text);
+	detail_add_call(a->detail, s, e->name, detail_name(a->detail, device_label(a, s->dev, label)), &r->ledger);
 	for (size_t i = 0; i < r->n; i++)
 		detail_add_slice(a->detail, &r->slice[i], via_name(a, r->slice[i].via),
 				 detail_name(a->detail, device_label(a, r->slice[i].dev, label)));
@@ -594,7 +589,7 @@ static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 	const struct tl_task *t;
 	bool complete;
 
-	if (!s->enter || s->exit < s->enter || !s->call || s->call >= CALL_COUNT)
+	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
 		return false;
 	if (left_out(a, s))
 		return true;
@@ -648,7 +643,7 @@ union record {
 
 static const size_t sizes[] = {
 	[WIRE_SYNC] = sizeof(struct wire_sync),
-	[WIRE_SLEEP] = sizeof(struct wire_sleep),
+	[WIRE_SLEEP] = WIRE_SLEEP_SHORT,
 	[WIRE_REQUEST] = sizeof(struct wire_request),
 	[WIRE_FOLLOW] = sizeof(struct wire_follow),
 	[WIRE_FILE] = sizeof(struct wire_file),
@@ -683,7 +678,8 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 		return;
 	}
 	/* a copy: it may be changed, and it is aligned. Later versions may send more than we know of. */
-	memcpy(&r, record, sizes[kind]);
+	memset(&r, 0, sizeof(r));
+	memcpy(&r, record, record->size < sizeof(r) ? record->size : sizeof(r));
 	if (!feed(a, &r))
 		a->damaged++;
 }

@@ -125,7 +125,7 @@ static struct btf *load_btf(const char *path, struct err *e)
 	return NULL;
 }
 
-#define RING_BYTES (8u << 20)
+#define RING_BYTES (32u << 20)	/* three seconds of 8000 fsyncs per second */
 
 static uint32_t ring_bytes(const struct probe_want *want)
 {
@@ -165,7 +165,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->track_task = want->ledger || want->command || want->filter_tgid ||
 			  want->filter_cgroup == CGROUP_OF_TASK;
 	cfg->ledger = want->ledger;
-	cfg->ring_wake = ring_bytes(want) / 4;
+	cfg->ring_wake = ring_bytes(want) / 2;
 	cfg->nr_pwritev2 = SYS_pwritev2;
 	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++)
 		cfg->call_of_nr[sync_syscalls[i].nr] = sync_syscalls[i].call;
@@ -200,6 +200,8 @@ static void set_ledger_sizes(struct probes *p, const struct probe_want *want)
 	}
 	bpf_map__set_max_entries(p->skel->maps.tasks, 1);
 	bpf_map__set_max_entries(p->skel->maps.histories, 1);
+	bpf_map__set_max_entries(p->skel->maps.free_tasks, 1);
+	bpf_map__set_max_entries(p->skel->maps.free_histories, 1);
 	bpf_map__set_max_entries(p->skel->maps.files, 1);
 	bpf_map__set_max_entries(p->skel->maps.pendings, 1);
 }
@@ -257,6 +259,15 @@ static int open_once(struct probes *p, const struct probe_want *want, const stru
 	return err;
 }
 
+/* Every index of the map is free. */
+static int fill_stack(const struct bpf_map *stack, const struct bpf_map *map)
+{
+	for (uint32_t i = bpf_map__max_entries(map); i-- > 0;)
+		if (bpf_map_update_elem(bpf_map__fd(stack), NULL, &i, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
 static void *map_memory(struct bpf_map *map, size_t *size)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -278,6 +289,9 @@ static int map_all(struct probes *p, const struct probe_want *want, struct err *
 	p->maps.disks_fd = bpf_map__fd(p->skel->maps.disks);
 	p->maps.family_fd = bpf_map__fd(p->skel->maps.family);
 	p->maps.ring_fd = want->ledger ? bpf_map__fd(p->skel->maps.ring) : -1;
+	if (fill_stack(p->skel->maps.free_tasks, p->skel->maps.tasks) ||
+	    fill_stack(p->skel->maps.free_histories, p->skel->maps.histories))
+		return err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno));
 	if (!p->maps.cells || !p->maps.views || !p->maps.queues)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
 	return 0;

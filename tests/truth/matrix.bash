@@ -191,6 +191,17 @@ flushes_are_the_disks() {
 	holds "$ledger >= $disk * 0.98 && $ledger <= $disk * 1.02"
 }
 
+ONE_WRITER=1	# nobody else's sync calls or commits send flushes
+HOP=		# measured where nothing but the writer is at work: see disk_hop
+
+# A busy disk holds a flush up on its way too, and how long is in nobody's clock but the block layer's.
+flushes_are_true() {
+	[[ $ONE_WRITER ]] || return 0
+	flushes_are_the_blocks || { echo "ledger $(ledger_flush_ns), blocks $(jq '.devices[0].ops.flush.device' -c "$J")"; return 1; }
+	holds "$(ledger_flush_ns) >= $(rig_stat flush_sum_ns)" || return
+	[[ ! $HOP ]] || flushes_are_the_disks
+}
+
 # one_of_three COMMAND...: what a busy machine can spoil has to hold in one run of three. (Tracepoints miss events while
 # another tracer comes or goes, a compiler takes the CPU.) A ledger that doesn't add up is no such thing.
 one_of_three() {
@@ -214,5 +225,6 @@ answer() {
 answer_once() {
 	local class=$1 family=$2
 	shift 2
-	trace "$@" && sound && class_is "$class" "$family"
+	[[ ! $ONE_WRITER ]] || rig_reset
+	trace "$@" && sound && class_is "$class" "$family" && flushes_are_true
 }

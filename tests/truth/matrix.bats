@@ -51,7 +51,7 @@ tags_back() { # QUEUE
 }
 
 # Tags are few already when the scheduler comes: then what waits, waits in it.
-few_tags() { # SCHEDULER INSERTS
+few_tags() { # SCHEDULER INSERTS JOBS
 	rig_up --nr-requests 4
 	on_exit tags_back "/sys/block/$RIG_DISK/queue"
 	echo "$1" >"/sys/block/$RIG_DISK/queue/scheduler"
@@ -61,18 +61,18 @@ few_tags() { # SCHEDULER INSERTS
 	background_file "$RIG_MNT/background"
 	rig_set write_us=5000 channels=1
 	background --filename="$RIG_MNT/background" --size=32m --rw=randwrite --bs=4k --direct=1 --ioengine=libaio \
-		--iodepth=4 --numjobs=8 --group_reporting
+		--iodepth=4 --numjobs="$3" --group_reporting
 	eventually 10 in_flight_is "$RIG_DISK" 4
 }
 
 @test "matrix: a queue of one under mq-deadline and a background writer are io-scheduler" {
-	few_tags mq-deadline 3
+	few_tags mq-deadline 3 8
 	answer io-scheduler 'I/O scheduler' "${INSERTS[@]}"
 	holds "$(cause ioq) > $(cause tag)"
 }
 
 @test "matrix: a queue of one under bfq and a background writer are io-scheduler" {
-	few_tags bfq 10
+	few_tags bfq 5 24
 	answer io-scheduler 'I/O scheduler' "${INSERTS[@]}"
 }
 
@@ -189,6 +189,7 @@ neighbour() { # DIR
 	inserts_ready "$RIG_MNT" 30
 	inserts
 	start taskset -c 1 bash -c 'while :; do :; done'
+	ONE_WRITER=
 	start taskset -c 1 chrt -i 0 truncate -s 0 "$RIG_MNT"/big{1,2,3,4,5,6}
 	sleep 0.2
 	answer journal 'file system' taskset -c 0 "${INSERTS[@]}"
@@ -210,6 +211,7 @@ neighbour() { # DIR
 @test "matrix: a run that hardly syncs is not-sync" {
 	rig_up
 	rig_set flush_us=5000 write_us=200
+	disk_hop 20
 	# shellcheck disable=SC2016  # for the inner shell
 	answer not-sync '' bash -c 'for i in {1..2000000}; do :; done; "$0" fsync "$1/file" 12' "$SYNCS" "$RIG_MNT"
 	[[ $(json .sync.count "$J") == 12 ]]
@@ -227,6 +229,7 @@ neighbour() { # DIR
 	rig_up --fs ext4-nojournal
 	"$SYNCS" fdatasync "$RIG_MNT/file" 1
 	rig_set flush_us=5000 write_us=2400
+	disk_hop 20
 	answer mixed '' "$SYNCS" -o fdatasync "$RIG_MNT/file" 60
 	holds "$(cause device.write) > 0.4 && $(cause flush.only) > 0.4"
 }

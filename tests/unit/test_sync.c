@@ -94,7 +94,7 @@ static void sleep_fact(struct fact f)
 		s.stack[1] = address(f.in);
 		s.stack_len = 2;
 	}
-	send(&s, WIRE_SLEEP, sizeof(s));
+	send(&s, WIRE_SLEEP, s.stack_len ? sizeof(s) : WIRE_SLEEP_SHORT);
 }
 
 #define SLEEP(...) sleep_fact((struct fact){ __VA_ARGS__ })
@@ -1009,7 +1009,7 @@ static void nonsense(void)
 	struct wire_request turned = { .done = 10, .pre = { .issue = 9, .done = 8 } };
 	struct wire_follow nobody = { .since = 5, .kind = 9 };
 	struct wire_file crowd = { .ino = 1, .n = WIRE_NAMES + 1 };
-	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 }, odd = { .kind = 33, .size = 8 },
+	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 }, shorter = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT - 1 }, odd = { .kind = 33, .size = 8 },
 			 end = { .kind = WIRE_END, .size = 8 };
 
 	begin();
@@ -1023,10 +1023,11 @@ static void nonsense(void)
 	send(&nobody, WIRE_FOLLOW, sizeof(nobody));
 	send(&crowd, WIRE_FILE, sizeof(crowd));
 	sync_feed(a, &cut);
+	sync_feed(a, &shorter);
 	sync_feed(a, &odd);
-	ok(sync_damaged(a) == 11, "eleven records that make no sense (%llu)", (unsigned long long)sync_damaged(a));
+	ok(sync_damaged(a) == 12, "twelve records that make no sense (%llu)", (unsigned long long)sync_damaged(a));
 	sync_feed(a, &end);
-	ok(sync_damaged(a) == 11, "the records of recordings are no damage");
+	ok(sync_damaged(a) == 12, "the records of recordings are no damage");
 	sync_report(a, &report.sync, false);
 	ok(!report.sync.count, "none of them is a call");
 }
