@@ -114,7 +114,13 @@ $(O)/tests/rigd: tests/rig/rigd.c
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(shell $(PKG_CONFIG) --cflags fuse3) -MMD -MP $< -o $@ \
 		$(shell $(PKG_CONFIG) --libs fuse3) -lpthread
 
-tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd
+# writes a recording of a million sync calls
+$(O)/tests/forge: tests/golden/forge.c $(filter-out $(O)/src/main.o $(O)/src/cmd_%.o,$(OBJS))
+	@mkdir -p $(@D)
+	$(say) FORGE $@
+	$(Q)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LIB_LIBS)
+
+tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd $(O)/tests/forge
 
 # ---- what people run ----
 
@@ -132,6 +138,7 @@ demo: setup-demo
 
 golden-update: tests
 	@for t in $(UNITS); do GOLDEN_UPDATE=1 $$t > /dev/null || exit 1; done
+	@BUILD=$(abspath $(O)) tests/golden/update
 
 install: all
 	install -D -m 755 $(O)/barriertrace $(DESTDIR)$(PREFIX)/bin/barriertrace

@@ -306,10 +306,11 @@ static struct heat *heat_in(const json_t *o)
 	h->column_ns = (uint64_t)width;
 	for (size_t i = 0; i + 2 < json_array_size(n); i += 3) {
 		json_int_t c = json_integer_value(json_array_get(n, i)), r = json_integer_value(json_array_get(n, i + 1));
+		json_int_t count = json_integer_value(json_array_get(n, i + 2));
 
-		if (c < 0 || c >= HEAT_COLUMNS || r < 0 || r >= HEAT_ROWS)
+		if (c < 0 || c >= HEAT_COLUMNS || r < 0 || r >= HEAT_ROWS || count <= 0 || count > UINT32_MAX)
 			continue;
-		h->n[c][r] = (uint32_t)json_integer_value(json_array_get(n, i + 2));
+		h->n[c][r] = (uint32_t)count;
 		if (c >= h->columns)
 			h->columns = (uint32_t)c + 1;
 	}

@@ -84,18 +84,18 @@ struct render_opts outputs_text_opts(const struct outputs *o)
 }
 
 /* Only a directory of this very name: a link could lead into someone else's place. */
-static int open_dir(const char *path, struct err *e)
+static int open_dir(struct outputs *o, struct err *e)
 {
-	bool made;
+	const char *path = o->csv_dir;
 	int fd;
 
-	if (!*path)
+	if (!*path || !strcmp(path, "-"))
 		return err_set(e, EINVAL, EXIT_USAGE, "--csv needs the name of a directory");
-	made = !mkdir(path, 0755);
-	fd = made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	o->csv_made = !mkdir(path, 0755);
+	fd = o->csv_made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path, strerror(errno));
-	if (made)
+	if (o->csv_made)
 		caller_give(fd);
 	close(fd);
 	return 0;
@@ -103,7 +103,7 @@ static int open_dir(const char *path, struct err *e)
 
 static int open_csv(struct outputs *o, struct err *e)
 {
-	int err = open_dir(o->csv_dir, e);
+	int err = open_dir(o, e);
 
 	if (err)
 		return err;
@@ -129,19 +129,27 @@ static int open_files(struct outputs *o, struct err *e)
 	return !err && o->csv_dir ? open_csv(o, e) : err;
 }
 
-static bool any_on_stdout(const struct outputs *o)
+static bool is_stdout(const char *path)
 {
+	return path && !strcmp(path, "-");
+}
+
+static int how_many_on_stdout(const struct outputs *o)
+{
+	int n = is_stdout(o->json_path) + is_stdout(o->text_path);
+
 	for (int i = 0; i < RENDER_N_FILES; i++)
-		if (o->file_path[i] && !strcmp(o->file_path[i], "-"))
-			return true;
-	return o->json_path && !strcmp(o->json_path, "-");
+		n += is_stdout(o->file_path[i]);
+	return n;
 }
 
 int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 {
-	bool stdout_taken = any_on_stdout(o);
-	int err = open_files(o, e);
+	int on_stdout = how_many_on_stdout(o), err;
 
+	if (on_stdout > 1)
+		return err_set(e, EINVAL, EXIT_USAGE, "only one output can go to standard output");
+	err = open_files(o, e);
 	if (!err && o->json_path)
 		err = outfile_open(&o->json, o->json_path, o->stream, e);
 	if (err)
@@ -150,7 +158,7 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 		err = outfile_open(&o->text, o->text_path, o->stream, e);
 	else if (text == TEXT_STDERR)
 		o->text = (struct outfile){ .fd = dup(STDERR_FILENO), .path = "standard error" };
-	else if (text == TEXT_STDOUT && !stdout_taken)
+	else if (text == TEXT_STDOUT && !on_stdout)
 		err = outfile_open(&o->text, "-", o->stream, e);
 	o->on_screen = !err && o->stream && !o->text_path && o->text.fd >= 0 && isatty(o->text.fd);
 	return err;
@@ -242,8 +250,12 @@ void outputs_close(struct outputs *o)
 		outfile_close(&o->file[i]);
 	for (size_t i = 0; i < N_CSV && o->csv; i++)
 		outfile_close(&o->csv[i]);
+	/* fails when tables are in it, as it should */
+	if (o->csv_made)
+		rmdir(o->csv_dir);
 	free(o->csv);
 	strv_free(o->csv_path);
 	o->csv = NULL;
 	o->csv_path = NULL;
+	o->csv_made = false;
 }

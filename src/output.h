@@ -22,6 +22,7 @@ struct outputs {
 	struct outfile text, json, file[RENDER_N_FILES];
 	struct outfile *csv;		/* one per table; NULL: none */
 	char **csv_path;
+	bool csv_made;			/* the directory is ours */
 };
 
 #define OUTPUTS_NONE { .text = OUTFILE_NONE, .json = OUTFILE_NONE, \

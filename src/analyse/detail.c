@@ -14,7 +14,7 @@ struct detail {
 	struct report_detail *kept;
 	uint64_t start_ns;
 	size_t cap_calls, cap_slices, cap_requests, cap_names;
-	uint32_t *slot;		/* hash of names: index, 0: empty; cap_names * 2 of them, a power of two */
+	uint32_t *slot;		/* hash of shared names: index, 0: empty; cap_names * 2 of them, a power of two */
 	bool no_slices;		/* the last call has none */
 };
 
@@ -50,13 +50,26 @@ static uint32_t *find(struct detail *d, const char *text)
 static void grow_names(struct detail *d)
 {
 	struct report_detail *k = d->kept;
+	size_t n = d->cap_names * 2;
+	uint32_t *old = d->slot;
 
 	d->cap_names *= 2;
 	k->name = xrealloc(k->name, d->cap_names * sizeof(*k->name));
-	free(d->slot);
 	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
-	for (uint32_t i = 1; i < k->n_names; i++)
-		*find(d, k->name[i]) = i;
+	for (size_t i = 0; i < n; i++)
+		if (old[i])
+			*find(d, k->name[old[i]]) = old[i];
+	free(old);
+}
+
+uint32_t detail_own_name(struct detail *d, const char *text)
+{
+	struct report_detail *k = d->kept;
+
+	if (k->n_names == d->cap_names)
+		grow_names(d);
+	k->name[k->n_names] = xstrdup(text);
+	return (uint32_t)k->n_names++;
 }
 
 uint32_t detail_name(struct detail *d, const char *text)
@@ -73,19 +86,13 @@ uint32_t detail_name(struct detail *d, const char *text)
 		grow_names(d);
 		slot = find(d, text);
 	}
-	k->name[k->n_names] = xstrdup(text);
-	return *slot = (uint32_t)k->n_names++;
+	return *slot = detail_own_name(d, text);
 }
 
-void detail_rename(struct detail *d, const char *from, const char *to)
+void detail_rename(struct detail *d, uint32_t name, const char *to)
 {
-	uint32_t i = *find(d, from);
-
-	if (!i)
-		return;
-	/* it is not found any more by either text; at worst the new one gets a second index */
-	free(d->kept->name[i]);
-	d->kept->name[i] = xstrdup(to);
+	free(d->kept->name[name]);
+	d->kept->name[name] = xstrdup(to);
 }
 
 /* ---- calls ---- */

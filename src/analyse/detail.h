@@ -15,8 +15,9 @@ void detail_free(struct detail *d);	/* NULL is fine */
 /* The index of a name; the same for the same text. */
 uint32_t detail_name(struct detail *d, const char *text);
 
-/* A name turned out to be another one; nothing if it was never used. */
-void detail_rename(struct detail *d, const char *from, const char *to);
+/* The index of a name that is nobody else's, and may turn out to be another one. */
+uint32_t detail_own_name(struct detail *d, const char *text);
+void detail_rename(struct detail *d, uint32_t name, const char *to);
 
 /* `path` and `device` of the file; via[] and dev[] of each slice are names already. */
 void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path, uint32_t device, const struct ledger *l);

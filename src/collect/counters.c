@@ -157,7 +157,8 @@ void counters_rows(struct counters *c, uint32_t view, uint32_t cell, bool total,
 		const struct wire_hist *h = total ? &w->total : &w->device;
 
 		for (unsigned int i = 0; w->count && i < HIST_BUCKETS; i++)
-			rows[heat_row(hist_lower(i))] += h->bucket[i];
+			if (h->bucket[i])
+				rows[heat_row(hist_lower(i))] += h->bucket[i];
 	}
 }
 

@@ -88,7 +88,7 @@ static void look_at(const struct heats *h, struct device_heat *d, enum heat_clas
 
 void heats_look(struct heats *h, uint64_t time, bool now)
 {
-	if (!now && time < h->last + h->every)
+	if (!now && time / h->every == h->last / h->every)
 		return;
 	for (size_t i = 0; i < h->n_devices; i++)
 		for (int c = 0; c < HEAT_CLASSES; c++)

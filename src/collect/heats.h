@@ -26,7 +26,7 @@ struct heats_source {
 /* Adds a device; its number is the count of those before it. */
 void heats_add(struct heats *h, const struct heats_source *source);
 
-/* To be called often; looks when it is time, `time` ns after the run's start. `now`: looks in any case. */
+/* To be called often; looks when a column has ended, `time` ns after the run's start. `now`: looks in any case. */
 void heats_look(struct heats *h, uint64_t time, bool now);
 
 /* A copy for a device's report: the caller's; NULL where nothing was counted. */

@@ -46,14 +46,23 @@ render_fn render_ndjson;	/* the same on one line, for streams */
 #define RENDER_CSV(X) \
 	X("run.csv", render_csv_run) \
 	X("devices.csv", render_csv_devices) \
+	X("mounts.csv", render_csv_mounts) \
 	X("operations.csv", render_csv_operations) \
 	X("histograms.csv", render_csv_histograms) \
+	X("causes.csv", render_csv_causes) \
 	X("calls.csv", render_csv_calls) \
 	X("ledger.csv", render_csv_ledger) \
-	X("processes.csv", render_csv_processes) \
-	X("files.csv", render_csv_files) \
+	X("slices.csv", render_csv_slices) \
+	X("requests.csv", render_csv_requests) \
+	X("steps.csv", render_csv_steps) \
 	X("leaves.csv", render_csv_leaves) \
-	X("requests.csv", render_csv_requests)
+	X("processes.csv", render_csv_processes) \
+	X("process_ledger.csv", render_csv_process_ledger) \
+	X("files.csv", render_csv_files) \
+	X("file_ledger.csv", render_csv_file_ledger) \
+	X("verdict.csv", render_csv_verdict) \
+	X("remarks.csv", render_csv_remarks) \
+	X("whatif.csv", render_csv_whatif)
 
 #define RENDER_ROW(row, option, arg, fn, detail, help) RENDER_##row,
 enum render_file { RENDER_FILES(RENDER_ROW) RENDER_N_FILES };

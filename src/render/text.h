@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* text.h - what the files of the text output share. Private to them. */
+/* text.h - what the files of the text output share; pictures and the page use its words too. */
 #ifndef BT_TEXT_H
 #define BT_TEXT_H
 

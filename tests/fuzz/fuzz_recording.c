@@ -143,6 +143,8 @@ static void cook_sync(struct recipes *c, struct wire_sync *s)
 	s->sleeps = sleeps % 4;
 	s->switches = (uint16_t)(sleeps < 200 ? sleeps % 4 : sleeps);
 	memcpy(s->comm, "python3", 8);
+	if (sleeps >= 200)
+		memset(s->comm + 3, (int)byte(c), 2);
 }
 
 static void cook_sleep(struct recipes *c, struct wire_sleep *s)

@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Where outputs go: files of their own, tables in a directory, standard output. Made from a recording: no rights needed.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+FILES=(flame html folded speedscope perfetto db) # and --csv DIR
+ALL=(-o --json "${FILES[@]/#/--}")               # what takes a FILE
+TABLES=(calls causes devices file_ledger files histograms leaves ledger mounts operations process_ledger processes remarks
+	requests run slices steps verdict whatif)
+
+setup() {
+	need_tool
+	REC=$TOP/tests/golden/recordings/sqlite.btrec
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir work
+	cd work || return
+}
+
+# refused STATUS TEXT ARGUMENT...: of report; one line with TEXT (a pattern of [[ ]]) on standard error, nothing else, no file here
+refused() {
+	local expected=$1 text=$2 status=0
+	shift 2
+	timeout 20 "$BT" report "$REC" "$@" >../out 2>../err </dev/null || status=$?
+	echo "report $*: status $status, err: $(<../err)"
+	[[ $status == "$expected" ]]
+	[[ $(wc -l <../err) == 1 ]]
+	[[ $(<../err) == barriertrace:* && $(<../err) == *$text* ]]
+	[[ ! $(tr -d '\n' <../err) =~ [[:cntrl:]] ]]
+	[[ ! -s ../out ]]
+	[[ ! $(ls -A) ]]
+}
+
+quietly() { # ARGUMENT...: works, says nothing
+	"$BT" report "$REC" "$@" >../out 2>../err
+	[[ ! -s ../out && ! -s ../err ]]
+}
+
+files_here() {
+	LC_ALL=C ls -A | tr '\n' ' '
+}
+
+@test "outputs: each into a file of its own" {
+	local name
+	for name in "${FILES[@]}"; do
+		"$BT" report "$REC" "--$name" "$name" >../text
+		"$BT" report "$REC" | cmp - ../text
+		[[ -s $name && $(stat -c %a "$name") == 644 ]]
+	done
+	[[ $(files_here) == 'db flame folded html perfetto speedscope ' ]]
+}
+
+@test "outputs: all at once are what each is alone" {
+	local name all=()
+	for name in "${FILES[@]}"; do
+		all+=("--$name" "$name")
+		"$BT" report "$REC" "--$name" "../$name" >../out
+	done
+	"$BT" report "$REC" --csv ../csv --json ../json -o ../text
+	quietly "${all[@]}" --csv csv --json json -o text
+	for name in "${FILES[@]}" json text; do
+		cmp "$name" "../$name"
+	done
+	diff -r csv ../csv
+}
+
+@test "outputs: every table in the directory, which is made" {
+	quietly --csv tables -o ../text
+	diff <(printf '%s.csv\n' "${TABLES[@]}") <(LC_ALL=C ls -A tables)
+	[[ $(files_here) == 'tables ' ]]
+	[[ $(stat -c %a tables) == 755 && $(stat -c %a tables/run.csv) == 644 ]]
+	# only the last part of the path is made
+	rm -r tables
+	refused 1 'absent/tables' --csv absent/tables
+}
+
+@test "outputs: into a directory that is there, beside what is in it" {
+	mkdir tables
+	echo mine >tables/mine.txt
+	echo old >tables/run.csv
+	ln tables/run.csv ../hard
+	quietly --csv tables -o ../text
+	[[ $(<tables/mine.txt) == mine && $(<../hard) == old && $(<tables/run.csv) != old ]]
+	[[ $(ls -A tables | wc -l) == $((${#TABLES[@]} + 1)) ]]
+	quietly --csv tables/ -o ../text
+	quietly --csv . -o ../text
+	cmp run.csv tables/run.csv
+}
+
+@test "outputs: the directory is a file, or a link" {
+	echo mine >../file
+	mkdir ../dir
+	ln -s dir ../link
+	ln -s absent ../dangling
+	refused 1 '../file' --csv ../file
+	refused 1 '../link' --csv ../link
+	refused 1 '../dangling' --csv ../dangling
+	refused 1 '/dev/null' --csv /dev/null
+	[[ $(<../file) == mine && ! $(ls -A ../dir) && ! -e ../absent ]]
+}
+
+@test "outputs: a table's place is taken" {
+	mkdir -p ../tables/leaves.csv
+	refused 1 '../tables/leaves.csv: Is a directory' --csv ../tables
+	[[ $(ls -A ../tables) == leaves.csv ]]
+	rmdir ../tables/leaves.csv
+	ln -s target ../tables/leaves.csv
+	refused 1 'symbolic link ../tables/leaves.csv' --csv ../tables
+	[[ $(ls -A ../tables) == leaves.csv && ! -e ../tables/target ]]
+}
+
+@test "outputs: where nothing can be written" {
+	local option
+	mkdir ../dir
+	for option in "${ALL[@]}"; do
+		refused 1 'cannot write /absent/x: No such file or directory' "$option" /absent/x
+		refused 1 'cannot write ../dir: Is a directory' "$option" ../dir
+		refused 1 'cannot write /proc/x' "$option" /proc/x
+		refused 2 'needs a name' "$option" ''
+	done
+	refused 1 '/absent/x' --csv /absent/x
+	refused 1 '/proc/x' --csv /proc/x
+	refused 2 'needs the name' --csv ''
+	[[ ! $(ls -A ../dir) ]]
+}
+
+@test "outputs: not through a symbolic link" {
+	local option
+	echo precious >../target
+	ln -s target ../link
+	ln -s absent ../dangling
+	for option in "${ALL[@]}"; do
+		refused 1 'symbolic link ../link' "$option" ../link
+		refused 1 'symbolic link ../dangling' "$option" ../dangling
+	done
+	[[ $(<../target) == precious && -L ../link && -L ../dangling && ! -e ../absent ]]
+}
+
+@test "outputs: one that fails takes the others with it" {
+	local option
+	echo old >../old
+	for option in --flame --db --json -o; do
+		refused 1 'cannot write /absent/x' --folded f --html ../old --csv ../new "$option" /absent/x
+		[[ $(<../old) == old ]]
+		[[ ! -e ../new ]]
+	done
+	refused 1 '/absent/x' --folded f --html ../old --json j -o t --csv /absent/x
+	[[ $(<../old) == old ]]
+}
+
+@test "outputs: on a disk that gets full" {
+	local option full='mount -t tmpfs -o size=16k none full || exit 99
+		head -c 12288 /dev/zero >full/fill; tool=$1; shift
+		"$tool" "$@"; s=$?; ls -A full >left; exit $s'
+	need_mount_namespace
+	cd ..
+	mkdir full
+	"$BT" report "$REC" --csv csv --html html --perfetto perfetto -o text
+	for option in "--html full/x" "--perfetto full/x" "--csv full" "--folded full/a --html full/x" "--json full/x"; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr unshare -m bash -c "$full" - "$BT" report "$REC" -o /dev/null $option
+		[[ ! $output && ${#stderr_lines[@]} == 1 && $stderr == *'cannot write full/'*': No space left on device' ]]
+		[[ $(<left) == fill ]]
+	done
+}
+
+@test "outputs: to standard output, each" {
+	local name
+	for name in "${FILES[@]}" json; do
+		"$BT" report "$REC" "--$name" "../$name" >../text
+		"$BT" report "$REC" "--$name" - | cmp - "../$name"
+		# the text has to be asked for then
+		"$BT" report "$REC" "--$name" - -o ../asked | cmp - "../$name"
+		cmp ../text ../asked
+	done
+	"$BT" report "$REC" -o - | cmp - ../text
+	[[ ! $(ls -A) ]]
+}
+
+@test "outputs: to standard output, one only, and no tables" {
+	local option
+	for option in "${ALL[@]}"; do
+		[[ $option == --flame ]] || refused 2 'only one output' --flame - "$option" -
+	done
+	refused 2 'only one output' -o - --json - --csv tables
+	refused 2 'name of a directory' --csv -
+	refused 2 'name of a directory' --csv - --flame -
+}
+
+@test "outputs: into a pipe, and into what is no regular file" {
+	local name
+	"$BT" report "$REC" --folded ../folded --flame ../flame -o ../text
+	mkfifo ../pipe
+	cat ../pipe >../came &
+	quietly --flame ../pipe -o ../text
+	wait $!
+	cmp ../flame ../came
+	[[ -p ../pipe ]]
+	for name in "${FILES[@]}"; do
+		quietly "--$name" /dev/null -o ../text
+	done
+	[[ -c /dev/null && ! $(ls -A) ]]
+	[[ -c /dev/full ]] || skip "missing: /dev/full"
+	refused 1 'cannot write /dev/full: No space left on device' --html /dev/full -o ../text
+	refused 1 'cannot write /dev/full: No space left on device' --html /dev/full --folded f --csv ../tables -o t
+	[[ ! -e ../tables ]]
+}
+
+@test "outputs: a reader that goes away is no success" {
+	local status
+	(
+		trap '' PIPE
+		status=0
+		"$BT" report "$REC" --html - 2>../err || status=$?
+		echo "$status" >../status
+	) | true
+	status=$(<../status)
+	# it may have been quicker than the reader was
+	[[ $status == 0 || ($status == 1 && $(<../err) == *'cannot write standard output: Broken pipe') ]]
+}
+
+@test "outputs: without their argument" {
+	local option
+	for option in "${FILES[@]/#/--}" --csv --json --output -o; do
+		run -2 --separate-stderr "$BT" report "$REC" "$option"
+		[[ ! $output && ${#stderr_lines[@]} == 1 && $stderr == *"'$option' needs a value"* ]]
+	done
+	refused 2 'did you mean --flame?' --flam x
+	refused 2 'did you mean --perfetto?' --perfeto x
+}
+
+@test "outputs: help names each, for what tracing and replaying do" {
+	local command name
+	for command in '' record report; do
+		# shellcheck disable=SC2086
+		"$BT" $command --help >../help
+		for name in "${FILES[@]}" csv json; do
+			grep -q -- "^ *--$name [A-Z]" ../help
+		done
+	done
+}
+
+@test "outputs: belong to the user who called sudo" {
+	need_root
+	need getent
+	getent passwd nobody >/dev/null || skip "missing: user nobody"
+	local name all=() uid gid
+	uid=$(id -u nobody) gid=$(id -g nobody)
+	for name in "${FILES[@]}" json; do
+		all+=("--$name" "$name")
+	done
+	mkdir roots
+	SUDO_UID=$uid SUDO_GID=$gid SUDO_USER=nobody "$BT" report "$REC" "${all[@]}" --csv tables -o text
+	SUDO_UID=$uid SUDO_GID=$gid SUDO_USER=nobody "$BT" report "$REC" --csv roots >/dev/null
+	for name in "${FILES[@]}" json text tables tables/* roots/*; do
+		[[ $(stat -c %u:%g "$name") == "$uid:$gid" ]] || { echo "$name: $(stat -c %u:%g "$name")"; return 1; }
+	done
+	# what was there before stays whose it was
+	[[ $(stat -c %u:%g roots) == 0:0 ]]
+}
+
+@test "outputs: a damaged recording gives all of them, and status 5" {
+	local name all=()
+	head -c -1 "$REC" >../cut
+	for name in "${FILES[@]}" json; do
+		all+=("--$name" "$name")
+	done
+	REC=../cut
+	run -5 --separate-stderr "$BT" report ../cut "${all[@]}" --csv tables -o text
+	[[ ! $output && ${#stderr_lines[@]} == 1 ]]
+	[[ $(files_here) == 'db flame folded html json perfetto speedscope tables text ' ]]
+}

@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every output says the same, to the nanosecond, in all and cause by cause. The measure is the JSON report's ledger.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+RECORDINGS=$TOP/tests/golden/recordings
+NAMES=(sample sqlite hostile mixed cut)
+
+setup() {
+	need_tool
+	need jq
+	need sqlite3
+	cd "$BATS_TEST_TMPDIR" || return
+	local name
+	for name in "${NAMES[@]}"; do
+		mkdir "$name"
+		"$BT" report "$RECORDINGS/$name.btrec" --json "$name/json" --flame "$name/flame" --html "$name/html" \
+			--folded "$name/folded" --speedscope "$name/speedscope" --perfetto "$name/perfetto" --db "$name/db" \
+			--csv "$name/csv" -o "$name/text" 2>/dev/null || [[ $name == cut && $? == 5 ]]
+	done
+}
+
+# by_cause: sums up lines of a cause and nanoseconds, and all of them
+by_cause() {
+	awk '{ ns[$1] += $2; all += $2 }
+		END { for (c in ns) if (ns[c]) printf "%s %.0f\n", c, ns[c]; printf "total %.0f\n", all }' | LC_ALL=C sort
+}
+
+# agrees WHAT FUNCTION: what FUNCTION prints, lines of a cause and nanoseconds, is the ledger of each recording
+agrees() {
+	local what=$1 name
+	shift
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		{
+			jq -r '.sync.ledger | to_entries[] | "\(.key) \(.value)"' json
+			jq -r '"total \(.sync.total_ns)"' json
+		} | LC_ALL=C sort >want
+		(($(wc -l <want) > 5))
+		"$@" | by_cause >got
+		diff want got || { echo "$name: $what differs"; return 1; }
+	done
+}
+
+# Of frames joined by ';' and nanoseconds: the cause stands last, or a device behind it does.
+cause_of_stack() {
+	awk -v causes="$(jq -r '.sync.ledger | keys | join(" ")' json)" '
+		BEGIN { n = split(causes, c, " "); for (i = 1; i <= n; i++) is[c[i]] = 1 }
+		{
+			ns = $NF
+			sub(/ [0-9]+$/, "")
+			n = split($0, frame, ";")
+			print is[frame[n]] ? frame[n] : is[frame[n - 1]] ? frame[n - 1] : "none:" $0, ns
+		}'
+}
+
+query() { # SQL
+	sqlite3 -batch -init /dev/null -readonly -separator ' ' db "$1"
+}
+
+# of_csv FILE SQL: of table t
+of_csv() {
+	sqlite3 -batch -init /dev/null -separator ' ' :memory: ".import --csv csv/$1 t" "$2"
+}
+
+folded() { cause_of_stack <folded; }
+
+speedscope() {
+	jq -r '.shared.frames as $f | .profiles[0] | [.samples, .weights] | transpose[] |
+		"\([.[0][] | $f[.].name] | join(";")) \(.[1])"' speedscope | cause_of_stack
+}
+
+leaves_of_json() { jq -r '.sync.leaves[] | "\(.cause) \(.ns)"' json; }
+processes_of_json() { jq -r '.sync.by_process[].ledger | to_entries[] | "\(.key) \(.value)"' json; }
+files_of_json() { jq -r '.sync.by_file[].ledger | to_entries[] | "\(.key) \(.value)"' json; }
+
+leaves_csv() { of_csv leaves.csv 'SELECT cause, ns FROM t'; }
+ledger_csv() { of_csv ledger.csv 'SELECT cause, ns FROM t'; }
+
+causes_of_db() { query 'SELECT cause, ns FROM cause'; }
+ledger_of_db() { query 'SELECT cause, ns FROM ledger'; }
+slices_of_db() { query 'SELECT cause, ns FROM slice'; }
+leaves_of_db() { query 'SELECT cause, ns FROM leaf'; }
+processes_of_db() { query 'SELECT cause, ns FROM process_ledger'; }
+files_of_db() { query 'SELECT cause, ns FROM file_ledger'; }
+
+# Pairs of a frame's mark and its title; a frame below a cause is a device.
+flame() {
+	grep -oE '<g class="f [^>]*>|<title>[^<]*' flame | awk -v causes="$(jq -r '.sync.ledger | keys | join(" ")' json)" '
+		BEGIN { n = split(causes, c, " "); for (i = 1; i <= n; i++) is[c[i]] = 1 }
+		/^<g / { cause = / class="f cause"/; match($0, /data-ns="[0-9]+/); ns = substr($0, RSTART + 9, RLENGTH - 9) }
+		/^<title>/ { sub(/<title>/, ""); if (cause && is[$0]) print $0, ns; cause = 0 }'
+}
+
+perfetto_slices() { jq -r '.traceEvents[] | select(.args.ns and .cat != "request") | "\(.name) \(.args.ns)"' perfetto; }
+perfetto_calls() { jq -r '.traceEvents[].args.ledger // {} | to_entries[] | "\(.key) \(.value)"' perfetto; }
+
+report_of_html() {
+	grep -oE '<script type="application/json" id="report">[^<]*' html | sed 's/^[^>]*>//'
+}
+
+html() { report_of_html | jq -r '.sync.ledger | to_entries[] | "\(.key) \(.value)"'; }
+
+@test "agree: JSON with itself" {
+	agrees 'leaves' leaves_of_json
+	agrees 'by process' processes_of_json
+	agrees 'by file' files_of_json
+}
+
+@test "agree: folded stacks and speedscope" {
+	agrees 'folded' folded
+	agrees 'speedscope' speedscope
+}
+
+@test "agree: CSV" {
+	agrees 'leaves.csv' leaves_csv
+	agrees 'ledger.csv' ledger_csv
+}
+
+@test "agree: the database" {
+	agrees 'cause' causes_of_db
+	agrees 'ledger' ledger_of_db
+	agrees 'slice' slices_of_db
+	agrees 'leaf' leaves_of_db
+	agrees 'process_ledger' processes_of_db
+	agrees 'file_ledger' files_of_db
+}
+
+@test "agree: the flame" {
+	agrees 'frames of causes' flame
+}
+
+@test "agree: the page" {
+	agrees 'its report for machines' html
+	cd "$BATS_TEST_TMPDIR/sqlite"
+	diff <(report_of_html | jq -S .sync.by_file) <(jq -S .sync.by_file json)
+}
+
+@test "agree: the trace for Perfetto" {
+	agrees 'slices' perfetto_slices
+	agrees 'ledgers of calls' perfetto_calls
+}
+
+# all_are NUMBER: of the lines of got, each with a name before it
+all_are() {
+	awk -v n="$1" '$2 != n { print FILENAME ":", $0, "and not", n; bad = 1 } END { exit bad }' "$PWD/got"
+}
+
+# Figures that are one number each.
+totals() {
+	echo "folded $(awk '{ all += $NF } END { printf "%.0f", all }' folded)"
+	jq -r '.profiles[0] | "weights \(.weights | add)", "end \(.endValue)"' speedscope
+	echo "flame $(grep -oE '<g class="f[^>]* data-depth="0"[^>]*' flame | grep -oE 'data-ns="[0-9]+' | tr -dc 0-9)"
+	echo "calls.csv $(of_csv calls.csv 'SELECT sum(duration_ns) FROM t')"
+	echo "run.csv $(of_csv run.csv 'SELECT sync_ns FROM t')"
+	echo "processes.csv $(of_csv processes.csv 'SELECT sum(total_ns) FROM t')"
+	echo "files.csv $(of_csv files.csv 'SELECT sum(total_ns) FROM t')"
+	echo "run $(query 'SELECT sync_ns FROM run')"
+	echo "sync_call $(query 'SELECT sum(duration_ns) FROM sync_call')"
+	jq -r '"perfetto \([.traceEvents[] | .args.duration_ns? // 0] | add)"' perfetto
+}
+
+@test "agree: totals" {
+	local name
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		totals >got
+		all_are "$(jq .sync.total_ns json)"
+		[[ $(wc -l <got) == 11 ]]
+	done
+}
+
+counts() {
+	echo "calls.csv $(of_csv calls.csv 'SELECT count(*) FROM t')"
+	echo "sync_call $(query 'SELECT count(*) FROM sync_call')"
+	echo "histogram $(query "SELECT sum(count) FROM histogram WHERE phase = 'sync'")"
+	jq -r '"perfetto \([.traceEvents[] | select(.args.ledger)] | length)"' perfetto
+	jq -r '.sync | "kinds \(.calls | add)", "processes \([.by_process[].count] | add)",
+		"files \([.by_file[].count] | add)"' json
+}
+
+@test "agree: how many calls" {
+	local name
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		counts >got
+		all_are "$(jq .sync.count json)"
+	done
+}
+
+@test "agree: CSV and the database, table by table" {
+	local name file table
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		for file in csv/*.csv; do
+			table=${file##*/}
+			# as the tables are called
+			case ${table%.csv} in
+			calls) table=sync_call ;;
+			leaves) table=leaf ;;
+			processes) table=process ;;
+			run | verdict | whatif | ledger | *_ledger) table=${table%.csv} ;;
+			*) table=${table%s.csv} ;;
+			esac
+			[[ $(query "SELECT count(*) FROM $table") == "$(of_csv "${file##*/}" 'SELECT count(*) FROM t')" ]] ||
+				{ echo "$name: $file and $table differ"; return 1; }
+			diff <(query "SELECT name FROM pragma_table_info('$table')") <(head -n 1 "$file" | tr -d '\r' | tr ',' '\n')
+		done
+	done
+}
+
+@test "agree: every call's slices are its time, in all places" {
+	local name
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		[[ $(query 'SELECT count(*) FROM sync_call AS c WHERE duration_ns <>
+			(SELECT coalesce(sum(ns), 0) FROM slice WHERE call_id = c.id)') == 0 ]]
+		[[ $(query 'SELECT count(*) FROM ledger AS l WHERE ns <>
+			(SELECT sum(ns) FROM slice AS s WHERE s.call_id = l.call_id AND s.cause = l.cause)') == 0 ]]
+		# without gaps
+		[[ $(query 'SELECT count(*) FROM slice AS s WHERE offset_ns <>
+			(SELECT coalesce(sum(ns), 0) FROM slice AS b WHERE b.call_id = s.call_id AND b.seq < s.seq)') == 0 ]]
+	done
+}
+
+@test "agree: without a ledger there is none anywhere" {
+	"$BT" report "$RECORDINGS/blocks.btrec" --json json --folded folded --speedscope speedscope --perfetto perfetto \
+		--db db --csv csv --flame flame --html html -o text
+	[[ $(jq 'has("sync")' json) == false && ! -s folded ]]
+	[[ $(jq '.profiles[0].weights | length' speedscope) == 0 ]]
+	[[ $(jq '[.traceEvents[]? | select(.ph == "X")] | length' perfetto) == 0 ]]
+	[[ $(query 'SELECT count(*) FROM sync_call') == 0 && $(query 'SELECT count(*) FROM leaf') == 0 ]]
+	[[ ! $(query 'SELECT sync_ns FROM run') && $(query 'SELECT count(*) FROM cause WHERE ns IS NOT NULL') == 0 ]]
+	[[ $(query "SELECT sum(count) FROM operation") == $(jq '[.devices[].ops[].count] | add' json) ]]
+	[[ -s flame && -s html ]]
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The page, in a browser: that it can be read and used there, that it asks nobody for anything, and that a long run fits.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+setup() {
+	need_tool
+	need jq
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# draw RECORDING: a name of tests/golden/recordings, or a file
+draw() {
+	local file=$TOP/tests/golden/recordings/$1.btrec
+	[[ -e $file ]] || file=$1
+	"$BT" report "$file" --html page.html --json report.json -o /dev/null
+}
+
+# in_browser CHECK: see html.py
+in_browser() {
+	local python
+	need chromedriver
+	[[ $(type -P chromium chromium-browser google-chrome) ]] || skip "missing: chromium"
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import selenium' 2>/dev/null || continue
+		"$python" "$TOP/tests/golden/html.py" "$PWD/page.html" report.json "$1"
+		return
+	done
+	skip "missing: python3-selenium"
+}
+
+@test "page: it names no other place, and forbids itself to ask" {
+	draw hostile
+	# names of dialects are no addresses
+	sed -E 's,http://www\.w3\.org/(2000/svg|1999/xhtml),,g' page.html >stripped.html
+	run ! grep -aEo '.{0,20}((src|href)="[^#d]|\b(url|import|fetch) *\(|@import|https?://).{0,20}' stripped.html
+	grep -q "default-src 'none'" page.html
+}
+
+@test "page: no byte of a name gets through that could act" {
+	draw hostile
+	run ! grep -aP '[\x00-\x08\x0b-\x1f\x7f]' page.html
+	run ! grep -aF '<script>x' page.html
+	# as JSON it is the same report, and HTML ends nowhere in it
+	sed -n 's/.*<script type="application\/json" id="report">\(.*\)<\/script>.*/\1/p' page.html >inside.json
+	run ! grep -aq '[<>&]' inside.json
+	diff <(jq -S . inside.json) <(jq -S . report.json)
+}
+
+@test "page in a browser: renders from phone to wide screen, light and dark" {
+	draw sample
+	in_browser renders
+}
+
+@test "page in a browser: names, headings, focus, reduced motion" {
+	draw sample
+	in_browser accessible
+}
+
+@test "page in a browser: tables can be sorted" {
+	draw sample
+	in_browser sorts
+}
+
+@test "page in a browser: picking a slow call shows its ledger" {
+	draw sample
+	in_browser picks
+}
+
+@test "page in a browser: pointing at a map" {
+	draw sample
+	in_browser points
+}
+
+@test "page in a browser: hostile names do nothing" {
+	draw hostile
+	in_browser hostile
+}
+
+@test "page in a browser: without sync calls it is about the devices" {
+	draw blocks
+	in_browser devices_alone
+}
+
+# Most of the time goes to reading a recording of 50 minutes and to a ledger for each call.
+@test "page: 1,000,000 sync calls in 10 s and 5 MiB, and it opens and reacts within 1 s" {
+	local forge=${BUILD:-build}/tests/forge TIMEFORMAT='%R %U %S' wall user system
+	[[ $forge == /* ]] || forge=$TOP/$forge
+	[[ -x $forge ]] || skip "missing: $forge"
+	"$forge" big.btrec 1000000
+	{ time "$BT" report big.btrec --html page.html -q -o /dev/null; } 2>took.txt
+	read -r wall user system <took.txt
+	comment "$wall s, $user + $system s of CPU time, $(stat -c %s page.html) bytes"
+	holds "$user + $system < 10" # it has one thread; the wall clock counts the machine's other work as well
+	holds "$(stat -c %s page.html) < 5 * 1024 * 1024"
+	echo '{}' >report.json
+	in_browser million
+}

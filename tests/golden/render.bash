@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the expected bytes in tests/golden/expected are, for golden.bats and for update. Needs $BT and $TOP.
+#
+# Of the recording sqlite, every output is there as it is. Of the others it is the text (text.txt), the folded stacks, what
+# went to standard error, and in SHA256SUMS the rest: a difference there shows up in sqlite too, or is looked at with
+# `barriertrace report`.
+
+RECORDINGS=$TOP/tests/golden/recordings
+EXPECTED=$TOP/tests/golden/expected
+FULL=sqlite
+
+# report DIR NAME ARGUMENT...: its status and its words, if any, are a part of what is expected
+report() {
+	local dir=$1 name=$2 status=0
+	shift 2
+	# the name of the recording stands in messages
+	(cd "$RECORDINGS" && LC_ALL=C.UTF-8 "$BT" report "$name.btrec" "$@") >>"$dir/messages" 2>&1 || status=$?
+	((!status)) || printf 'status %d\n' "$status" >>"$dir/messages"
+}
+
+# ask FILE: what the SQL on standard input yields
+ask() {
+	sqlite3 -batch -init /dev/null -readonly "$1"
+}
+
+# The text of a database: neither the bytes of the file nor what .dump makes of it are the same in all versions of SQLite.
+dump_db() { # FILE
+	ask "$1" <<-'SQL'
+		SELECT 'application_id ' || application_id FROM pragma_application_id;
+		SELECT 'user_version ' || user_version FROM pragma_user_version;
+		SELECT sql || ';' FROM sqlite_master WHERE sql NOT NULL ORDER BY rowid;
+	SQL
+	ask "$1" <<-'SQL' | ask "$1"
+		SELECT printf('SELECT ''%s'', %s ORDER BY %s;', t.name,
+			(SELECT group_concat(printf('CASE typeof("%w") WHEN ''real'' THEN printf(''%%.9f'', "%w") ELSE quote("%w") END',
+				name, name, name), ', ') FROM pragma_table_info(t.name)) || printf(' FROM "%w"', t.name),
+			(SELECT group_concat('+"' || name || '"', ', ') FROM pragma_table_info(t.name)))
+		FROM sqlite_master AS t WHERE type IN ('table', 'view') ORDER BY t.rowid;
+	SQL
+}
+
+# render NAME DIR: every output
+render() {
+	local name=$1 dir
+	mkdir -p "$2" && dir=$(cd "$2" && pwd) || return
+	report "$dir" "$name" -o "$dir/text.txt" --json "$dir/report.json" --flame "$dir/flame.svg" --html "$dir/page.html" \
+		--folded "$dir/folded.txt" --speedscope "$dir/speedscope.json" --perfetto "$dir/perfetto.json" \
+		--db "$dir/db" --csv "$dir/csv"
+	report "$dir" "$name" -o "$dir/ascii.txt" --ascii
+	report "$dir" "$name" -o "$dir/verbose.txt" --verbose
+	report "$dir" "$name" -o "$dir/quiet.txt" --quiet
+	[[ -s $dir/messages ]] || rm "$dir/messages"
+	dump_db "$dir/db" >"$dir/db.txt"
+	rm "$dir/db"
+}
+
+# Keep what is stored of a recording that isn't stored in full.
+condense() { # DIR
+	(
+		cd "$1" || exit
+		find . -type f ! -name text.txt ! -name folded.txt ! -name messages -printf '%P\n' | LC_ALL=C sort |
+			xargs -d '\n' sha256sum >../sums || exit
+		find . -type f ! -name text.txt ! -name folded.txt ! -name messages -delete
+		find . -mindepth 1 -type d -delete
+		mv ../sums SHA256SUMS
+	)
+}
+
+# make_expected NAME DIR: as it is stored
+make_expected() {
+	render "$1" "$2" || return
+	[[ $1 == "$FULL" ]] || condense "$2"
+}
+
+recording_names() {
+	local file
+	for file in "$RECORDINGS"/*.btrec; do
+		file=${file##*/}
+		printf '%s\n' "${file%.btrec}"
+	done
+}

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The detail: every call with its slices, every request once, out of forged records; and the bounds of what is kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/detail.h"
+#include "analyse/sync.h"
+#include "report.h"
+#include "tap.h"
+#include "wire.h"
+
+#define T0	1000000000ull	/* the run's start: times in here count from it; 0 stays 0 */
+#define APP	100
+#define JBD2	50
+#define SDA	WIRE_DEV(8, 0)
+#define SDA1	WIRE_DEV(8, 1)
+#define SDC	WIRE_DEV(8, 32)	/* of which nothing is known */
+#define INO	77
+
+/* hundreds of MiB are outgrown here: keep none of them */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=8";
+}
+
+static const struct sync_device devices[] = {
+	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true },
+	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
+};
+
+static struct sync_analysis *a;
+static struct report_detail *d;
+
+/* ---- records ---- */
+
+static uint64_t at(uint64_t t)
+{
+	return t ? T0 + t : 0;
+}
+
+static void send(void *record, uint16_t kind, uint16_t size)
+{
+	struct wire_head *h = record;
+
+	h->kind = kind;
+	h->size = size;
+	sync_feed(a, h);
+}
+
+static void sleep_fact(struct wire_sleep s)
+{
+	s.off = at(s.off);
+	s.wake = at(s.wake);
+	s.on = at(s.on);
+	s.done = at(s.done);
+	s.how = s.rq ? HOW_REQUEST : s.waker ? HOW_TASK : HOW_PREEMPTED;
+	send(&s, WIRE_SLEEP, sizeof(s));
+}
+
+#define SLEEP(...) sleep_fact((struct wire_sleep){ __VA_ARGS__ })
+
+static void shift_step(struct wire_step *s)
+{
+	s->begin = at(s->begin);
+	s->issue = at(s->issue);
+	s->done = at(s->done);
+}
+
+static void request_fact(struct wire_request r)
+{
+	r.done = at(r.done);
+	r.alloc = at(r.alloc);
+	r.dev = r.dev ? r.dev : SDA1;
+	r.disk = r.disk ? r.disk : SDA;
+	shift_step(&r.pre);
+	shift_step(&r.data);
+	shift_step(&r.post);
+	send(&r, WIRE_REQUEST, sizeof(r));
+}
+
+#define REQUEST(...) request_fact((struct wire_request){ __VA_ARGS__ })
+
+static void sync_fact(struct wire_sync s)
+{
+	s.enter = at(s.enter);
+	s.exit = at(s.exit);
+	s.call = s.call ? s.call : CALL_FDATASYNC;
+	s.tid = s.tid ? s.tid : APP;
+	s.tgid = s.tgid ? s.tgid : s.tid;
+	s.dev = s.dev ? s.dev : SDA1;
+	s.ino = s.ino ? s.ino : INO;
+	if (!s.comm[0])
+		strcpy(s.comm, "app");
+	send(&s, WIRE_SYNC, sizeof(s));
+}
+
+#define SYNC(...) sync_fact((struct wire_sync){ __VA_ARGS__ })
+
+static void name_file(uint32_t dev, uint64_t ino, const char *name)
+{
+	struct wire_file f = { .ino = ino, .dev = dev, .n = 1, .whole = 1 };
+
+	memcpy(f.name[0], name, strnlen(name, WIRE_NAME - 1));
+	send(&f, WIRE_FILE, sizeof(f));
+}
+
+static void follow(uint32_t tid, const char *comm)
+{
+	struct wire_follow f = { .since = T0, .tid = tid, .tgid = tid, .kind = TASK_KTHREAD };
+
+	memcpy(f.comm, comm, strnlen(comm, 15));
+	send(&f, WIRE_FOLLOW, sizeof(f));
+}
+
+/* A commit by the journal's thread. */
+static void commit(void)
+{
+	follow(JBD2, "jbd2/sda1-8");
+	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_SYNC, .sector = 5000,
+		.bytes = 8192, .data = { .begin = 1026, .issue = 1028, .done = 1098 });
+	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_BARRIER,
+		.flags = REQUEST_SEQUENCE,
+		.pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
+		.data = { .begin = 1220, .issue = 1225, .done = 1300 },
+		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
+	SLEEP(.tid = JBD2, .seq = 7, .off = 500, .wake = 1009, .on = 1020, .waker = APP, .waker_kind = TASK_USER);
+	SLEEP(.tid = JBD2, .seq = 8, .off = 1030, .wake = 1100, .on = 1104, .rq = 1, .done = 1098);
+	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1500, .on = 1505, .waker = JBD2, .waker_kind = TASK_KTHREAD);
+}
+
+/* ---- what came of them ---- */
+
+static void begin(bool detail)
+{
+	const struct sync_opts o = {
+		.start_ns = T0, .devices = devices, .n_devices = 2, .slowest = 3, .detail = detail,
+	};
+
+	sync_free(a);
+	report_detail_free(d);
+	d = NULL;
+	a = sync_new(&o);
+}
+
+static void end(void)
+{
+	report_detail_free(d);
+	d = sync_take_detail(a);
+}
+
+static bool is(uint32_t name, const char *text)
+{
+	return name < d->n_names && !strcmp(d->name[name], text);
+}
+
+/* The slices of call i add up to it: in all, and cause by cause. */
+static bool adds_up(size_t i)
+{
+	const struct detail_call *c = &d->call[i];
+	struct ledger l = { { 0 } };
+	uint64_t ns = 0;
+
+	if (c->first_slice + c->n_slices > d->n_slices)
+		return false;
+	for (size_t s = c->first_slice; s < c->first_slice + c->n_slices; s++) {
+		ns += d->slice[s].ns;
+		l.ns[d->slice[s].cause] += d->slice[s].ns;
+		if (d->slice[s].via >= d->n_names || d->slice[s].device >= d->n_names)
+			return false;
+	}
+	return ns == c->duration_ns && !memcmp(&l, &c->ledger, sizeof(l));
+}
+
+struct piece {
+	uint64_t ns;
+	enum cause cause;
+	const char *via, *device;
+};
+
+static bool same(const struct detail_slice *s, const struct piece *want)
+{
+	return s->ns == want->ns && s->cause == want->cause && is(s->via, want->via) && is(s->device, want->device);
+}
+
+static void has_slices(const char *what, const struct piece *want, size_t n)
+{
+	const struct detail_call *c = d->call;
+	bool good = d->n_calls == 1 && c->n_slices == n && adds_up(0);
+
+	for (size_t i = 0; good && i < n; i++)
+		good = same(&d->slice[c->first_slice + i], &want[i]);
+	if (ok(good, "%s", what))
+		return;
+	for (size_t i = 0; i < d->n_slices; i++)
+		diag("  %llu %s via '%s' on '%s'", (unsigned long long)d->slice[i].ns, cause_name(d->slice[i].cause),
+		     d->name[d->slice[i].via], d->name[d->slice[i].device]);
+}
+
+#define PIECES(...) (const struct piece[]){ __VA_ARGS__ }
+#define HAS_SLICES(what, ...) \
+	has_slices(what, PIECES(__VA_ARGS__), sizeof(PIECES(__VA_ARGS__)) / sizeof(struct piece))
+
+static void one_call(void)
+{
+	begin(true);
+	name_file(SDA1, INO, "db");
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .tid = APP, .tgid = APP, .class = WIRE_WRITE_SYNC,
+		.data = { .begin = 1011, .issue = 1013, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120, .tid = APP + 1, .tgid = APP, .call = CALL_FSYNC);
+	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE);
+	end();
+	ok(d->n_calls == 2 && d->call[0].pid == APP && d->call[0].tid == APP + 1 && is(d->call[0].call, "fsync") &&
+	   d->call[1].tid == APP && is(d->call[1].call, "write"), "calls stand in the order of their ends");
+	ok(d->call[1].start_ns == 1000 && d->call[1].duration_ns == 120 && is(d->call[1].comm, "app") &&
+	   is(d->call[1].path, "/srv/db") && is(d->call[1].device, "sda1"), "with all that is known of them");
+	ok(!d->calls_left_out && !d->slices_left_out && !d->requests_left_out, "nothing is left out");
+	ok(is(0, "") && !sync_take_detail(a), "the first name is empty, and it can be taken once");
+	SYNC(.enter = 1200, .exit = 1210);
+	ok(!sync_damaged(a), "calls may come after that");
+}
+
+static void slices(void)
+{
+	begin(true);
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .tid = APP, .tgid = APP, .class = WIRE_WRITE_SYNC,
+		.data = { .begin = 1015, .issue = 1020, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE);
+	end();
+	HAS_SLICES("the slices of a direct write, in order of time", { 15, CAUSE_CPU, "", "" }, { 5, CAUSE_IOQ, "", "sda1" },
+		   { 80, CAUSE_DEVICE_WRITE, "", "sda1" }, { 2, CAUSE_COMPLETION, "", "sda1" }, { 8, CAUSE_RUNQ, "", "" },
+		   { 10, CAUSE_CPU, "", "" });
+}
+
+#define J "jbd2/sda1-8"
+
+static void slices_of_a_commit(void)
+{
+	begin(true);
+	commit();
+	SYNC(.enter = 1000, .exit = 1510);
+	end();
+	HAS_SLICES("the slices of a commit, with the task that they came through", { 10, CAUSE_CPU, "", "" },
+		   { 10, CAUSE_RUNQ, J, "" }, { 10, CAUSE_CPU, J, "" }, { 68, CAUSE_DEVICE_WRITE, J, "sda1" },
+		   { 2, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" }, { 6, CAUSE_CPU, J, "" },
+		   { 5, CAUSE_IOQ, J, "sda1" }, { 100, CAUSE_FLUSH_PRE, J, "sda1" }, { 5, CAUSE_COMPLETION, J, "sda1" },
+		   { 5, CAUSE_IOQ, J, "sda1" }, { 75, CAUSE_DEVICE_WRITE, J, "sda1" }, { 2, CAUSE_FLUSH_WAIT, J, "sda1" },
+		   { 8, CAUSE_COMPLETION, J, "sda1" }, { 100, CAUSE_FLUSH_POST, J, "sda1" },
+		   { 6, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" }, { 80, CAUSE_CPU, J, "" },
+		   { 5, CAUSE_RUNQ, "", "" }, { 5, CAUSE_CPU, "", "" });
+}
+
+/* ---- many calls ---- */
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t rnd(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+/* A sleep that a request ends, or the journal, or nobody. Returns when it is over. */
+static uint64_t random_sleep(uint64_t off, uint32_t seq)
+{
+	uint64_t issue = off + rnd(20), done = issue + rnd(200), wake = done + rnd(9), on = wake + rnd(9);
+
+	switch (rnd(4)) {
+	case 0:
+		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = off, .on = on);
+		break;
+	case 1:
+		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = wake, .on = on, .waker = JBD2, .waker_kind = TASK_KTHREAD);
+		break;
+	default:
+		REQUEST(.rq = 1000 + seq, .done = done, .alloc = off, .tid = APP, .tgid = APP,
+			.class = (uint16_t)rnd(WIRE_CLASSES), .data = { .issue = issue, .done = done });
+		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = wake, .on = on, .rq = 1000 + seq, .done = done);
+	}
+	return on;
+}
+
+static uint64_t random_call(uint64_t t)
+{
+	static uint32_t seq;
+	uint64_t enter = t += 1 + rnd(50);
+	uint16_t n = (uint16_t)rnd(6);
+
+	for (int i = 0; i < n; i++)
+		t = random_sleep(t + rnd(30), seq++);
+	t += rnd(20);
+	SYNC(.enter = enter, .exit = t, .ino = 1 + rnd(5), .call = (uint16_t)(1 + rnd(CALL_COUNT - 1)), .sleeps = n,
+	     .switches = n);
+	return t;
+}
+
+static void many_calls(void)
+{
+	struct report r = { 0 };
+	struct ledger l = { { 0 } };
+	bool good = true, order = true;
+	uint64_t t = 1000;
+
+	begin(true);
+	follow(JBD2, "jbd2/sda1-8");
+	for (int i = 0; i < 20000; i++)
+		t = random_call(t);
+	sync_report(a, &r.sync, false);
+	end();
+	for (size_t i = 0; i < d->n_calls; i++) {
+		const struct detail_call *c = &d->call[i];
+
+		good = good && adds_up(i) && (c->n_slices || !c->duration_ns);
+		order = order && c->first_slice == (i ? c[-1].first_slice + c[-1].n_slices : 0) &&
+			(!i || c->start_ns + c->duration_ns >= c[-1].start_ns + c[-1].duration_ns);
+		ledger_add(&l, &c->ledger);
+	}
+	ok(good, "the slices of 20,000 random calls add up, cause by cause");
+	ok(order && d->n_calls && d->call[d->n_calls - 1].first_slice + d->call[d->n_calls - 1].n_slices == d->n_slices,
+	   "each slice is of one call");
+	ok(d->n_calls == r.sync.count && d->n_calls == 20000 && !memcmp(&l, &r.sync.ledger, sizeof(l)),
+	   "together they are the report");
+	report_free(&r);
+}
+
+/* ---- requests ---- */
+
+static void requests(void)
+{
+	const struct detail_request *q;
+
+	begin(true);
+	commit();
+	commit();
+	SYNC(.enter = 1000, .exit = 1510);
+	commit();
+	end();
+	ok(d->n_requests == 2, "requests that come three times are there once");
+	q = d->request;
+	ok(q->begin_ns == 1025 && q->end_ns == 1098 && q->sector == 5000 && q->bytes == 8192 && q->pid == JBD2 &&
+	   q->tid == JBD2 && is(q->device, "sda1") && is(q->disk, "sda") && q->class == OP_WRITE_SYNC && !q->sequence &&
+	   !q->throttled, "a write, with all that is known of it");
+	ok(!q->pre.happened && q->data.happened && !q->post.happened && q->data.begin_ns == 1026 && q->data.issue_ns == 1028 &&
+	   q->data.done_ns == 1098, "it went to the device once");
+	q++;
+	ok(q->begin_ns == 1106 && q->end_ns == 1415 && q->sequence && q->class == OP_WRITE_BARRIER, "a barrier write");
+	ok(q->pre.happened && q->pre.begin_ns == 1107 && q->pre.issue_ns == 1115 && q->pre.done_ns == 1215 &&
+	   q->pre.in_flight == 1 && q->data.issue_ns == 1225 && q->post.happened && q->post.begin_ns == 1302 &&
+	   q->post.issue_ns == 1310 && q->post.done_ns == 1410 && q->post.in_flight == 4, "its FLUSHes before and after");
+}
+
+static void odd_requests(void)
+{
+	const struct detail_request *q;
+
+	begin(true);
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1001, .flags = REQUEST_NO_START | REQUEST_THROTTLED, .class = WIRE_OTHER,
+		.dev = SDC, .disk = SDC, .data = { .issue = 1050, .done = 1100 });
+	REQUEST(.rq = 2, .done = 1200, .class = WIRE_CLASSES);
+	REQUEST(.rq = 3, .done = 1300, .class = WIRE_READ_SYNC);
+	/* one of before the run */
+	REQUEST(.rq = 4, .done = 1400, .alloc = 1 - T0 + 5, .class = WIRE_READ_SYNC, .data = { .issue = 1300, .done = 1400 });
+	end();
+	ok(d->n_requests == 3, "what is of no class is none");
+	q = d->request;
+	ok(q->begin_ns == 1050 && q->throttled && !q->pid && !q->tid && is(q->device, "8:32") && is(q->disk, "8:32") &&
+	   q->data.begin_ns == 1050, "one whose beginning is not known, on an unknown disk");
+	ok(q[1].begin_ns == 1300 && q[1].end_ns == 1300 && !q[1].pre.happened && !q[1].data.happened && !q[1].post.happened,
+	   "one of which only the end is known");
+	ok(q[2].begin_ns == 0 && q[2].end_ns == 1400, "one that is older than the run began with it");
+}
+
+/* ---- names ---- */
+
+static void late_names(void)
+{
+	begin(true);
+	SYNC(.enter = 1000, .exit = 1010, .ino = 5);
+	SYNC(.enter = 1000, .exit = 1020, .ino = 6);
+	SYNC(.enter = 1000, .exit = 1030, .ino = 5);
+	SYNC(.enter = 1000, .exit = 1040, .ino = 5, .dev = SDC);
+	name_file(SDA1, 5, "late");
+	SYNC(.enter = 1000, .exit = 1050, .ino = 5);
+	name_file(SDA1, 7, "late");
+	SYNC(.enter = 1000, .exit = 1060, .ino = 7);
+	name_file(SDA1, 5, "another");
+	SYNC(.enter = 1000, .exit = 1070, .ino = 5);
+	end();
+	ok(is(d->call[0].path, "/srv/late") && is(d->call[2].path, "/srv/late"),
+	   "a name that came late is that of the calls before");
+	ok(is(d->call[1].path, "8:1:6") && is(d->call[3].path, "8:32:5"), "and of no others");
+	ok(is(d->call[4].path, "/srv/late") && is(d->call[5].path, "/srv/late"), "calls after it have it, too");
+	ok(is(d->call[6].path, "/srv/another") && is(d->call[0].path, "/srv/late"),
+	   "an inode that comes back as another file leaves the old calls alone");
+}
+
+static void many_names(void)
+{
+	bool late = true, early = true;
+	char want[64];
+
+	begin(true);
+	for (uint32_t i = 0; i < 6000; i++)
+		SYNC(.enter = 1000 + i, .exit = 1010 + i, .ino = 1 + i % 3000);
+	for (uint32_t i = 0; i < 1500; i++) {
+		snprintf(want, sizeof(want), "file%u", i);
+		name_file(SDA1, 1 + i, want);
+	}
+	for (uint32_t i = 0; i < 3000; i++)
+		SYNC(.enter = 9000 + i, .exit = 9010 + i, .ino = 1 + i);
+	end();
+	for (size_t i = 0; i < d->n_calls; i++) {
+		snprintf(want, sizeof(want), i % 3000 < 1500 ? "/srv/file%zu" : "8:1:%zu", i % 3000 + (i % 3000 >= 1500));
+		late = late && is(d->call[i].path, want);
+		early = early && (i < 3000 || i >= 6000 || d->call[i].path == d->call[i - 3000].path);
+	}
+	ok(late && d->n_calls == 9000, "thousands of files, half of them named late");
+	ok(early, "the same text has one index");
+}
+
+static void not_wanted(void)
+{
+	begin(false);
+	commit();
+	SYNC(.enter = 1000, .exit = 1510);
+	end();
+	ok(!d, "no detail where nobody asks for it");
+	begin(true);
+	end();
+	ok(d && d->n_names == 1 && !d->n_calls && !d->n_slices && !d->n_requests, "an empty run has an empty one");
+}
+
+/* ---- bounds ---- */
+
+#define CALLS		(1u << 20)
+#define SLICES		(1u << 21)
+#define REQUESTS	(1u << 19)
+
+static struct detail *fill_calls(uint32_t n, uint32_t each)
+{
+	const struct wire_sync s = { .enter = T0, .exit = T0 + 10, .call = CALL_FSYNC, .comm = "app" };
+	const struct walk_slice slice = { .ns = 5, .cause = CAUSE_CPU };
+	struct detail *new = detail_new(T0);
+	const struct ledger l = { { 0 } };
+
+	report_detail_free(d);
+	d = NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		detail_add_call(new, &s, 0, 0, &l);
+		for (uint32_t j = 0; j < each; j++)
+			detail_add_slice(new, &slice, 0, 0);
+	}
+	return new;
+}
+
+static void too_many_calls(void)
+{
+	struct detail *new = fill_calls(CALLS + 10, 0);
+
+	d = detail_take(new);
+	detail_free(new);
+	ok(d->n_calls == CALLS && d->calls_left_out == 10, "calls beyond a million are counted");
+}
+
+static void too_many_slices(void)
+{
+	const uint32_t whole = (SLICES + 2) / 3;	/* the last one of these may still begin */
+	struct detail *new = fill_calls(whole + 10, 3);
+	bool good = true;
+
+	d = detail_take(new);
+	detail_free(new);
+	for (size_t i = 0; i < d->n_calls; i++) {
+		const struct detail_call *c = &d->call[i];
+
+		good = good && c->n_slices == (i < whole ? 3 : 0) && c->first_slice + c->n_slices <= d->n_slices;
+	}
+	ok(good && d->n_calls == whole + 10 && d->n_slices == 3 * (size_t)whole, "a call has all its slices, or none");
+	ok(d->slices_left_out == 10 && !d->calls_left_out, "those without are counted");
+}
+
+static void too_many_requests(void)
+{
+	const struct wire_request r = { .done = T0 + 5, .class = WIRE_FUA };
+	struct detail *new = detail_new(T0);
+
+	report_detail_free(d);
+	for (uint32_t i = 0; i < REQUESTS + 10; i++)
+		detail_add_request(new, &r, 0, 0);
+	d = detail_take(new);
+	detail_free(new);
+	ok(d->n_requests == REQUESTS && d->requests_left_out == 10, "requests beyond half a million are counted");
+}
+
+int main(void)
+{
+	one_call();
+	slices();
+	slices_of_a_commit();
+	many_calls();
+	requests();
+	odd_requests();
+	late_names();
+	many_names();
+	not_wanted();
+	too_many_calls();
+	too_many_slices();
+	too_many_requests();
+	sync_free(a);
+	report_detail_free(d);
+	return tap_done();
+}

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The flame and the folded stacks of reports built by hand: sums, the exact picture, names that would rather be markup.
+ *
+ * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flame.h"
+#include "flame_svg.h"
+#include "flame_tree.h"
+#include "mem.h"
+#include "tap.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define DEEPEST 32
+
+static const char *golden_dir = "tests/unit/golden";
+static const struct render_opts plain = { .width = 80 };
+
+/* --- reports --- */
+
+static struct report_leaf *leaf(struct report *r, const char *path, enum cause cause)
+{
+	struct report_leaf *l = grow((void **)&r->sync.leaf, &r->sync.n_leaves, sizeof(*l));
+
+	l->path = xstrdup(path);
+	l->cause = cause;
+	r->have_sync = true;
+	return l;
+}
+
+static void took(struct report *r, struct report_leaf *l, uint64_t ns)
+{
+	l->ns += ns;
+	hist_add(&l->each, ns);
+	r->sync.total_ns += ns;
+	r->sync.ledger.ns[l->cause] += ns;
+}
+
+/* Two commands, three files; a leaf that is spread, some of a single value, one of nothing. */
+static void report_some(struct report *r)
+{
+	struct report_leaf *l = leaf(r, "db;fsync;a;jbd2/sda1-8;flush.post;sda", CAUSE_FLUSH_POST);
+
+	for (unsigned int i = 0; i < 40; i++)
+		took(r, l, (i % 8 + 1) * (i % 3 ? 1700 : 130) * US + i);
+	took(r, leaf(r, "db;fsync;a;device.write;sda", CAUSE_DEVICE_WRITE), 31415926);
+	took(r, leaf(r, "db;fsync;b;cpu", CAUSE_CPU), 7 * MS);
+	took(r, leaf(r, "cp;write;c;lock", CAUSE_LOCK), 50 * MS);
+	took(r, leaf(r, "cp;write;c;kworker;journal", CAUSE_JOURNAL), 3);
+	leaf(r, "cp;write;c;runq", CAUSE_RUNQ);
+	r->sync.count = 44;
+	r->wall_ns = 1234567890;
+	strv_add(&r->command, xstrdup("db"));
+	strv_add(&r->command, xstrdup("a b"));
+}
+
+static void report_hostile(struct report *r)
+{
+	took(r, leaf(r, "</title><script>alert(1)</script>;fsync;\"' onload=\"x\xff\xc3\x28\xed\xa0\x80;]]>&amp;;cpu",
+		     CAUSE_CPU), 40 * MS);
+	took(r, leaf(r, "\x1b[2J\x9b\r\n\t\x7f;fsync;\xef\xbf\xbe\xef\xbf\xbf\xe2\x80\xae\xc2\x85;lock", CAUSE_LOCK),
+	     30 * MS);
+	took(r, leaf(r, ";;;unknown", CAUSE_UNKNOWN), 20 * MS);
+	r->sync.count = 3;
+	strv_add(&r->command, xstrdup("<script>\x01--></style>"));
+	r->have_verdict = true;
+	r->verdict.sentence = xstrdup("<b>&\x02]]></b>");
+}
+
+static char *drawn(const struct report *r, bool alone)
+{
+	struct buf b = { 0 };
+
+	if (alone)
+		render_flame(r, &plain, &b);
+	else
+		flame_svg_element(r, &b);
+	return b.data;
+}
+
+static char *folded(const struct report *r)
+{
+	struct buf b = { 0 };
+
+	render_folded(r, &plain, &b);
+	buf_str(&b, "");
+	return b.data;
+}
+
+/* --- golden --- */
+
+static char *slurp(const char *path)
+{
+	struct buf b = { 0 };
+	FILE *f = fopen(path, "re");
+	char chunk[4096];
+	size_t n;
+
+	buf_str(&b, "");
+	while (f && (n = fread(chunk, 1, sizeof(chunk), f)))
+		buf_add(&b, chunk, n);
+	if (f)
+		fclose(f);
+	return b.data;
+}
+
+static void check_golden(const char *name, const char *got)
+{
+	char *path = xasprintf("%s/%s", golden_dir, name), *want;
+
+	if (getenv("GOLDEN_UPDATE")) {
+		FILE *f = fopen(path, "we");
+
+		ok(f && fputs(got, f) >= 0 && !fclose(f), "%s written", path);
+	} else {
+		want = slurp(path);
+		if (!ok(!strcmp(got, want), "%s", path))
+			diag("see the difference with GOLDEN_UPDATE=1 and git diff");
+		free(want);
+	}
+	free(path);
+}
+
+static void test_golden(void)
+{
+	struct report r = { 0 };
+	char *s;
+
+	report_some(&r);
+	s = drawn(&r, false);
+	check_golden("flame.svg", s);
+	free(s);
+	s = folded(&r);
+	check_golden("flame.folded", s);
+	free(s);
+	report_free(&r);
+	report_hostile(&r);
+	s = drawn(&r, false);
+	check_golden("flame_hostile.svg", s);
+	free(s);
+	s = folded(&r);
+	check_golden("flame_hostile.folded", s);
+	free(s);
+	report_free(&r);
+}
+
+/* --- what is drawn adds up --- */
+
+struct drawn_frame {
+	uint64_t start, ns, below, at;	/* at: where the next one below has to start */
+	bool any;
+};
+
+static bool closed(const struct drawn_frame *f)
+{
+	return !f->any || (f->below == f->ns && f->at == f->start + f->ns);
+}
+
+/* Every frame is filled by those directly below it, without gap or overlap; the first one is the whole. */
+static bool adds_up(const char *svg, uint64_t total)
+{
+	struct drawn_frame path[DEEPEST] = { 0 };
+	unsigned int depth, open = 0;
+	bool good = true;
+
+	for (const char *s = svg; (s = strstr(s, " data-depth=")); s++) {
+		struct drawn_frame f = { 0 };
+
+		if (sscanf(s, " data-depth=\"%u\" data-start=\"%" SCNu64 "\" data-ns=\"%" SCNu64 "\"", &depth, &f.start,
+			   &f.ns) != 3 || depth > open || depth >= DEEPEST)
+			return false;
+		while (open > depth)
+			good = closed(&path[--open]) && good;
+		if (depth) {
+			struct drawn_frame *parent = &path[depth - 1];
+
+			good = good && f.start == (parent->any ? parent->at : parent->start);
+			parent->any = true;
+			parent->below += f.ns;
+			parent->at = f.start + f.ns;
+		} else {
+			good = good && f.ns == total && !f.start;
+		}
+		f.at = f.start;
+		path[open++] = f;
+	}
+	while (open)
+		good = closed(&path[--open]) && good;
+	return good && strstr(svg, " data-depth=\"1\"");
+}
+
+static void test_sums(void)
+{
+	struct report r = { 0 };
+	char *s;
+
+	report_some(&r);
+	s = drawn(&r, true);
+	ok(adds_up(s, r.sync.total_ns), "every level adds up to the one above, the whole to the ledger");
+	ok(strstr(s, ">Where the time of sync calls went<") && strstr(s, "db &#39;a b&#39; · ") &&
+	   strstr(s, " in 44 sync calls · run time 1.23 s"), "what ran, and for how long");
+	ok(strstr(s, "41 times") == NULL && strstr(s, "\n40 times: p50 ") && strstr(s, "\nonce</title>"), "how often");
+	ok(!strstr(s, "runq"), "what took no time is not there");
+	free(s);
+	r.sync.no_ledger = 2;
+	s = drawn(&r, false);
+	ok(strstr(s, "Not in the picture: 2 sync"), "what is missing is said");
+	ok(!strstr(s, "run time") && !strstr(s, "<script") && !strstr(s, "<style"),
+	   "a page brings its own head, script and style");
+	free(s);
+	report_free(&r);
+}
+
+/* --- the tree --- */
+
+static const struct flame_frame *frame(const struct flame_tree *t, const char *name, uint32_t depth)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->frame[i].depth == depth && !strcmp(t->frame[i].name, name))
+			return &t->frame[i];
+	}
+	return NULL;
+}
+
+static void test_tree(void)
+{
+	const struct flame_frame *f;
+	struct report r = { 0 };
+	struct flame_tree t;
+
+	took(&r, leaf(&r, "a;fsync;x;cpu", CAUSE_CPU), 10);
+	took(&r, leaf(&r, "a b;fsync;x;cpu", CAUSE_CPU), 70);
+	took(&r, leaf(&r, "a;fsync;cpu", CAUSE_CPU), 5);
+	took(&r, leaf(&r, "a;fsync;cpu;cpu", CAUSE_CPU), 7);
+	took(&r, leaf(&r, "a;fsync;x;cpu", CAUSE_CPU), 20);
+	took(&r, leaf(&r, "a;fsync;flush.pre;flush.pre;sda", CAUSE_FLUSH_PRE), 8);
+	took(&r, leaf(&r, "a;fsync;lock;lock", CAUSE_LOCK), 1);
+	took(&r, leaf(&r, "a;fsync;cpu 1;lock", CAUSE_LOCK), 2);
+	flame_tree_make(&t, &r.sync, 0);
+	ok(t.ns == 123 && t.n == 17, "a frame once below its parent");
+	ok(!strcmp(t.frame[0].name, "a b") && !strcmp(t.frame[4].name, "a") && t.frame[4].start_ns == 70, "widest first");
+	f = frame(&t, "cpu", 4);
+	ok(frame(&t, "x", 3)->ns == 70 && f->ns == 70 && f->own_ns == 70, "names that only begin alike are two");
+	for (f = t.frame; f->depth != 4 || f->ns != 30; f++)
+		;
+	ok(f->own_ns == 30 && f->each->count == 2 && f->each->sum == 30, "leaves of the same path are one");
+	f = frame(&t, "cpu", 3);
+	ok(f->ns == 12 && f->own_ns == 5 && f->each->count == 1 && f[1].ns == 7 && f[1].start_ns == f->start_ns + 5,
+	   "a frame may end here and go on");
+	ok(!frame(&t, "lock", 3)->caused && !frame(&t, "flush.pre", 3)->caused && frame(&t, "flush.pre", 4)->caused && frame(&t, "sda", 5)->device,
+	   "a file with the name of a cause is none");
+	flame_tree_free(&t);
+	flame_tree_make(&t, &r.sync, 21);
+	f = frame(&t, "4 smaller", 3);
+	ok(f && f->ns == 23 && f->smaller == 4 && !f->each && frame(&t, "x", 3), "narrow siblings are put together");
+	flame_tree_free(&t);
+	flame_tree_make(&t, &r.sync, 60);
+	ok(frame(&t, "a", 1), "but not a single one");
+	flame_tree_free(&t);
+	report_free(&r);
+}
+
+/* --- cells --- */
+
+static uint64_t sum_cells(const struct flame_cell *c, size_t n, uint64_t *count)
+{
+	uint64_t ns = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < n; i++) {
+		ns += c[i].ns;
+		*count += c[i].count;
+	}
+	return ns;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+/* Against the true time of what is in each cell. */
+static void test_cells_close(void)
+{
+	static uint64_t value[1000];
+	struct flame_cell c[HEAT_ROWS];
+	struct hist h = { 0 };
+	uint64_t state = 1, count;
+	bool close = true, counts = true;
+	size_t n;
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		value[i] = (next_random(&state) % 1000 + 1) << next_random(&state) % 25;
+		hist_add(&h, value[i]);
+	}
+	n = flame_cells(&h, h.sum, 0, c);
+	ok(n > 20 && sum_cells(c, n, &count) == h.sum && count == 1000, "cells add up, in time and in number");
+	for (size_t i = 0; i < n; i++) {
+		uint64_t in = 0, ns = 0;
+
+		for (unsigned int v = 0; v < 1000; v++) {
+			if (value[v] >= c[i].from && value[v] <= c[i].to) {
+				ns += value[v];
+				in++;
+			}
+		}
+		counts = counts && in == c[i].count;
+		close = close && c[i].ns * 100 >= ns * 97 && c[i].ns * 100 <= ns * 103 + 100;
+	}
+	ok(counts, "their numbers are exact");
+	ok(close, "their times within 3 %%");
+	n = flame_cells(&h, h.sum, h.sum / 50, c);
+	for (size_t i = 0; i < n; i++)
+		close = close && c[i].ns >= h.sum / 51 && (!i || c[i].from > c[i - 1].to);
+	ok(n > 2 && close && sum_cells(c, n, &count) == h.sum && count == 1000, "narrow ones are joined");
+}
+
+static void test_cells(void)
+{
+	struct flame_cell c[HEAT_ROWS];
+	struct hist h = { 0 };
+	uint64_t count;
+	size_t n;
+
+	ok(!flame_cells(&h, 0, 0, c), "no contribution, no cell");
+	hist_add(&h, 2000003);
+	ok(flame_cells(&h, 2000003, 0, c) == 1 && c[0].ns == 2000003 && c[0].exact && c[0].from == 2000003 &&
+	   c[0].to == 2000003, "one contribution");
+	hist_add(&h, 17);
+	ok(flame_cells(&h, 2000020, 0, c) == 2 && c[0].ns == 17 && c[1].ns == 2000003 && c[0].exact, "two are exact");
+	hist_add(&h, 0);
+	hist_add(&h, UINT64_C(1) << 50);
+	n = flame_cells(&h, h.sum, 0, c);
+	ok(n == 3 && sum_cells(c, n, &count) == h.sum && count == 4 && c[0].count == 2 && c[0].from == 0 &&
+	   c[2].to == UINT64_C(1) << 50 && !c[0].exact, "from nothing to days");
+	h = (struct hist){ 0 };
+	hist_add(&h, 0);
+	n = flame_cells(&h, 9, 0, c);
+	ok(n == 1 && c[0].ns == 9, "what doesn't fit its histogram still adds up");
+	test_cells_close();
+}
+
+/* --- words and colours --- */
+
+static void test_words(void)
+{
+	struct buf b = { 0 };
+
+	svg_fit(&b, "journal", 200, 12);
+	ok(!strcmp(b.data, "journal"), "what fits is whole");
+	buf_clear(&b);
+	svg_fit(&b, "journal<<<<<<", 48, 12);
+	ok(strstr(b.data, "jour") && strstr(b.data, "…") && svg_width(b.data, b.len, 12) <= 48,
+	   "what doesn't is cut: %s", b.data);
+	buf_clear(&b);
+	svg_fit(&b, "journal", 12, 12);
+	ok(!b.len, "next to nothing is nothing");
+	ok(svg_wrap(&b, "x", "one two three", 5, 60, 12, 16) == 2 &&
+	   strstr(b.data, ">one two </tspan><tspan x=\"10\" dy=\"16\">three<"), "lines break between words");
+	buf_clear(&b);
+	ok(svg_wrap(&b, "x", "wwwwwwwwwwww", 5, 40, 12, 16) == 4, "or in one that is too long");
+	ok(!strcmp(svg_shade("#d55e00", 4 * MS).hex, "#d55e00"), "a few milliseconds have the plain colour");
+	ok(strcmp(svg_shade("#d55e00", 10 * US).hex, "#f0") > 0 && strcmp(svg_shade("#d55e00", 1000 * MS).hex, "#50") < 0,
+	   "shorter is paler, longer is deeper");
+	ok(svg_plain("#0072b2").dark && !svg_plain("#e69f00").dark, "words are light on dark colours only");
+	buf_free(&b);
+}
+
+/* --- names that would rather be something else --- */
+
+static bool only_text(const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if ((c < ' ' && c != '\n') || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0))
+			return false;
+	}
+	return true;
+}
+
+static void test_hostile(void)
+{
+	struct report r = { 0 };
+	char *s;
+
+	report_hostile(&r);
+	s = drawn(&r, false);
+	ok(adds_up(s, r.sync.total_ns), "hostile: adds up");
+	ok(!strstr(s, "<script") && !strstr(s, "onload=\"") && strstr(s, ">]]&gt;&amp;amp") && !strstr(s, "]]>"),
+	   "hostile: no markup");
+	ok(only_text(s) && !strstr(s, "\xef\xbf\xbe") && !strstr(s, "\xef\xbf\xbf") && !strstr(s, "\xe2\x80\xae"),
+	   "hostile: nothing that XML forbids, nothing that turns words around");
+	ok(strstr(s, "(no name)"), "hostile: no name");
+	free(s);
+	s = drawn(&r, true);
+	ok(strstr(s, "&lt;b&gt;&amp;\\x02]]&gt;&lt;/b&gt;") && strstr(s, "&lt;script&gt;\\x01--&gt;"), "hostile: head");
+	free(s);
+	s = folded(&r);
+	ok(only_text(s) && !strchr(s, '\xff'), "hostile: folded stacks are lines of text");
+	free(s);
+	report_free(&r);
+}
+
+/* --- too little and too much --- */
+
+static void test_nothing(void)
+{
+	struct report r = { 0 };
+	char *s = drawn(&r, true), *lines = folded(&r);
+
+	ok(strstr(s, "Sync calls were not traced") && strstr(s, "</svg>") && !*lines, "not traced");
+	free(s);
+	free(lines);
+	r.have_sync = true;
+	s = drawn(&r, true);
+	ok(strstr(s, "No sync calls in this run") && strstr(s, "</svg>") && !strstr(s, "0 ns"), "no calls");
+	free(s);
+	r.sync.count = 3;
+	s = drawn(&r, false);
+	ok(strstr(s, "not known where the time"), "no leaves");
+	free(s);
+	report_free(&r);
+}
+
+static void test_bounded(void)
+{
+	struct report r = { 0 };
+	uint64_t state = 1;
+	char *s, name[320];
+
+	for (unsigned int i = 0; i < 2500; i++) {
+		int n = snprintf(name, sizeof(name), "c%u;fsync;%04u", i % 3, i);
+
+		memset(name + n, '"', 200);
+		snprintf(name + n + 200, sizeof(name) - (size_t)n - 200, ";flush.pre;sda");
+		leaf(&r, name, CAUSE_FLUSH_PRE);
+		for (unsigned int k = 0; k < 4; k++)
+			took(&r, &r.sync.leaf[i], next_random(&state) % 9000000 + 1);
+	}
+	s = drawn(&r, false);
+	ok(strlen(s) < 1u << 20 && strlen(s) > 500000, "a picture of 2,500 files stays below 1 MiB: %zu", strlen(s));
+	ok(adds_up(s, r.sync.total_ns) && strstr(s, " smaller\n"), "and adds up");
+	free(s);
+	report_free(&r);
+}
+
+static void test_folded(void)
+{
+	struct report r = { 0 };
+	char *s;
+
+	took(&r, leaf(&r, "b;sync;cpu", CAUSE_CPU), 3);
+	took(&r, leaf(&r, "a;sync;\xff;cpu", CAUSE_CPU), 4);
+	took(&r, leaf(&r, "b;sync;cpu", CAUSE_CPU), UINT64_C(1) << 60);
+	leaf(&r, "c;sync;cpu", CAUSE_CPU);
+	took(&r, leaf(&r, "a;sync;\xfe;cpu", CAUSE_CPU), 6);
+	s = folded(&r);
+	ok(!strcmp(s, "a;sync;\xef\xbf\xbd;cpu 10\nb;sync;cpu 1152921504606846979\n"),
+	   "folded: sorted, each path once, nothing of nothing");
+	free(s);
+	report_free(&r);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		golden_dir = argv[1];
+	else if (getenv("GOLDEN_DIR"))
+		golden_dir = getenv("GOLDEN_DIR");
+	test_golden();
+	test_sums();
+	test_tree();
+	test_cells();
+	test_words();
+	test_hostile();
+	test_nothing();
+	test_bounded();
+	test_folded();
+	return tap_done();
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Heat maps: rows by exhaustion, columns by property against a plain list, and their way through a recording. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "heat.h"
+#include "tap.h"
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static uint64_t rnd_magnitude(unsigned int bits)
+{
+	return rnd() >> (64 - bits) >> rnd() % bits;
+}
+
+/* ---- rows ---- */
+
+static void test_rows(void)
+{
+	bool inverse = true, tile = true, monotone = true, step = true;
+
+	for (unsigned int r = 0; r < HEAT_ROWS; r++) {
+		inverse = inverse && heat_row(heat_row_lower(r)) == r;
+		tile = tile && (!r || heat_row(heat_row_lower(r) - 1) == r - 1);
+		monotone = monotone && (!r || heat_row_lower(r) > heat_row_lower(r - 1));
+		step = step && (r < 3 || heat_row_lower(r) == 2 * heat_row_lower(r - 2));
+	}
+	ok(inverse, "the lowest latency of every row is in it");
+	ok(tile, "the one below is in the row before");
+	ok(monotone, "each row begins above the one before");
+	ok(step, "two rows to a power of two");
+	ok(heat_row_lower(0) == 0 && heat_row_lower(1) == 1536 && heat_row_lower(2) == 2048, "from about 1 us on");
+	ok(heat_row(0) == 0 && heat_row(1) == 0 && heat_row(UINT64_MAX) == HEAT_ROWS - 1, "what is beyond goes to the ends");
+}
+
+static void test_latencies(void)
+{
+	bool in = true, monotone = true;
+
+	for (int i = 0; i < 1000000; i++) {
+		uint64_t v = rnd_magnitude(64);
+		unsigned int r = heat_row(v);
+
+		in = in && r < HEAT_ROWS && heat_row_lower(r) <= v && (r + 1 == HEAT_ROWS || v < heat_row_lower(r + 1));
+		monotone = monotone && (v == UINT64_MAX || heat_row(v + 1) - r <= 1);
+	}
+	ok(in, "a million latencies lie within their rows");
+	ok(monotone, "and the next one is in the same row or the next");
+}
+
+/* ---- columns ---- */
+
+struct value {
+	uint64_t time, latency;
+	uint32_t n;
+};
+
+#define VALUES 2000
+
+/* What a heat map of these values has to be, made in one go. */
+static void expect(const struct value *v, size_t n, uint64_t column_ns, struct heat *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->column_ns = column_ns;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t c = v[i].time / column_ns;
+
+		out->n[c][heat_row(v[i].latency)] += v[i].n;
+		if (c >= out->columns)
+			out->columns = (uint32_t)c + 1;
+	}
+}
+
+static bool random_run(unsigned int bits)
+{
+	static struct heat h, want;
+	static struct value v[VALUES];
+	uint64_t last = 0, width = HEAT_FINEST_NS;
+	size_t n = 1 + rnd() % VALUES;
+
+	memset(&h, 0, sizeof(h));
+	for (size_t i = 0; i < n; i++) {
+		v[i] = (struct value){ rnd_magnitude(bits), rnd_magnitude(40), (uint32_t)(rnd() % 1000) + 1 };
+		heat_add(&h, v[i].time, v[i].latency, v[i].n);
+		last = v[i].time > last ? v[i].time : last;
+	}
+	while (last / width >= HEAT_COLUMNS)
+		width *= 2;
+	expect(v, n, width, &want);
+	return !memcmp(&h, &want, sizeof(h));
+}
+
+static void test_doubling(void)
+{
+	bool good = true;
+
+	for (int i = 0; i < 300; i++)
+		good = good && random_run(20 + (unsigned int)(rnd() % 45));
+	ok(good, "300 random runs: as wide as it has to be, each count in its column and row, none lost");
+}
+
+static void test_edges(void)
+{
+	struct heat *h = calloc(1, sizeof(*h));
+	const uint64_t end = (uint64_t)HEAT_COLUMNS * HEAT_FINEST_NS;
+
+	heat_add(h, end - 1, 5000, 1);
+	ok(h->column_ns == HEAT_FINEST_NS && h->columns == HEAT_COLUMNS, "the last instant that fits");
+	heat_add(h, end, 5000, 1);
+	ok(h->column_ns == 2 * HEAT_FINEST_NS && h->columns == HEAT_COLUMNS / 2 + 1 && h->n[119][heat_row(5000)] == 1 &&
+	   h->n[120][heat_row(5000)] == 1, "one more doubles the columns");
+	heat_add(h, UINT64_MAX, 0, 7);
+	ok(h->columns <= HEAT_COLUMNS && h->n[h->columns - 1][0] == 7 && h->n[0][heat_row(5000)] == 2 &&
+	   UINT64_MAX / h->column_ns == h->columns - 1, "five centuries fit");
+	free(h);
+}
+
+static void test_saturation(void)
+{
+	struct heat *h = calloc(1, sizeof(*h));
+	unsigned int r = heat_row(9999);
+
+	heat_add(h, 0, 9999, UINT32_MAX - 1);
+	ok(h->n[0][r] == UINT32_MAX - 1, "a count just below the most");
+	heat_add(h, 0, 9999, 1);
+	ok(h->n[0][r] == UINT32_MAX, "the most");
+	heat_add(h, 0, 9999, 1);
+	heat_add(h, HEAT_FINEST_NS, 9999, UINT64_MAX);
+	ok(h->n[0][r] == UINT32_MAX && h->n[1][r] == UINT32_MAX, "stays the most");
+	heat_add(h, 2 * HEAT_FINEST_NS, 9999, 5);
+	heat_add(h, (uint64_t)HEAT_COLUMNS * HEAT_FINEST_NS, 9999, 1);
+	ok(h->n[0][r] == UINT32_MAX && h->n[1][r] == 5, "also when two columns become one");
+	free(h);
+}
+
+/* ---- through a recording ---- */
+
+static void fill(struct heat **h)
+{
+	*h = calloc(1, sizeof(**h));
+	for (int i = 0; i < 500; i++)
+		heat_add(*h, rnd_magnitude(36), rnd_magnitude(40), 1 + rnd() % UINT32_MAX);
+}
+
+static struct frame *one_device(void)
+{
+	struct frame *f = calloc(1, sizeof(*f));
+
+	f->views = 1;
+	f->device = calloc(1, sizeof(*f->device));
+	f->n_devices = 1;
+	strcpy(f->device->facts.name, "sda");
+	return f;
+}
+
+static void free_frame(struct frame *f)
+{
+	frame_free(f);
+	free(f);
+}
+
+static void test_frame(void)
+{
+	struct frame *f = one_device(), back;
+	struct heat **in = f->device->facts.heat, **out;
+	struct err e;
+	json_t *j;
+	char *text;
+
+	fill(&in[HEAT_READ]);
+	fill(&in[HEAT_FLUSH]);
+	j = frame_encode(f);
+	text = json_dumps(j, JSON_COMPACT);
+	ok(!strchr(text, '-'), "counts are written as they are");
+	json_decref(j);
+	j = json_loads(text, 0, NULL);
+	if (!ok(!frame_decode(j, &back, &e), "a frame with heat maps can be read again"))
+		exit(tap_done());
+	out = back.device->facts.heat;
+	ok(out[HEAT_READ] && !memcmp(out[HEAT_READ], in[HEAT_READ], sizeof(**in)), "the map of reads is the same, all of it");
+	ok(out[HEAT_FLUSH] && !memcmp(out[HEAT_FLUSH], in[HEAT_FLUSH], sizeof(**in)), "that of FLUSHes, too");
+	ok(!out[HEAT_WRITE] && !out[HEAT_FUA], "there is none where there was none");
+	json_decref(j);
+	free(text);
+	frame_free(&back);
+	free_frame(f);
+}
+
+static bool sane(const struct heat *h)
+{
+	return !h || (h->column_ns && h->column_ns <= UINT64_MAX / HEAT_COLUMNS && h->columns <= HEAT_COLUMNS);
+}
+
+/* The map of reads out of a frame with this in place of all maps; the caller's. */
+static struct heat *decoded(const char *heat)
+{
+	struct frame *f = one_device(), back;
+	json_t *j = frame_encode(f), *device = json_array_get(json_object_get(j, "devices"), 0);
+	struct heat *h = NULL;
+	struct err e;
+
+	json_object_set_new(device, "heat", json_loads(heat, JSON_DECODE_ANY, NULL));
+	if (ok(!frame_decode(j, &back, &e) && sane(back.device->facts.heat[HEAT_READ]), "harmless: %.90s", heat)) {
+		h = back.device->facts.heat[HEAT_READ];
+		back.device->facts.heat[HEAT_READ] = NULL;
+		frame_free(&back);
+	}
+	json_decref(j);
+	free_frame(f);
+	return h;
+}
+
+static void no_map(const char *heat)
+{
+	struct heat *h = decoded(heat);
+
+	ok(!h, "and no map");
+	free(h);
+}
+
+/* One value of 3 at column 2 and row 5 is what is left. */
+static void one_value(const char *heat)
+{
+	struct heat *h = decoded(heat), want = { .column_ns = 100, .columns = 3, .n[2][5] = 3 };
+
+	ok(h && !memcmp(h, &want, sizeof(want)), "and the rest is there");
+	free(h);
+}
+
+static void test_damaged(void)
+{
+	no_map("null");
+	no_map("17");
+	no_map("[]");
+	no_map("{}");
+	no_map("{\"reads\": {\"column_ns\": 100, \"n\": [2, 5, 3]}}");
+	no_map("{\"read\": null}");
+	no_map("{\"read\": []}");
+	no_map("{\"read\": {}}");
+	no_map("{\"read\": {\"n\": [2, 5, 3]}}");
+	no_map("{\"read\": {\"column_ns\": 0, \"n\": [2, 5, 3]}}");
+	no_map("{\"read\": {\"column_ns\": -100, \"n\": [2, 5, 3]}}");
+	no_map("{\"read\": {\"column_ns\": \"100\", \"n\": [2, 5, 3]}}");
+	no_map("{\"read\": {\"column_ns\": 9223372036854775807, \"n\": [2, 5, 3]}}");
+	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 5, 3]}, \"write\": 5, \"flush\": {\"column_ns\": 0}}");
+	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 5, 3, 239]}}");
+	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 5, 3, 239, 59]}}");
+	one_value("{\"read\": {\"column_ns\": 100, \"n\": [-1, 5, 9, 240, 5, 9, 2, 5, 3]}}");
+	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 60, 9, 2, -1, 9, 2, 5, 3]}}");
+	one_value("{\"read\": {\"column_ns\": 100, \"n\": [4294967296, 5, 9, 2, 4294967301, 9, 2, 5, 3]}}");
+}
+
+int main(void)
+{
+	test_rows();
+	test_latencies();
+	test_doubling();
+	test_edges();
+	test_saturation();
+	test_frame();
+	test_damaged();
+	return tap_done();
+}
