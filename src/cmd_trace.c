@@ -18,6 +18,7 @@
 #include "collect/command.h"
 #include "collect/filter.h"
 #include "commands.h"
+#include "live.h"
 #include "log.h"
 #include "mem.h"
 #include "num.h"
@@ -26,7 +27,7 @@
 
 enum {
 	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_RECORDING, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
-	OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_VERSION, OPT_HELP
+	OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_PLAIN, OPT_VERSION, OPT_HELP
 };
 
 #define G_WHAT "What to trace"
@@ -61,9 +62,11 @@ enum {
 static const struct option_def options[] = {
 	WHAT_OPTIONS
 	{ "interval", 'i', "SECONDS", OPT_INTERVAL, "Report every SECONDS, and the whole run at the end. On a "
-	  "terminal the report is redrawn in place.", G_RUN },
+	  "terminal: how often the live screen gets new figures; beside a COMMAND, -i is what asks for the screen.",
+	  G_RUN },
 	DURATION_OPTION
 	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", G_OUT },
+	{ "plain", 0, NULL, OPT_PLAIN, "Plain text instead of the live screen.", G_OUT },
 	OUTPUT_OPTIONS
 	OTHER_OPTIONS
 	{ 0 },
@@ -89,6 +92,9 @@ const struct command_def trace_def = {
 		 "Without one: every disk that sees I/O or, with a COMMAND, the disks that it reached.\n\n"
 		 "COMMAND is started when every probe is attached. Its input, output and exit status are its own; the report "
 		 "goes to standard error or to -o FILE.\n\n"
+		 "On a terminal a live screen shows the run (? lists its keys, q ends it with the report). With a COMMAND "
+		 "only if -i asks for it: what COMMAND writes to the terminal is then held back until the screen closes, "
+		 "and its input from the terminal is empty.\n\n"
 		 "Other commands: barriertrace probes (what this kernel lets us see), record and report (keep a run, and show it later), "
 		 "diff (compare two); each has its --help.",
 	.options = options,
@@ -109,6 +115,8 @@ const struct command_def record_def = {
 
 #define TICK_NS		100000000	/* facts are fetched this often, or earlier when many wait */
 #define TICKS_PER_LOOK	10
+#define LIVE_INTERVAL_NS 1000000000u
+#define RUN_COST	300	/* reporting the run so far takes at most this part of a core */
 
 struct trace {
 	/* what the user wants */
@@ -117,7 +125,7 @@ struct trace {
 	uint64_t interval_ns, duration_ns;
 	struct outputs out;
 	const char *record_path;	/* NULL: no recording */
-	bool quiet, verbose, as_root, strict, no_ledger, help, version;
+	bool quiet, verbose, as_root, strict, no_ledger, plain, help, version;
 	char *const *argv;		/* the command; NULL: none */
 
 	/* what runs */
@@ -134,6 +142,11 @@ struct trace {
 	uint64_t start_ns, next_interval_ns;
 	bool have_status;
 	int status;
+
+	/* the live screen */
+	struct live *live;		/* NULL: none */
+	struct outfile text_later;	/* where the final report goes once the screen is closed */
+	uint64_t next_run_ns;		/* when the run so far may be reported again */
 };
 
 static uint64_t clock_ns(void)
@@ -162,6 +175,7 @@ static int set_flag(struct trace *t, int id)
 	case OPT_AS_ROOT:	t->as_root = true; break;
 	case OPT_STRICT:	t->strict = true; break;
 	case OPT_NO_LEDGER:	t->no_ledger = true; break;
+	case OPT_PLAIN:		t->plain = true; break;
 	case OPT_ASCII:		t->out.ascii = true; break;
 	case OPT_VERSION:	t->version = true; break;
 	case OPT_HELP:		t->help = true; break;
@@ -216,14 +230,44 @@ static int write_report(struct trace *t, struct report *r, struct err *e)
 	return outputs_write(&t->out, r, e);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The run so far costs the more the more names it has: the screen then gets it less often. */
+static void show_run(struct trace *t)
+{
+	struct session_facts facts = run_facts(t);
+	struct report r;
+	uint64_t began;
+
+	if (clock_ns() < t->next_run_ns)
+		return;
+	session_drain(t->s);	/* costs by itself, and what it costs is none of the screen's */
+	began = cpu_ns();
+	session_report_so_far(t->s, &facts, &r);
+	verdict_make(&r);
+	live_show(t->live, NULL, &r);
+	t->next_run_ns = clock_ns() + RUN_COST * (cpu_ns() - began);
+}
+
 static int report_interval(struct trace *t, struct err *e)
 {
 	struct session_facts facts = run_facts(t);
 	struct report r;
-	int err;
+	int err = 0;
 
 	session_report_interval(t->s, &facts, &r);
-	err = write_report(t, &r, e);
+	if (!t->live || t->out.stream)
+		err = write_report(t, &r, e);
+	if (t->live) {
+		show_run(t);
+		live_show(t->live, &r, NULL);
+	}
 	report_free(&r);
 	return err;
 }
@@ -238,7 +282,7 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 		t->note = xasprintf("process %d ended during the run", t->filter.pid);
 	facts = run_facts(t);
 	session_report_total(t->s, &facts, &r);
-	r.interval = t->interval_ns > 0;	/* the last of a stream */
+	r.interval = t->out.stream;	/* the last of one */
 	*incomplete = r.incomplete;
 	if (r.lost_events)
 		log_error("%" PRIu64 " events were lost: the report is incomplete", r.lost_events);
@@ -249,11 +293,64 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 	return err;
 }
 
+/* ---- the live screen ---- */
+
+/* Not when somebody wants text, or something else, where the screen would be. */
+static bool want_live(const struct trace *t)
+{
+	if (t->plain || t->record_path || t->out.text_path || (!t->out.stream && (t->argv || t->quiet)))
+		return false;
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		if (t->out.file_path[i] && !strcmp(t->out.file_path[i], "-"))
+			return false;
+	return (!t->out.json_path || strcmp(t->out.json_path, "-")) && live_possible();
+}
+
+/* The text waits for the final report. */
+static int choose_live(struct trace *t, struct err *e)
+{
+	int err;
+
+	if (!want_live(t))
+		return 0;
+	err = live_new(t->out.ascii, &t->live, e);
+	if (err)
+		return err;
+	t->text_later = t->out.text;
+	t->out.text = (struct outfile)OUTFILE_NONE;
+	t->out.on_screen = false;
+	if (!t->interval_ns)
+		t->interval_ns = LIVE_INTERVAL_NS;
+	return 0;
+}
+
 /* Text goes to standard error beside a command; beside a recording only where it is asked for. */
 static int open_outputs(struct trace *t, struct err *e)
 {
+	int err;
+
 	t->out.stream = t->interval_ns > 0;
-	return outputs_open(&t->out, t->record_path ? TEXT_NOWHERE : t->argv ? TEXT_STDERR : TEXT_STDOUT, e);
+	err = outputs_open(&t->out, t->record_path ? TEXT_NOWHERE : t->argv ? TEXT_STDERR : TEXT_STDOUT, e);
+	return err ? err : choose_live(t, e);
+}
+
+static int open_live(struct trace *t, struct err *e)
+{
+	int err = t->live ? live_open(t->live, &t->blocked, e) : 0;
+
+	if (t->live && !err)
+		show_run(t);
+	return err;
+}
+
+static void close_live(struct trace *t)
+{
+	if (!t->live)
+		return;
+	live_close(t->live);
+	outfile_close(&t->out.text);
+	t->out.text = t->text_later;
+	t->text_later = (struct outfile)OUTFILE_NONE;
 }
 
 static void progress(struct trace *t)
@@ -299,6 +396,11 @@ static int open_signals(struct trace *t, struct err *e)
 	sigaddset(&t->blocked, SIGINT);
 	sigaddset(&t->blocked, SIGTERM);
 	sigaddset(&t->blocked, SIGHUP);
+	if (t->live) {
+		sigaddset(&t->blocked, SIGWINCH);
+		sigaddset(&t->blocked, SIGTSTP);
+		sigaddset(&t->blocked, SIGCONT);
+	}
 	t->signals = signalfd(-1, &t->blocked, SFD_CLOEXEC);
 	t->tick = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (t->signals < 0 || t->tick < 0 || timerfd_settime(t->tick, 0, &every, NULL))
@@ -321,7 +423,7 @@ static int start(struct trace *t, struct err *e)
 	t->session.command = t->argv;
 	err = session_open(&t->session, &t->s, e);
 	if (!err && t->argv)
-		err = command_fork(&t->cmd, t->argv, t->as_root, e);
+		err = command_fork_held(&t->cmd, t->argv, t->as_root, t->live ? live_held_fd(t->live) : -1, e);
 	if (err)
 		return err;
 	/* only now: the command keeps the signals as our caller had them */
@@ -340,18 +442,40 @@ static int start(struct trace *t, struct err *e)
 	return err;
 }
 
-/* The first signal ends the run with its report, once the command has ended too; the second ends it at once. */
+/* The first time ends the run with its report, once the command has ended too; the second ends it at once. */
+static void stop(struct trace *t, int sig, bool pass_on)
+{
+	t->now = t->stopping;
+	t->stopping = true;
+	if (t->argv && !t->have_status && (pass_on || t->now))
+		kill(t->cmd.pid, sig);
+	if (t->live && t->argv)
+		live_stopping(t->live);
+}
+
 static void on_signal(struct trace *t)
 {
 	struct signalfd_siginfo info;
 
 	if (read(t->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	t->now = t->stopping;
-	t->stopping = true;
-	/* Ctrl-C reaches the command through the terminal; a signal sent to us alone has to be passed on */
-	if (t->argv && !t->have_status && (info.ssi_code <= 0 || t->now))
-		kill(t->cmd.pid, (int)info.ssi_signo);
+	switch (info.ssi_signo) {
+	case SIGWINCH:	live_resize(t->live); break;
+	case SIGTSTP:	live_suspend(t->live); break;
+	case SIGCONT:	live_continue(t->live); break;
+	default:
+		/* Ctrl-C reaches the command through the terminal; a signal sent to us alone has to be passed on */
+		stop(t, (int)info.ssi_signo, info.ssi_code <= 0);
+	}
+}
+
+static void on_keys(struct trace *t)
+{
+	switch (live_keys(t->live)) {
+	case LIVE_QUIT:	stop(t, SIGINT, true); break;
+	case LIVE_GONE:	stop(t, SIGHUP, true); break;
+	default:	break;
+	}
 }
 
 static void on_tick(struct trace *t)
@@ -360,13 +484,15 @@ static void on_tick(struct trace *t)
 
 	if (read(t->tick, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
-	session_drain(t->s);
+	session_tick(t->s);
 	t->ticks += ticks;
 	if (t->ticks < TICKS_PER_LOOK)
 		return;
 	t->ticks = 0;
 	session_look_around(t->s);
 	session_save(t->s);
+	if (t->live)
+		live_trim(t->live);
 	progress(t);
 }
 
@@ -403,6 +529,7 @@ static int loop(struct trace *t, struct err *e)
 			{ .fd = t->argv ? t->cmd.pidfd : -1, .events = POLLIN },
 			{ .fd = t->filter.pidfd, .events = POLLIN },
 			{ .fd = session_fd(t->s), .events = POLLIN },
+			{ .fd = live_fd(t->live), .events = POLLIN },
 		};
 		int n = poll(p, sizeof(p) / sizeof(p[0]), wait_ms(t));
 
@@ -418,19 +545,37 @@ static int loop(struct trace *t, struct err *e)
 			t->filter.ended = true;
 		if (p[4].revents)
 			session_drain(t->s);
+		if (p[5].revents)
+			on_keys(t);
 		/* the last one is reported behind the loop */
 		if (t->interval_ns && clock_ns() >= t->next_interval_ns && !finished(t)) {
-			t->next_interval_ns += t->interval_ns;
+			/* none is made up for those that we slept through */
+			while (t->next_interval_ns <= clock_ns())
+				t->next_interval_ns += t->interval_ns;
 			err = report_interval(t, e);
 		}
 	}
 	return err;
 }
 
+/* What the command writes where the screen stood still has to get out. */
+static int wait_for_command(struct trace *t)
+{
+	struct pollfd ended = { .fd = t->cmd.pidfd, .events = POLLIN };
+	int err;
+
+	while (t->live && ended.fd >= 0 && poll(&ended, 1, 200) == 0)
+		live_release(t->live);
+	err = command_wait(&t->cmd, &t->status);
+	if (t->live)
+		live_release(t->live);
+	return err;
+}
+
 /* The report stands; a command that outlives -d goes on, and its status is still the run's. */
 static int final_status(struct trace *t, bool incomplete)
 {
-	if (t->argv && !t->have_status && !t->now && !command_wait(&t->cmd, &t->status))
+	if (t->argv && !t->have_status && !t->now && !wait_for_command(t))
 		t->have_status = true;
 	if (t->have_status)
 		return !t->status && incomplete && t->strict ? EXIT_INCOMPLETE : t->status;
@@ -504,10 +649,13 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 		return err;
 	if (!t->quiet && !t->argv && !t->interval_ns && isatty(STDERR_FILENO))
 		progress(t);
-	err = loop(t, e);
+	err = open_live(t, e);
+	if (!err)
+		err = loop(t, e);
 	/* what came since the last interval is an interval too: they add up to the run */
-	if (!err && t->interval_ns && !t->now)
+	if (!err && t->out.stream && !t->now)
 		err = report_interval(t, e);
+	close_live(t);
 	if (!err)
 		err = report_final(t, &incomplete, e);
 	if (!err && t->recording && !close_recording(t))
@@ -521,6 +669,9 @@ static void clean_up(struct trace *t)
 	struct err e;
 
 	command_abandon(&t->cmd);
+	close_live(t);
+	live_free(t->live);
+	outfile_close(&t->text_later);
 	session_close(t->s);
 	outputs_close(&t->out);
 	recording_close(t->recording, &e);
@@ -537,7 +688,7 @@ static void clean_up(struct trace *t)
 static int trace_main(const struct command_def *def, char **argv)
 {
 	struct trace t = {
-		.out = OUTPUTS_NONE, .signals = -1, .tick = -1,
+		.out = OUTPUTS_NONE, .text_later = OUTFILE_NONE, .signals = -1, .tick = -1,
 		.filter = FILTER_NONE, .cmd = { .pidfd = -1, .go = -1, .failed = -1 },
 	};
 	struct options_result words = { 0 };

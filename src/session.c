@@ -178,19 +178,23 @@ static struct sync_analysis *new_analysis(struct session *s, bool detail)
 
 static void record_start(struct session *s);
 
-/* After the start, so that a command doesn't wait for kallsyms to be read; the ring buffer keeps the facts meanwhile. */
-static void start_analysis(struct session *s)
+static void read_places(struct session *s)
 {
 	uint32_t *traced = xcalloc(s->n_disks, sizeof(*traced));
 
 	for (size_t i = 0; i < s->n_disks; i++)
 		traced[i] = disk_key(&s->disk[i]);
 	places_read(&s->places, traced, s->n_disks);
+	free(traced);
+}
+
+/* As late as the first facts are wanted: reading kallsyms takes a CPU for 50 ms, which the traced work may want. */
+static void start_analysis(struct session *s)
+{
 	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
 	s->sync = new_analysis(s, s->opts.detail);
 	if (s->opts.stream)
 		s->sync_step = new_analysis(s, false);
-	free(traced);
 	if (s->opts.recording)
 		record_start(s);
 }
@@ -206,7 +210,14 @@ void session_drain(struct session *s)
 		start_analysis(s);
 	if (s->ring)
 		ring_drain(s->ring);
+}
+
+void session_tick(struct session *s)
+{
 	heats_look(s->heats, now_ns() - s->start_ns, false);
+	/* explaining can wait until the ring buffer fills up or a report is wanted; what is recorded is to survive a crash */
+	if (s->opts.recording)
+		session_drain(s);
 }
 
 /* ---- open and start ---- */
@@ -291,6 +302,17 @@ int session_follow(struct session *s, pid_t pid, struct err *e)
 	return 0;
 }
 
+/* "jbd2/sda1-8": of a traced disk or of a partition of one? Others are learned when they turn out to matter. */
+static bool is_journal(const struct session *s, const char *comm)
+{
+	if (strncmp(comm, "jbd2/", 5))
+		return false;
+	for (size_t i = 0; i < s->n_disks; i++)
+		if (!strncmp(comm + 5, s->disk[i].name, strlen(s->disk[i].name)))
+			return true;
+	return false;
+}
+
 /* The journals of the traced disks: every commit is waited for in one of them. */
 static void follow_journals(struct session *s)
 {
@@ -307,7 +329,7 @@ static void follow_journals(struct session *s)
 		f = fopen(path, "re");
 		if (!f)
 			continue;
-		if (fgets(comm, sizeof(comm), f) && !strncmp(comm, "jbd2/", 5))
+		if (fgets(comm, sizeof(comm), f) && is_journal(s, comm))
 			probes_follow(s->probes, (uint32_t)strtoul(d->d_name, NULL, 10));
 		fclose(f);
 	}
@@ -345,6 +367,7 @@ int session_start(struct session *s, struct err *e)
 		return err;
 	if (s->ring)
 		follow_journals(s);
+	read_places(s);
 	s->heats = heats_new(s->counters);
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		struct tracked *k = &s->tracked[i];
@@ -637,6 +660,24 @@ void session_report_interval(struct session *s, const struct session_facts *fact
 	make_report(s, facts, true, now - from, r);
 	r->interval = true;
 	r->interval_start_s = (double)(from - s->start_ns) / 1e9;
+}
+
+void session_report_so_far(struct session *s, const struct session_facts *facts, struct report *r)
+{
+	struct view_counts *v;
+	struct frame f;
+
+	session_drain(s);
+	make_frame(s, facts, false, &f);
+	v = all_counts(s, false);
+	f.run.wall_ns = now_ns() - s->start_ns;
+	/* the analysis beside it: what only the last report may take stays there */
+	frame_report(&f, v, NULL, false, r);
+	r->have_sync = s->ring;
+	if (s->ring)
+		sync_report(s->sync, &r->sync, false);
+	drop_frame(&f);
+	free(v);
 }
 
 void session_report_total(struct session *s, const struct session_facts *facts, struct report *r)

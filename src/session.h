@@ -43,8 +43,11 @@ void session_look_around(struct session *s);
 /* Readable when facts should be fetched with session_drain() before the next second is over; -1: there are none. */
 int session_fd(const struct session *s);
 
-/* Fetches facts; to be called several times a second. */
+/* Fetches facts and explains them. */
 void session_drain(struct session *s);
+
+/* To be called ten times a second. */
+void session_tick(struct session *s);
 
 /* Writes out what is recorded so far: it survives the end of this process. */
 void session_save(struct session *s);
@@ -63,6 +66,9 @@ struct session_facts {
 
 /* Ends an interval and reports it. */
 void session_report_interval(struct session *s, const struct session_facts *facts, struct report *r);
+
+/* The run so far, for looking at: no end of a recording, no detail, no what-if. */
+void session_report_so_far(struct session *s, const struct session_facts *facts, struct report *r);
 
 /* The whole run so far; also the end of the recording, if there is one. */
 void session_report_total(struct session *s, const struct session_facts *facts, struct report *r);

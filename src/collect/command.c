@@ -21,7 +21,7 @@
 #include "mem.h"
 
 /* What went wrong in the child, as it crosses the pipe. */
-enum step { STEP_IDENTITY, STEP_REGAIN, STEP_EXEC, STEP_INTERPRETER };
+enum step { STEP_IDENTITY, STEP_REGAIN, STEP_EXEC, STEP_INTERPRETER, STEP_HOLD };
 
 struct failure {
 	int32_t step;
@@ -285,10 +285,37 @@ static void run(char *const argv[], struct failure *f)
 	}
 }
 
-static void child(int gate, int report, const struct identity *id, char *const argv[])
-	__attribute__((noreturn));
+/* In the child: off the terminal, on which a screen is drawn. 0, or a failure that is told. */
+static int leave_terminal(int held, struct failure *f)
+{
+	int nothing;
 
-static void child(int gate, int report, const struct identity *id, char *const argv[])
+	f->step = STEP_HOLD;
+	if (held < 0)
+		return 0;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd) && dup2(held, fd) < 0)
+			return f->code = errno;
+	if (!isatty(STDIN_FILENO))
+		return 0;
+	nothing = open("/dev/null", O_RDONLY);
+	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0)
+		return f->code = errno;
+	if (nothing != STDIN_FILENO)
+		close(nothing);
+	return 0;
+}
+
+/* What the child is to be. */
+struct plan {
+	struct identity id;
+	char *const *argv;
+	int held;	/* instead of the terminal; -1: the terminal */
+};
+
+static void child(int gate, int report, const struct plan *plan) __attribute__((noreturn));
+
+static void child(int gate, int report, const struct plan *plan)
 {
 	struct failure f = { 0 };
 	ssize_t n;
@@ -301,8 +328,8 @@ static void child(int gate, int report, const struct identity *id, char *const a
 	/* the end of file: our parent gave up or is gone, and there is nobody to tell */
 	if (n != 1)
 		_exit(EXIT_FAILED);
-	if (!identity_take(id, &f))
-		run(argv, &f);
+	if (!leave_terminal(plan->held, &f) && !identity_take(&plan->id, &f))
+		run(plan->argv, &f);
 	n = write(report, &f, sizeof(f));
 	_exit(f.code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
@@ -332,7 +359,7 @@ static int open_channels(int gate[2], int report[2], struct err *e)
 }
 
 /* fork() with every signal held back, so that none of our handlers runs in the child. */
-static pid_t fork_held(int gate[2], int report[2], const struct identity *id, char *const argv[])
+static pid_t fork_quietly(int gate[2], int report[2], const struct plan *plan)
 {
 	sigset_t all, before;
 	pid_t pid;
@@ -344,7 +371,7 @@ static pid_t fork_held(int gate[2], int report[2], const struct identity *id, ch
 	if (pid == 0) {
 		close(gate[1]);
 		close(report[0]);
-		child(gate[0], report[1], id, argv);
+		child(gate[0], report[1], plan);
 	}
 	code = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -354,18 +381,23 @@ static pid_t fork_held(int gate[2], int report[2], const struct identity *id, ch
 
 int command_fork(struct command *c, char *const argv[], bool as_root, struct err *e)
 {
-	struct identity id = { 0 };
+	return command_fork_held(c, argv, as_root, -1, e);
+}
+
+int command_fork_held(struct command *c, char *const argv[], bool as_root, int held, struct err *e)
+{
+	struct plan plan = { .argv = argv, .held = held };
 	int gate[2], report[2], ret;
 	pid_t pid;
 
 	if (!argv || !argv[0])
 		return err_set(e, EINVAL, EXIT_USAGE, "no command to run");
-	ret = identity_find(&id, as_root, e);
+	ret = identity_find(&plan.id, as_root, e);
 	if (!ret)
 		ret = open_channels(gate, report, e);
 	if (ret)
 		goto out;
-	pid = fork_held(gate, report, &id, argv);
+	pid = fork_quietly(gate, report, &plan);
 	if (pid < 0)
 		ret = err_set(e, errno, EXIT_FAILED, "cannot start the command: %s",
 			      strerror(errno));
@@ -384,7 +416,7 @@ int command_fork(struct command *c, char *const argv[], bool as_root, struct err
 		.name = argv[0],
 	};
 out:
-	identity_free(&id);
+	identity_free(&plan.id);
 	return ret;
 }
 
@@ -408,6 +440,9 @@ static int failure_text(const struct failure *f, const char *name, struct err *e
 	case STEP_REGAIN:
 		return err_set(e, f->code, EXIT_CANNOT_RUN,
 			       "will not run '%s': it could take root's rights back", name);
+	case STEP_HOLD:
+		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s' beside a live screen: %s", name,
+			       strerror(f->code));
 	case STEP_INTERPRETER:
 		return err_set(e, f->code, EXIT_CANNOT_RUN,
 			       "cannot run '%s': its interpreter is not there", name);

@@ -31,6 +31,12 @@ struct command {
 int command_fork(struct command *c, char *const argv[], bool as_root, struct err *e);
 
 /*
+ * The same, for a command beside which a screen is drawn: those of its standard output and error that are our terminal
+ * become `held`, and a standard input that is a terminal becomes empty.
+ */
+int command_fork_held(struct command *c, char *const argv[], bool as_root, int held, struct err *e);
+
+/*
  * Opens the gate and waits for the exec. Fails with status 126 or 127 when the command cannot be
  * run or is not found; it is reaped then. 0 when a signal ended it at the gate: command_wait()
  * tells.

