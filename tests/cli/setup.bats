@@ -89,7 +89,7 @@ line_has() { # PATTERN: some line of the output is like this
 	[ "$status" -eq 0 ]
 	line_has 'there * make *'
 	line_has 'missing * libbpf *pc:libbpf>=1.0 *apt:libbpf-dev dnf:libbpf-devel pacman:libbpf zypper:libbpf-devel'
-	[[ $output != *fio* && $output != *sqlite3* ]]
+	[[ $output != *fio* && $output != *cmd:sqlite3* ]]
 	run_setup --list demo
 	line_has '* make *'
 	line_has '* sqlite3 *'
@@ -151,7 +151,7 @@ line_has() { # PATTERN: some line of the output is like this
 	run_setup --dry-run demo
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = 'pacman -Sy' ]
-	line_has 'pacman -S --needed --noconfirm gcc * bpf * util-linux-libs sqlite'
+	line_has 'pacman -S --needed --noconfirm gcc * bpf * util-linux-libs sqlite ncurses'
 	mkdir -p "$root/var/lib/pacman/sync"
 	: >"$root/var/lib/pacman/sync/core.db"
 	run_setup --dry-run demo
