@@ -135,6 +135,7 @@ struct trace {
 	char *note;
 	int signals, tick;		/* file descriptors */
 	uint64_t ticks;			/* since the last look around */
+	bool spare;			/* there may be work for spare time */
 	sigset_t blocked;
 	bool in_place;			/* a progress line stands on the terminal */
 	bool stopping;			/* a first signal came */
@@ -142,6 +143,7 @@ struct trace {
 	uint64_t start_ns, next_interval_ns;
 	bool have_status;
 	int status;
+	bool same_facts;		/* the last interval has been reported: the total is of the same sync calls */
 
 	/* the live screen */
 	struct live *live;		/* NULL: none */
@@ -220,6 +222,7 @@ static struct session_facts run_facts(const struct trace *t)
 		.exit_status = t->status,
 		.filter = t->filter.text,
 		.note = t->note,
+		.same_facts = t->same_facts,
 	};
 }
 
@@ -485,6 +488,7 @@ static void on_tick(struct trace *t)
 	if (read(t->tick, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
 	session_tick(t->s);
+	t->spare = true;
 	t->ticks += ticks;
 	if (t->ticks < TICKS_PER_LOOK)
 		return;
@@ -504,6 +508,8 @@ static int wait_ms(const struct trace *t)
 		until = t->start_ns + t->duration_ns;
 	if (t->interval_ns && t->next_interval_ns < until)
 		until = t->next_interval_ns;
+	if (t->spare)
+		return 0;
 	if (until == UINT64_MAX)
 		return -1;
 	return until <= now ? 0 : (int)((until - now + 999999) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
@@ -547,6 +553,8 @@ static int loop(struct trace *t, struct err *e)
 			session_drain(t->s);
 		if (p[5].revents)
 			on_keys(t);
+		if (t->spare)
+			t->spare = session_spare(t->s);
 		/* the last one is reported behind the loop */
 		if (t->interval_ns && clock_ns() >= t->next_interval_ns && !finished(t)) {
 			/* none is made up for those that we slept through */
@@ -653,8 +661,10 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 	if (!err)
 		err = loop(t, e);
 	/* what came since the last interval is an interval too: they add up to the run */
-	if (!err && t->out.stream && !t->now)
+	if (!err && t->out.stream && !t->now) {
 		err = report_interval(t, e);
+		t->same_facts = true;
+	}
 	close_live(t);
 	if (!err)
 		err = report_final(t, &incomplete, e);

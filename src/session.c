@@ -21,6 +21,7 @@
 #include "frame.h"
 #include "log.h"
 #include "mem.h"
+#include "spare.h"
 
 #define COUNTERS_BUDGET	(64ul << 20)	/* bytes of counters, before CPUs have to share them */
 #define SPARE_DISKS	8		/* room for disks that appear while every disk is traced */
@@ -212,12 +213,30 @@ void session_drain(struct session *s)
 		ring_drain(s->ring);
 }
 
+#define SPARE_RECORDS	512		/* a third of a millisecond */
+#define SPARE_AFTER_NS	1000000000u	/* shorter runs are explained when they are over */
+
 void session_tick(struct session *s)
 {
-	heats_look(s->heats, now_ns() - s->start_ns, false);
-	/* explaining can wait until the ring buffer fills up or a report is wanted; what is recorded is to survive a crash */
+	uint64_t time = now_ns() - s->start_ns;
+
+	heats_look(s->heats, time, false);
+	/* what is recorded is to survive a crash */
 	if (s->opts.recording)
 		session_drain(s);
+	else if (!s->sync && time > SPARE_AFTER_NS)
+		start_analysis(s);
+}
+
+bool session_spare(struct session *s)
+{
+	bool more;
+
+	if (!s->ring || !s->sync || !spare_begin())
+		return false;
+	more = ring_drain_some(s->ring, SPARE_RECORDS);
+	spare_end();
+	return more;
 }
 
 /* ---- open and start ---- */
@@ -634,7 +653,8 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	struct view_counts *v;
 	struct frame f;
 
-	session_drain(s);
+	if (!facts->same_facts)
+		session_drain(s);
 	if (!interval)
 		heats_look(s->heats, now_ns() - s->start_ns, true);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */

@@ -49,6 +49,9 @@ void session_drain(struct session *s);
 /* To be called ten times a second. */
 void session_tick(struct session *s);
 
+/* Explains some facts in CPU time that nobody else wants; whether there may be more. The rest can wait for session_drain(). */
+bool session_spare(struct session *s);
+
 /* Writes out what is recorded so far: it survives the end of this process. */
 void session_save(struct session *s);
 
@@ -62,6 +65,7 @@ struct session_facts {
 	int exit_status;
 	const char *filter;	/* NULL: none */
 	const char *note;	/* NULL: none */
+	bool same_facts;	/* of sync calls, report those that the last interval's report knew, and no later ones */
 };
 
 /* Ends an interval and reports it. */

@@ -61,6 +61,11 @@ struct leaf {
 	struct hist each;
 };
 
+struct leaf_slot {
+	uint32_t leaf;		/* index + 1; 0: empty */
+	uint32_t hash;		/* of its key: most others are passed over without a look at them */
+};
+
 struct slow {
 	struct wire_sync call;
 	char *path;
@@ -103,7 +108,7 @@ struct sync_analysis {
 	struct groups processes, files;
 	struct leaf **leaf;
 	uint32_t n_leaves;
-	uint32_t *leaf_slot;		/* index + 1 */
+	struct leaf_slot *leaf_slot;
 	struct slow *slow;		/* a heap, the fastest on top */
 	size_t n_slow;
 	struct heat heat;		/* of the calls */
@@ -375,16 +380,18 @@ static uint32_t hash_leaf(const struct leaf_key *k)
 	memcpy(v, k, sizeof(v));
 	for (int i = 0; i < 4; i++)
 		h = (h ^ v[i] ^ h >> 29) * 0x9e3779b97f4a7c15;
-	return (uint32_t)(h >> 40) % LEAF_SLOTS;
+	return (uint32_t)(h >> 32);
 }
 
 static struct leaf *find_leaf(struct sync_analysis *a, const struct leaf_key *k, uint32_t max)
 {
-	uint32_t h = hash_leaf(k);
+	uint32_t hash = hash_leaf(k), i = hash % LEAF_SLOTS;
 	struct leaf *l;
 
-	for (; a->leaf_slot[h]; h = (h + 1) % LEAF_SLOTS) {
-		l = a->leaf[a->leaf_slot[h] - 1];
+	for (; a->leaf_slot[i].leaf; i = (i + 1) % LEAF_SLOTS) {
+		if (a->leaf_slot[i].hash != hash)
+			continue;
+		l = a->leaf[a->leaf_slot[i].leaf - 1];
 		if (!memcmp(&l->key, k, sizeof(*k)))
 			return l;
 	}
@@ -393,7 +400,7 @@ static struct leaf *find_leaf(struct sync_analysis *a, const struct leaf_key *k,
 	l = xcalloc(1, sizeof(*l));
 	l->key = *k;
 	a->leaf[a->n_leaves++] = l;
-	a->leaf_slot[h] = a->n_leaves;
+	a->leaf_slot[i] = (struct leaf_slot){ a->n_leaves, hash };
 	return l;
 }
 
@@ -678,8 +685,9 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 		return;
 	}
 	/* a copy: it may be changed, and it is aligned. Later versions may send more than we know of. */
-	memset(&r, 0, sizeof(r));
 	memcpy(&r, record, record->size < sizeof(r) ? record->size : sizeof(r));
+	if (kind == WIRE_SLEEP && record->size < sizeof(r.sleep))
+		memset(r.sleep.stack, 0, sizeof(r.sleep.stack));
 	if (!feed(a, &r))
 		a->damaged++;
 }

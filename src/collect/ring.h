@@ -3,6 +3,8 @@
 #ifndef BT_RING_H
 #define BT_RING_H
 
+#include <stdbool.h>
+
 #include "err.h"
 #include "wire.h"
 
@@ -13,11 +15,14 @@ typedef void ring_fn(void *ctx, const struct wire_head *record);
 /* `each` gets every record, valid only during the call. */
 int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct err *e);
 
-/* Readable when much has come together; less is fetched by calling ring_drain() a few times a second. */
+/* Readable when much has come together. */
 int ring_fd(const struct ring *r);
 
 /* Hands over everything that is there now. */
 void ring_drain(struct ring *r);
+
+/* Hands over at most n records; whether more may be there. */
+bool ring_drain_some(struct ring *r, unsigned int n);
 
 void ring_close(struct ring *r);	/* NULL is fine */
 
