@@ -42,21 +42,12 @@ static void add_device(struct frame_device *fd, const struct view_counts *v, boo
 		report_add_lost(r, block_missed(d), "requests that the kernel counted and this trace missed");
 }
 
-static uint64_t requests_of(const struct report_device *d)
-{
-	uint64_t n = 0;
-
-	for (int c = 0; c < OP_CLASSES; c++)
-		n += d->op[c].count;
-	return n;
-}
-
 /* Named disks are always shown; of all disks, those that did something. */
 static bool worth_showing(const struct frame *f, const struct report_device *d, bool any_by_command)
 {
 	if (f->only_command && any_by_command)
 		return d->by_command > 0;
-	return !f->all || requests_of(d) > 0;
+	return !f->all || report_device_requests(d) > 0;
 }
 
 static void drop_idle_devices(const struct frame *f, struct report *r)

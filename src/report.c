@@ -38,6 +38,15 @@ enum op_row op_class_row(enum op_class c)
 	return class_rows[c];
 }
 
+uint64_t report_device_requests(const struct report_device *d)
+{
+	uint64_t n = 0;
+
+	for (int c = 0; c < OP_CLASSES; c++)
+		n += d->op[c].count;
+	return n;
+}
+
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -141,6 +150,23 @@ void ledger_add(struct ledger *to, const struct ledger *from)
 {
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		to->ns[c] += from->ns[c];
+}
+
+size_t ledger_causes(const struct ledger *l, enum cause order[CAUSE_COUNT])
+{
+	size_t n = 0;
+
+	for (enum cause c = 0; c < CAUSE_COUNT; c++) {
+		size_t at = n;
+
+		if (!l->ns[c])
+			continue;
+		for (; at && l->ns[order[at - 1]] < l->ns[c]; at--)
+			order[at] = order[at - 1];
+		order[at] = c;
+		n++;
+	}
+	return n;
 }
 
 uint64_t ledger_family(const struct ledger *l, enum cause_family f)

@@ -292,6 +292,8 @@ const char *cause_help(enum cause c);		/* "a FLUSH before the commit record was 
 uint64_t ledger_sum(const struct ledger *l);
 void ledger_add(struct ledger *to, const struct ledger *from);
 uint64_t ledger_family(const struct ledger *l, enum cause_family f);
+/* Fills in the causes that are not 0, largest first, equal ones in the public order; returns how many. */
+size_t ledger_causes(const struct ledger *l, enum cause order[CAUSE_COUNT]);
 const char *call_name(unsigned int call);	/* enum wire_call: "fdatasync" */
 
 /* The name that stands in every output: "read", "write", ... */
@@ -299,6 +301,9 @@ const char *op_row_name(enum op_row row);
 
 /* Which public row a class belongs to. */
 enum op_row op_class_row(enum op_class c);
+
+/* Completed requests of all classes. */
+uint64_t report_device_requests(const struct report_device *d);
 
 /* Adds the classes of a row up into *out, which is cleared first. */
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);

@@ -100,7 +100,7 @@ void html_groups(struct buf *b, const struct report *r)
 static void ledger_data(struct buf *b, const struct ledger *l)
 {
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(l, order);
+	size_t n = ledger_causes(l, order);
 
 	for (size_t i = 0; i < n; i++)
 		buf_printf(b, "%s%d:%" PRIu64, i ? " " : "", (int)order[i], l->ns[order[i]]);

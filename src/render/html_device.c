@@ -8,15 +8,6 @@
 
 #define MSEC 1000000ull
 
-static uint64_t requests(const struct report_device *d)
-{
-	uint64_t n = 0;
-
-	for (int c = 0; c < OP_CLASSES; c++)
-		n += d->op[c].count;
-	return n;
-}
-
 static const char *class_color(enum op_class c)
 {
 	return c == OP_FLUSH ? "f-flush" : "f-device";
@@ -328,7 +319,7 @@ static void kernel_io(struct buf *b, const struct report_kernel *k)
 
 static void sender(struct buf *b, const struct report *r, const struct report_device *d)
 {
-	uint64_t n = requests(d);
+	uint64_t n = report_device_requests(d);
 
 	if (!r->command || !n)
 		return;
@@ -396,7 +387,7 @@ void html_devices(struct buf *b, const struct report *r)
 		buf_str(b, "<h3>");
 		html_text(b, d->name);
 		buf_str(b, "</h3>\n");
-		if (!requests(d)) {
+		if (!report_device_requests(d)) {
 			buf_str(b, r->filter ? "<p>No I/O of the filtered tasks.</p>\n" : "<p>No I/O was seen.</p>\n");
 			facts(b, r, d);
 			continue;

@@ -12,7 +12,7 @@ void html_causes(struct buf *b, const struct ledger *l, size_t most)
 {
 	uint64_t sum = ledger_sum(l);
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(l, order);
+	size_t n = ledger_causes(l, order);
 
 	for (size_t i = 0; i < n && i < most; i++) {
 		if (i && l->ns[order[i]] < sum / 100)
@@ -113,7 +113,7 @@ static void causes(struct buf *b, const struct report_sync *s)
 		{ "total", 'n' }, { "share", 'n' }, { "per call", 'n' },
 	};
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(&s->ledger, order);
+	size_t n = ledger_causes(&s->ledger, order);
 	struct buf foot = { 0 };
 	struct ledger_table t = {
 		.sum = ledger_sum(&s->ledger), .most = n ? s->ledger.ns[order[0]] : 0, .calls = s->count,

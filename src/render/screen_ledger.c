@@ -53,23 +53,6 @@ static int tint(enum cause c)
 	return SCREEN_FAMILY + (int)cause_family(c);
 }
 
-static size_t by_size(const struct ledger *l, enum cause order[CAUSE_COUNT])
-{
-	size_t n = 0;
-
-	for (enum cause c = 0; c < CAUSE_COUNT; c++) {
-		size_t at = n;
-
-		if (!l->ns[c])
-			continue;
-		for (; at && l->ns[order[at - 1]] < l->ns[c]; at--)
-			order[at] = order[at - 1];
-		order[at] = c;
-		n++;
-	}
-	return n;
-}
-
 void screen_bar(const struct screen *s, unsigned int row, unsigned int col, const struct ledger *l)
 {
 	unsigned int room = s->g->cols > col + 1 ? s->g->cols - 1 - col : 0;
@@ -110,7 +93,7 @@ void screen_legend(const struct screen *s, struct area a, const struct ledger *l
 {
 	uint64_t sum = ledger_sum(l);
 	enum cause order[CAUSE_COUNT];
-	size_t n = by_size(l, order);
+	size_t n = ledger_causes(l, order);
 	struct flow f = { .a = a };
 	struct buf b = { 0 };
 
@@ -138,7 +121,7 @@ void screen_largest(const struct ledger *l, struct buf *b, enum cause_family *f)
 {
 	enum cause order[CAUSE_COUNT];
 
-	if (!by_size(l, order))
+	if (!ledger_causes(l, order))
 		return;
 	*f = cause_family(order[0]);
 	buf_printf(b, "%s %s", cause_name(order[0]), num_percent(l->ns[order[0]], ledger_sum(l), 0).s);

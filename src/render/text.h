@@ -57,8 +57,6 @@ void text_reasons(struct text *t);
 
 /* text_sync.c */
 void text_sync(struct text *t);
-/* Fills in the causes that are not 0, largest first, equal ones in the public order; returns how many. */
-size_t text_causes(const struct ledger *l, enum cause order[CAUSE_COUNT]);
 /* s in the colour that a family has wherever it stands */
 void text_tinted(struct text *t, enum cause_family f, const char *s);
 

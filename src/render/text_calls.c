@@ -58,7 +58,7 @@ static void shares(struct text *t, const struct ledger *l, size_t at)
 {
 	uint64_t sum = ledger_sum(l);
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(l, order);
+	size_t n = ledger_causes(l, order);
 	struct flow f = { .at = at };
 
 	for (size_t i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static void times(struct text *t, const struct ledger *l, size_t at)
 {
 	uint64_t rest = ledger_sum(l), least = rest / 100;
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(l, order), i;
+	size_t n = ledger_causes(l, order), i;
 	struct flow f = { .at = at };
 	struct buf b = { 0 };
 

@@ -7,15 +7,6 @@
 #define MOUNTS_SHOWN 4
 #define MSEC 1000000ull
 
-static uint64_t requests(const struct report_device *d)
-{
-	uint64_t n = 0;
-
-	for (int c = 0; c < OP_CLASSES; c++)
-		n += d->op[c].count;
-	return n;
-}
-
 /* The kernel counts everybody's requests: with a filter its figures are not ours to judge by. */
 static bool comparable(const struct text *t, const struct report_device *d)
 {
@@ -350,7 +341,7 @@ static void kernel_io(struct text *t, const struct report_device *d, const char 
 
 static void whose(struct text *t, const struct report_device *d)
 {
-	uint64_t n = requests(d);
+	uint64_t n = report_device_requests(d);
 	struct buf b = { 0 };
 
 	if (!t->r->command || !n)
@@ -387,7 +378,7 @@ static void troubles(struct text *t, const struct report_device *d)
 
 static bool idle(const struct report_device *d)
 {
-	return !requests(d) && !d->naive_write.count && !d->flush.barrier_writes && !d->errors &&
+	return !report_device_requests(d) && !d->naive_write.count && !d->flush.barrier_writes && !d->errors &&
 	       !d->unpaired;
 }
 

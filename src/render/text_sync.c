@@ -44,23 +44,6 @@ void text_tinted(struct text *t, enum cause_family f, const char *s)
 		buf_str(t->out, "\x1b[0m");
 }
 
-size_t text_causes(const struct ledger *l, enum cause order[CAUSE_COUNT])
-{
-	size_t n = 0;
-
-	for (enum cause c = 0; c < CAUSE_COUNT; c++) {
-		size_t at = n;
-
-		if (!l->ns[c])
-			continue;
-		for (; at && l->ns[order[at - 1]] < l->ns[c]; at--)
-			order[at] = order[at - 1];
-		order[at] = c;
-		n++;
-	}
-	return n;
-}
-
 /* Something that exists is never drawn as nothing. */
 static void bar(struct text *t, enum cause_family f, uint64_t part, uint64_t whole, size_t width)
 {
@@ -148,7 +131,7 @@ static void ledger_lines(struct text *t, const struct ledger_table *tab, const s
 {
 	uint64_t least = tab->sum / 100, together = 0;
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(l, order), minor = minor_causes(t, l, order, n, least);
+	size_t n = ledger_causes(l, order), minor = minor_causes(t, l, order, n, least);
 	bool unknown_last = l->ns[CAUSE_UNKNOWN] < least || !l->ns[CAUSE_UNKNOWN];
 	char name[32];
 
@@ -175,7 +158,7 @@ static void ledger_lines(struct text *t, const struct ledger_table *tab, const s
 static void glossary(struct text *t, const struct ledger *l)
 {
 	enum cause order[CAUSE_COUNT];
-	size_t n = text_causes(l, order);
+	size_t n = ledger_causes(l, order);
 
 	buf_char(t->out, '\n');
 	for (size_t i = 0; i < n; i++) {
