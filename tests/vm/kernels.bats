@@ -42,7 +42,7 @@ truth_holds() {
 }
 
 @test "vm 5.10: the probes attach" {
-	probes_attach
+	probes_attach request.start uring.submit async.xfs async.btrfs
 }
 
 @test "vm 5.10: counts and times are those of the raw events" {
@@ -50,7 +50,7 @@ truth_holds() {
 }
 
 @test "vm 6.1: the probes attach" {
-	probes_attach
+	probes_attach request.start uring.submit async.xfs async.btrfs
 }
 
 @test "vm 6.1: counts and times are those of the raw events" {
@@ -58,7 +58,7 @@ truth_holds() {
 }
 
 @test "vm 6.12: the probes attach" {
-	probes_attach
+	probes_attach async.xfs async.btrfs
 }
 
 @test "vm 6.12: counts and times are those of the raw events" {
@@ -66,7 +66,7 @@ truth_holds() {
 }
 
 @test "vm 6.18: the probes attach" {
-	probes_attach
+	probes_attach async.xfs async.btrfs
 }
 
 @test "vm 6.18: counts and times are those of the raw events" {
@@ -74,7 +74,7 @@ truth_holds() {
 }
 
 @test "vm 7.2: the probes attach" {
-	probes_attach
+	probes_attach async.xfs async.btrfs
 }
 
 @test "vm 7.2: counts and times are those of the raw events" {
