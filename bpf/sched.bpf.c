@@ -169,9 +169,31 @@ static __always_inline void learn_from(const struct wire_request *r)
 	learn(r->tid);
 }
 
-/* Once is enough: whoever else it wakes finds them there. */
-static __always_inline void send_kept(struct wire_request *r, struct wire_sleep *s)
+static __always_inline struct history *history_by_tid(u32 tid, struct task_state **t)
 {
+	u16 *f = follow_entry(tid);
+
+	*t = f ? state_of(*f) : NULL;
+	return *t ? history_of(*t) : NULL;
+}
+
+/*
+ * Sends what is kept at a place of a helper's history. Once is enough: whoever else it wakes finds it there. Not inline: the
+ * verifier would walk through it 64 times for each program that sends a history, half a second each time.
+ */
+__noinline int send_kept(u32 tid, u32 place)
+{
+	struct task_state *t;
+	struct history *h = history_by_tid(tid, &t);
+	struct wire_sleep *s;
+	struct wire_request *r;
+
+	if (!h)
+		return 0;
+	s = &h->sleep[place % HISTORY];
+	r = &h->request[place % HISTORY];
+	if (!s->head.kind)
+		return 0;
 	if (s->how == HOW_REQUEST && r->head.kind && r->rq == s->rq && r->done == s->done) {
 		send(r, sizeof(*r));
 		learn_from(r);
@@ -179,13 +201,13 @@ static __always_inline void send_kept(struct wire_request *r, struct wire_sleep 
 	}
 	send(s, s->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT);
 	s->head.kind = 0;
+	return 0;
 }
 
 __noinline int send_history(u32 tid, u64 from)
 {
-	u16 *f = follow_entry(tid);
-	struct task_state *t = f ? state_of(*f) : NULL;
-	struct history *h = t ? history_of(t) : NULL;
+	struct task_state *t;
+	struct history *h = history_by_tid(tid, &t);
 	u32 n = 0;
 
 	if (!h)
@@ -200,15 +222,8 @@ __noinline int send_history(u32 tid, u64 from)
 		if (s->on <= from)
 			break;
 	}
-	for (u32 i = 0; i < HISTORY; i++) {
-		struct wire_sleep *s = &h->sleep[(t->seq - n + i) % HISTORY];
-
-		if (i >= n)
-			break;
-		if (!s->head.kind)
-			continue;
-		send_kept(&h->request[(t->seq - n + i) % HISTORY], s);
-	}
+	for (u32 i = 0; i < HISTORY && i < n; i++)
+		send_kept(tid, t->seq - n + i);
 	return 0;
 }
 
@@ -222,7 +237,7 @@ static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, 
 	struct wire_sleep *s = &h->sleep[seq % HISTORY];
 
 	if (s->head.kind && kind_of(task->flags) == TASK_KTHREAD)
-		send_kept(&h->request[seq % HISTORY], s);
+		send_kept(task->pid, seq);
 	return s;
 }
 
