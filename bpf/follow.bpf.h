@@ -42,6 +42,7 @@ struct task_state {
 	u64 stack[WIRE_STACK];
 	/* the sync call that it is in */
 	u64 enter, ino;
+	u64 waited;		/* for a CPU, at its beginning, see struct wire_sync */
 	u32 dev, generation;
 	u32 call, worker;
 	u32 first_seq;		/* at its beginning */
@@ -114,6 +115,12 @@ int send_history(u32 tid, u64 from);
 static __always_inline u32 switches_of(struct task_struct *task)
 {
 	return task->nvcsw + task->nivcsw;
+}
+
+/* How long it was ready to run and waited for a CPU, ns; 0: not known. */
+static __always_inline u64 waited_of(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info) ? task->sched_info.run_delay : 0;
 }
 
 static __always_inline u16 *follow_entry(u32 pid)

@@ -148,6 +148,7 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 	t->worker = 0;
 	t->first_seq = t->seq;
 	t->switches = switches_of(task);
+	t->waited = waited_of(task);
 	t->enter = bpf_ktime_get_ns();
 	t->on = t->enter;
 	t->wake = 0;
@@ -191,7 +192,10 @@ static __always_inline void call_end(u16 *f, u32 tid, int ret)
 	s.ret = ret;
 	s.call = t->call;
 	s.sleeps = t->seq - t->first_seq;
-	s.switches = switches_of(task) - t->switches;
+	s.switches_all = switches_of(task);
+	s.switches = s.switches_all - t->switches;
+	s.waited_enter = t->waited;
+	s.waited_exit = waited_of(task);
 	BPF_CORE_READ_STR_INTO(&s.comm, task, group_leader, comm);
 	__sync_fetch_and_add(&run.calls, 1);
 	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))

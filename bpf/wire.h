@@ -171,9 +171,12 @@ struct wire_sync {
 	__bt_u16 sleeps;	/* of the caller within the call, modulo 2^16: as sent, */
 	char comm[16];		/* of the calling process's leader */
 	__bt_u16 switches;	/* and as the kernel counts them (nvcsw + nivcsw); 0 and 0 with a worker */
-	__bt_u16 pad;
+	__bt_u16 switches_all;	/* of the caller since it exists, at the exit, as the kernel counts them, modulo 2^16 */
+	/* ns that the caller was ready to run and waited for a CPU since it exists, at enter and exit; 0: not known (sched_info) */
+	__bt_u64 waited_enter, waited_exit;
 };
-WIRE_ASSERT_SIZE(struct wire_sync, 80);
+WIRE_ASSERT_SIZE(struct wire_sync, 96);
+#define WIRE_SYNC_SHORT 80	/* bytes of the record before it had what the caller waited */
 
 /* What ended a sleep. */
 enum wire_how {

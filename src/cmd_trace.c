@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -214,12 +215,23 @@ static void clear_progress(struct trace *t)
 	t->in_place = false;
 }
 
+/* The command is the only child. */
+static uint64_t command_user_ns(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u))
+		return 0;
+	return (uint64_t)u.ru_utime.tv_sec * 1000000000 + (uint64_t)u.ru_utime.tv_usec * 1000;
+}
+
 static struct session_facts run_facts(const struct trace *t)
 {
 	return (struct session_facts){
 		.command = t->argv,
 		.have_exit_status = t->have_status,
 		.exit_status = t->status,
+		.user_ns = t->have_status ? command_user_ns() : 0,
 		.filter = t->filter.text,
 		.note = t->note,
 		.same_facts = t->same_facts,

@@ -23,7 +23,7 @@ struct member {
 #define END { NULL, M_STRING, 0, 0 }
 
 static const struct member run_members[] = {
-	M(M_STRING, report, version), M(M_STRING, report, start), M(M_U64, report, wall_ns),
+	M(M_STRING, report, version), M(M_STRING, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
 	M(M_STRV, report, command), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
 	M(M_U64, report, processes), M(M_U64, report, threads), M(M_STRING, report, kernel), M(M_STRING, report, arch),
 	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
@@ -37,6 +37,10 @@ static const struct member probe_members[] = {
 
 static const struct member lost_members[] = {
 	M(M_STRING, report_lost, reason), M(M_U64, report_lost, count), END
+};
+
+static const struct member pace_members[] = {
+	M(M_U64, pace_point, idle_ns), M(M_U64, pace_point, work_ns), M(M_U64, pace_point, wake_ns), END
 };
 
 static const struct member device_members[] = {
@@ -201,6 +205,8 @@ json_t *frame_encode(const struct frame *f)
 						   sizeof(struct report_probe)));
 	json_object_set_new(o, "lost", array_out(lost_members, f->run.lost, f->run.n_lost,
 						 sizeof(struct report_lost)));
+	json_object_set_new(o, "pace", array_out(pace_members, f->run.pace.point, f->run.pace.n,
+						 sizeof(struct pace_point)));
 	for (size_t i = 0; i < f->n_devices; i++)
 		json_array_append_new(devices, device_out(&f->device[i]));
 	json_object_set_new(o, "devices", devices);
@@ -376,9 +382,11 @@ int frame_decode(const json_t *j, struct frame *out, struct err *e)
 		 sizeof(struct report_probe));
 	array_in(lost_members, json_object_get(j, "lost"), (void **)&f.run.lost, &f.run.n_lost,
 		 sizeof(struct report_lost));
+	array_in(pace_members, json_object_get(j, "pace"), (void **)&f.run.pace.point, &f.run.pace.n,
+		 sizeof(struct pace_point));
 	array_in(place_members, json_object_get(j, "places"), (void **)&f.place, &f.n_places, sizeof(*f.place));
 	array_in(symbol_members, json_object_get(j, "symbols"), (void **)&f.symbol, &f.n_symbols, sizeof(*f.symbol));
-	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f);
+	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && pace_sane(&f.run.pace);
 	json_array_foreach(json_object_get(j, "devices"), i, device)
 		ok = ok && device_in(device, &f);
 	if (!ok) {

@@ -18,6 +18,7 @@
 
 #include "heat.h"
 #include "hist.h"
+#include "pace.h"
 
 /* What a block request does. Internal classes; op_rows (report.c) joins them to the public ones. */
 enum op_class {
@@ -269,6 +270,9 @@ struct report {
 	struct report_lost *lost;
 	size_t n_lost;
 	bool incomplete;
+	uint64_t user_ns;	/* CPU time of the command's processes in user space; 0: not known, or no command */
+	uint64_t kernel_cpu_ns;	/* all CPUs together in the kernel during the run, interrupts included; 0: not known */
+	struct pace pace;	/* measured after the run, where what-ifs need it */
 	char **notes;		/* NULL-terminated plain sentences that the user should see; or NULL */
 
 	struct report_probe *probe;

@@ -13,8 +13,11 @@
 #include <time.h>
 
 #include "analyse/sync.h"
+#include "analyse/whatif.h"
 #include "collect/counters.h"
+#include "collect/cpu_time.h"
 #include "collect/heats.h"
+#include "collect/pace_measure.h"
 #include "collect/places.h"
 #include "collect/ring.h"
 #include "collect/recording.h"
@@ -26,6 +29,7 @@
 #define COUNTERS_BUDGET	(64ul << 20)	/* bytes of counters, before CPUs have to share them */
 #define SPARE_DISKS	8		/* room for disks that appear while every disk is traced */
 #define SPARE_SLOTS	1024		/* request slots for each of them */
+#define PACE_MATTERS_NS	500000		/* a CPU that was left alone for less is hardly slower */
 #define NO_VIEW		UINT32_MAX
 
 /* One thing that is reported: a disk or a partition. */
@@ -53,6 +57,7 @@ struct session {
 	size_t n_disks;
 	uint32_t views, max_views, slots, max_slots;
 	uint64_t start_ns, step_ns;
+	uint64_t start_kernel_cpu_ns;	/* see cpu_kernel_ns() */
 	char start_text[32];
 	struct ring *ring;		/* NULL: sync calls are not traced */
 	struct places places;
@@ -376,6 +381,7 @@ static void note_start(struct session *s)
 	gmtime_r(&t, &tm);
 	strftime(s->start_text, sizeof(s->start_text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	s->start_ns = s->step_ns = now_ns();
+	s->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
 int session_start(struct session *s, struct err *e)
@@ -499,6 +505,7 @@ static void run_facts(struct session *s, const struct session_facts *facts, stru
 		r->command = strv_dup(facts->command);
 		r->have_exit_status = facts->have_exit_status;
 		r->exit_status = facts->exit_status;
+		r->user_ns = facts->user_ns;
 	}
 	r->filter = xstrdup(facts->filter);
 	if (facts->note)
@@ -647,6 +654,15 @@ void session_save(struct session *s)
 	record_said(recording_flush(s->opts.recording, &e), &e);
 }
 
+/* With the programs still there, as they were during the run. */
+static void measure_pace(struct session *s, struct report *r)
+{
+	uint64_t period = s->ring ? whatif_period(sync_whatif(s->sync)) : 0;
+
+	if (period > PACE_MATTERS_NS)
+		pace_measure(period, &r->pace);
+}
+
 static void make_report(struct session *s, const struct session_facts *facts, bool interval, uint64_t wall_ns,
 			struct report *r)
 {
@@ -662,6 +678,10 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	v = all_counts(s, interval);
 	f.run.wall_ns = wall_ns;
 	f.run.final = !interval;
+	if (!interval) {
+		f.run.kernel_cpu_ns = s->start_kernel_cpu_ns ? cpu_kernel_ns() - s->start_kernel_cpu_ns : 0;
+		measure_pace(s, &f.run);
+	}
 	if (s->opts.recording && !interval) {
 		record_counts(s, v);
 		record_frame(s, WIRE_END, &f);

@@ -63,6 +63,7 @@ struct session_facts {
 	char *const *command;
 	bool have_exit_status;
 	int exit_status;
+	uint64_t user_ns;	/* CPU time in user space of the command's processes that have ended; 0: not known */
 	const char *filter;	/* NULL: none */
 	const char *note;	/* NULL: none */
 	bool same_facts;	/* of sync calls, report those that the last interval's report knew, and no later ones */

@@ -250,7 +250,13 @@ struct kthread {
 	void *data;
 };
 
+/* CONFIG_SCHED_INFO */
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 struct task_struct {
+	struct sched_info sched_info;
 	void *worker_private;
 	void *stack;
 	int pid;

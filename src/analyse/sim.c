@@ -135,23 +135,39 @@ static void advance(struct sim *s, uint64_t to)
 	s->now = to;
 }
 
+static uint64_t paced(uint64_t ns, double pace)
+{
+	return pace > 0 ? (uint64_t)((double)ns * pace) : ns;
+}
+
+static uint64_t kind_ns(const struct sim *s, const struct sim_phase *p, enum sim_kind k)
+{
+	if (s->without->kind[k])
+		return 0;
+	if (k == SIM_CPU || k == SIM_COMPLETION)
+		return paced(p->ns[k], s->without->work);
+	return k == SIM_WAKE ? paced(p->ns[k], s->without->wake) : p->ns[k];
+}
+
 static uint64_t passing(const struct sim *s, const struct sim_phase *p)
 {
 	uint64_t ns = 0;
 
 	for (int k = 0; k < SIM_KINDS; k++)
-		if (k != SIM_CPU && !s->without->kind[k])
-			ns += p->ns[k];
+		if (k != SIM_CPU)
+			ns += kind_ns(s, p, (enum sim_kind)k);
 	return ns;
 }
 
 /* CPU time first, then what just passes; the actor's state says what comes then. A commit always writes its blocks. */
 static void run_phase(struct sim *s, uint32_t i, enum state state, const struct sim_phase *p)
 {
+	uint64_t beside = s->in->beside < p->ns[SIM_WRITE] ? s->in->beside : p->ns[SIM_WRITE];
+
 	s->actor[i].state = state;
-	s->actor[i].delay = passing(s, p);
+	s->actor[i].delay = passing(s, p) - beside;
 	s->actor[i].writes = p->ns[SIM_WRITE] > 0 || state == S_BEFORE;
-	compute(s, i, p->ns[SIM_CPU]);
+	compute(s, i, kind_ns(s, p, SIM_CPU) + paced(beside, s->without->work));
 }
 
 /* ---- the device ---- */
@@ -206,7 +222,7 @@ static void start_commit(struct sim *s)
 {
 	struct sim_phase rest = s->commit->before;
 
-	rest.ns[SIM_RUNQ] = 0;
+	rest.ns[SIM_RUNQ] = rest.ns[SIM_WAKE] = 0;
 	s->wanted = false;
 	s->running++;
 	run_phase(s, s->journal, S_BEFORE, &rest);
@@ -217,7 +233,7 @@ static void wake_journal(struct sim *s)
 {
 	s->commit = &s->in->commit[s->n_done++ % s->in->n_commits];
 	s->actor[s->journal].state = S_WAKE;
-	wait(s, s->journal, s->without->kind[SIM_RUNQ] ? 0 : s->commit->before.ns[SIM_RUNQ]);
+	wait(s, s->journal, kind_ns(s, &s->commit->before, SIM_RUNQ) + kind_ns(s, &s->commit->before, SIM_WAKE));
 }
 
 static void end_commit(struct sim *s)
@@ -381,9 +397,9 @@ static void step(struct sim *s, uint32_t i)
 	switch (a->state) {
 	case S_FREE:
 		a->state = S_GAP;
-		a->delay = 0;
+		a->delay = c->sleep + (s->without->kind[SIM_RUNQ] ? 0 : c->gap_wait);
 		a->writes = false;
-		compute(s, i, c->gap);
+		compute(s, i, c->busy ? paced(c->gap, s->without->work) : c->gap);
 		break;
 	case S_GAP:
 		if (is_blocked(s, i))

@@ -590,10 +590,25 @@ static void clean_name(char name[16])
 	memset(name + len, 0, 16 - len);
 }
 
+/* Before the timeline knows of the call. */
+static struct whatif_gap gap_before(const struct sync_analysis *a, const struct wire_sync *s)
+{
+	const struct tl_task *t = tl_task(a->tl, s->tid);
+	struct whatif_gap g = { 0 };
+
+	if (!t || !t->exit || t->exit > s->enter)
+		return g;
+	g.from = t->exit;
+	if (!t->waited || s->waited_enter < t->waited)
+		return g;
+	g.waited = s->waited_enter - t->waited;
+	g.busy = (uint16_t)(s->switches_all - s->switches) == t->switches;
+	return g;
+}
+
 static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 {
 	const struct walk_result *r;
-	const struct tl_task *t;
 	bool complete;
 
 	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
@@ -606,8 +621,7 @@ static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 		add_call(a, s, r);
 	else
 		a->totals.no_ledger++;
-	t = tl_task(a->tl, s->tid);
-	whatif_call(a->whatif, s, complete ? r : NULL, t ? t->exit : 0);
+	whatif_call(a->whatif, s, complete ? r : NULL, gap_before(a, s));
 	tl_add_call(a->tl, s, complete);
 	return true;
 }
@@ -648,12 +662,14 @@ union record {
 	struct wire_file file;
 };
 
-static const size_t sizes[] = {
-	[WIRE_SYNC] = sizeof(struct wire_sync),
-	[WIRE_SLEEP] = WIRE_SLEEP_SHORT,
-	[WIRE_REQUEST] = sizeof(struct wire_request),
-	[WIRE_FOLLOW] = sizeof(struct wire_follow),
-	[WIRE_FILE] = sizeof(struct wire_file),
+static const struct {
+	size_t least, whole;
+} sizes[] = {
+	[WIRE_SYNC] = { WIRE_SYNC_SHORT, sizeof(struct wire_sync) },
+	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, sizeof(struct wire_sleep) },
+	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request) },
+	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow) },
+	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file) },
 };
 
 static bool feed(struct sync_analysis *a, union record *r)
@@ -680,14 +696,14 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 
 	if (kind >= WIRE_HEADER && kind <= WIRE_END)
 		return;
-	if (kind < WIRE_SYNC || kind > WIRE_FILE || record->size < sizes[kind]) {
+	if (kind < WIRE_SYNC || kind > WIRE_FILE || record->size < sizes[kind].least) {
 		a->damaged++;
 		return;
 	}
-	/* a copy: it may be changed, and it is aligned. Later versions may send more than we know of. */
+	/* a copy: it may be changed, and it is aligned. Later versions may send more than we know of, and some send less. */
 	memcpy(&r, record, record->size < sizeof(r) ? record->size : sizeof(r));
-	if (kind == WIRE_SLEEP && record->size < sizeof(r.sleep))
-		memset(r.sleep.stack, 0, sizeof(r.sleep.stack));
+	if (record->size < sizes[kind].whole)
+		memset((char *)&r + record->size, 0, sizes[kind].whole - record->size);
 	if (!feed(a, &r))
 		a->damaged++;
 }

@@ -452,6 +452,8 @@ void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete)
 		return;
 	t->enter = s->enter;
 	t->exit = s->exit;
+	t->waited = s->waited_exit;
+	t->switches = s->switches_all;
 }
 
 /* ---- requests ---- */

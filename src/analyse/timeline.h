@@ -39,6 +39,8 @@ struct tl_task {
 	uint64_t since;		/* of its WIRE_FOLLOW record; 0: none seen */
 	uint64_t lost;		/* sleeps that ended up to then may have been forgotten */
 	uint64_t enter, exit;	/* its last sync call that has ended; 0: none */
+	uint64_t waited;	/* at its end: see struct wire_sync */
+	uint16_t switches;
 	char comm[16];		/* NUL-terminated; "" if not known */
 	uint8_t kind;		/* enum wire_task_kind, or 0 */
 	/* sleeps by the time that they ended, in a ring: see tl_at() */

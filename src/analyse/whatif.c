@@ -10,8 +10,10 @@
  *   between the steps of a barrier write;
  * - writes that a device holds until it has flushed: release_writes();
  * - changes that wait for such a write of the journal: unblock();
- * - commits and FLUSHes that are shared, or that come too early: sim.c.
- * Not seen: that CPUs are slower after a long sleep (cold caches, idle states). So the gain comes out rather too small.
+ * - commits and FLUSHes that are shared, or that come too early: sim.c;
+ * - CPUs that are slower after a long sleep: left_without();
+ * - writes that get slower when CPUs get busier: share_kernel_time().
+ * Not seen: what tasks do between calls while they hold a lock that others want.
  */
 #include "whatif.h"
 
@@ -25,6 +27,9 @@
 #define STRETCHES	16u	/* kept; of longer runs every second, every fourth.. stretch is kept */
 #define FLUSHES		2048u	/* of a stretch */
 #define COMMITS_BACK	8u	/* a commit is looked for among so many last ones */
+#define PACE_ROUNDS	3
+#define DRIVER_MAX_NS	100000u	/* CPU time of a request: more is not its own */
+#define WAKE_MAX_NS	100000u	/* who is woken and runs after a longer time has waited for others */
 #define SHARE_MIN	0.01	/* of the ledger, for a family to be worth a prediction */
 
 /* ---- types ---- */
@@ -36,7 +41,8 @@ struct interval {
 struct kept {
 	struct sim_call c;
 	struct interval write;	/* from its first own write to the last */
-	uint64_t enter, exit, before;
+	uint64_t enter, exit;
+	struct whatif_gap gap;
 	uint32_t tid;
 	uint32_t commit;	/* index + 1 */
 };
@@ -66,17 +72,19 @@ struct whatif {
 	uint64_t skip;		/* every so many stretches one is kept */
 	uint64_t calls;
 	uint64_t first, last;	/* from the first call's enter to the last exit */
+	struct ledger ledger;	/* of all calls */
 	bool cpu[4096];
 	uint32_t n_cpus;
 };
 
 /* ---- what is kept ---- */
 
-static enum sim_kind kind_of(enum cause c)
+static enum sim_kind kind_of(const struct walk_slice *s)
 {
-	switch (c) {
+	switch (s->cause) {
 	case CAUSE_CPU:		return SIM_CPU;
-	case CAUSE_RUNQ:	return SIM_RUNQ;
+	case CAUSE_RUNQ:	return s->ns <= WAKE_MAX_NS ? SIM_WAKE : SIM_RUNQ;
+	case CAUSE_COMPLETION:	return SIM_COMPLETION;
 	case CAUSE_TAG:
 	case CAUSE_IOQ:		return SIM_IO_QUEUE;
 	case CAUSE_THROTTLE:	return SIM_THROTTLE;
@@ -93,7 +101,7 @@ static uint32_t sum(uint32_t a, uint64_t b)
 
 static void spend(struct sim_phase *p, const struct walk_slice *s)
 {
-	uint32_t *to = &p->ns[kind_of(s->cause)];
+	uint32_t *to = &p->ns[kind_of(s)];
 
 	*to = sum(*to, s->ns);
 }
@@ -113,7 +121,7 @@ struct reading {
 /* From the first to the last write. What is not known of the journal's thread is a write too, more often than not. */
 static void note_write(struct interval *i, const struct reading *r, const struct walk_slice *s)
 {
-	if (kind_of(s->cause) != SIM_WRITE && s->cause != CAUSE_UNKNOWN)
+	if (kind_of(s) != SIM_WRITE && s->cause != CAUSE_UNKNOWN)
 		return;
 	if (!i->from)
 		i->from = r->time;
@@ -269,7 +277,18 @@ static struct stretch *stretch_of(struct whatif *w)
 	return w->stretch[w->n++];
 }
 
-void whatif_call(struct whatif *w, const struct wire_sync *s, const struct walk_result *r, uint64_t before)
+/* A call that has no ledger: like the one before it, of any task, if there is one. */
+static void guess_call(const struct stretch *st, struct kept *k, uint64_t ns)
+{
+	if (k == st->call) {
+		k->c.own.ns[SIM_DELAY] = sum(0, ns);
+		return;
+	}
+	k->c = k[-1].c;
+	k->commit = k[-1].commit;
+}
+
+void whatif_call(struct whatif *w, const struct wire_sync *s, const struct walk_result *r, struct whatif_gap gap)
 {
 	struct stretch *st = stretch_of(w);
 	struct kept *k;
@@ -278,14 +297,18 @@ void whatif_call(struct whatif *w, const struct wire_sync *s, const struct walk_
 		w->first = s->enter;
 	if (s->exit > w->last)
 		w->last = s->exit;
+	if (r)
+		ledger_add(&w->ledger, &r->ledger);
 	if (!st)
 		return;
 	k = &st->call[st->n_calls++];
-	*k = (struct kept){ .enter = s->enter, .exit = s->exit, .before = before <= s->enter ? before : 0, .tid = s->tid };
+	if (gap.from > s->enter)
+		gap = (struct whatif_gap){ 0 };
+	*k = (struct kept){ .enter = s->enter, .exit = s->exit, .gap = gap, .tid = s->tid };
 	if (r)
 		read_call(st, k, r);
 	else
-		k->c.own.ns[SIM_DELAY] = sum(0, s->exit - s->enter);
+		guess_call(st, k, s->exit - s->enter);
 }
 
 static void keep_flush(struct stretch *st, const struct wire_step *s)
@@ -334,6 +357,7 @@ struct scene {
 /* Who calls: a task, and those who take its place when it has ended. */
 struct lane {
 	uint32_t tid;
+	bool commit;		/* its last call waited for one */
 	uint64_t exit;		/* of its last call so far */
 	uint32_t left;		/* calls of this task still to come */
 };
@@ -347,7 +371,7 @@ static struct lane *lane_of(struct scene *sc, const struct kept *k)
 
 		if (l->left && l->tid == k->tid)
 			return l;
-		if (!k->before && !l->left && l->exit <= k->enter && (!free_lane || l->exit > free_lane->exit))
+		if (!k->gap.from && !l->left && l->exit <= k->enter && (!free_lane || l->exit > free_lane->exit))
 			free_lane = l;
 	}
 	if (free_lane)
@@ -402,6 +426,13 @@ static void add_call(struct scene *sc, uint32_t i, uint32_t left)
 	sc->call[i].before = sc->needed[i] && came_late(k, sc->needed[i]);
 	sc->call[i].task = (uint32_t)(l - sc->lane);
 	sc->call[i].gap = k->enter > l->exit ? k->enter - l->exit : 0;
+	if (l->exit == k->gap.from && k->gap.waited <= sc->call[i].gap) {
+		sc->call[i].gap -= k->gap.waited;
+		sc->call[i].gap_wait = sum(0, k->gap.waited);
+		sc->call[i].busy = k->gap.busy;
+	}
+	sc->call[i].after_commit = l->commit;
+	l->commit = k->c.commit;
 	l->exit = k->exit;
 	l->left--;
 }
@@ -541,6 +572,39 @@ static void unblock(struct scene *sc)
 	}
 }
 
+/* CPU time of gaps, by whether the calls before and after them waited for a commit: a database does the same again and again. */
+struct gaps {
+	uint64_t ns, n;
+};
+
+static struct gaps *gaps_of(struct gaps kind[4], const struct scene *sc, uint32_t i)
+{
+	return &kind[2 * sc->call[i].after_commit + sc->call[i].commit];
+}
+
+/* A gap in which the task lost the CPU: what it computed is taken to be as much as in those like it in which it didn't. */
+static void sleep_in_gaps(struct scene *sc)
+{
+	struct gaps kind[4] = { 0 };
+
+	for (uint32_t i = 0; i < sc->in.n_calls; i++) {
+		struct gaps *g = gaps_of(kind, sc, i);
+
+		g->ns += sc->call[i].busy ? sc->call[i].gap : 0;
+		g->n += sc->call[i].busy;
+	}
+	for (uint32_t i = 0; i < sc->in.n_calls; i++) {
+		const struct gaps *g = gaps_of(kind, sc, i);
+		struct sim_call *c = &sc->call[i];
+
+		if (c->busy || !g->n || !sc->from[i]->gap.from || c->gap <= g->ns / g->n)
+			continue;
+		c->sleep = c->gap - g->ns / g->n;
+		c->gap = g->ns / g->n;
+		c->busy = true;
+	}
+}
+
 static void copy_stretch(struct scene *sc, const struct stretch *st)
 {
 	for (uint32_t i = 0; i < st->n_calls; i++) {
@@ -591,6 +655,7 @@ static void gather(struct scene *sc, struct stretch *const *st, uint32_t n, uint
 	qsort(sc->blocks, sc->in.n_commits, sizeof(*sc->blocks), by_time);
 	release_writes(sc);
 	unblock(sc);
+	sleep_in_gaps(sc);
 }
 
 static void free_scene(struct scene *sc)
@@ -634,26 +699,117 @@ static const struct removal removals[] = {
 	  BIT(CAUSE_FLUSH_WAIT) | BIT(CAUSE_FLUSH_PRE) | BIT(CAUSE_FLUSH_POST) | BIT(CAUSE_FLUSH_ONLY) },
 	{ FAMILY_COUNT, CAUSE_FLUSH_POST, { .post = true }, BIT(CAUSE_FLUSH_POST) },
 	{ FAMILY_IO_SCHEDULER, 0, { .kind = { [SIM_IO_QUEUE] = true } }, BIT(CAUSE_TAG) | BIT(CAUSE_IOQ) },
-	{ FAMILY_CPU_SCHEDULER, 0, { .kind = { [SIM_RUNQ] = true } }, BIT(CAUSE_RUNQ) },
+	{ FAMILY_CPU_SCHEDULER, 0, { .kind = { [SIM_WAKE] = true, [SIM_RUNQ] = true } }, BIT(CAUSE_RUNQ) },
 	{ FAMILY_COUNT, CAUSE_THROTTLE, { .kind = { [SIM_THROTTLE] = true } }, BIT(CAUSE_THROTTLE) },
 };
 
-static uint64_t simulate(const struct scene *sc, uint32_t n, const struct sim_without *without)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		ns += sim_run(&sc[i].in, without);
-	return ns;
-}
-
-static bool is_worth_it(const struct report *r, const struct removal *m)
+static uint64_t removable(const struct removal *m, const struct ledger *l)
 {
 	uint64_t ns = 0;
 
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		if (m->causes & BIT(c))
-			ns += r->sync.ledger.ns[c];
+			ns += l->ns[c];
+	return ns;
+}
+
+uint64_t whatif_period(const struct whatif *w)
+{
+	uint64_t span = w->last - w->first, ns = 0;
+
+	for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++)
+		if (removals[i].family != FAMILY_COUNT)
+			ns += removable(&removals[i], &w->ledger);
+	return w->calls && ns >= span / 5 ? span / w->calls : 0;
+}
+
+/* What is simulated: stretches of the run. */
+struct film {
+	struct scene scene[STRETCHES];
+	uint32_t n;
+	uint64_t calls;
+	uint64_t observed;	/* ns: what the simulation makes of it as it was */
+};
+
+static uint64_t simulate(const struct film *f, const struct sim_without *without)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < f->n; i++)
+		ns += sim_run(&f->scene[i].in, without);
+	return ns;
+}
+
+static uint64_t phase_cpu(const struct sim_phase *p)
+{
+	return p->ns[SIM_CPU] + p->ns[SIM_COMPLETION];
+}
+
+/* CPU time of callers and of the journal, as far as it is known. */
+static uint64_t known_cpu(const struct sim_input *in)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < in->n_calls; i++)
+		ns += phase_cpu(&in->call[i].own) + phase_cpu(&in->call[i].hop) + phase_cpu(&in->call[i].tail) +
+		      (in->call[i].busy ? in->call[i].gap : 0);
+	for (uint32_t i = 0; i < in->n_commits; i++)
+		ns += phase_cpu(&in->commit[i].before) + phase_cpu(&in->commit[i].data) +
+		      phase_cpu(&in->commit[i].after);
+	return ns;
+}
+
+/* Phases that write, and FLUSHes. */
+static uint64_t requests_of(const struct scene *sc)
+{
+	uint64_t n = sc->n_flushes;
+
+	for (uint32_t i = 0; i < sc->in.n_calls; i++)
+		n += sc->call[i].own.ns[SIM_WRITE] > 0;
+	for (uint32_t i = 0; i < sc->in.n_commits; i++)
+		n += (sc->commit[i].before.ns[SIM_WRITE] > 0) + (sc->commit[i].data.ns[SIM_WRITE] > 0);
+	return n;
+}
+
+/*
+ * What the kernel computed beyond what callers and the journal did is interrupts, workers and drivers that carry out requests:
+ * when CPUs get busier, writes get slower. What callers of no command did in user space is taken off too, so it comes out rather
+ * too small, and what is too much for a request is somebody else's.
+ */
+static void share_kernel_time(struct film *f, const struct whatif *w, const struct report *r)
+{
+	uint64_t known = 0, requests = 0, all = (r->kernel_cpu_ns + r->user_ns) / w->calls * f->calls, each;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		known += known_cpu(&f->scene[i].in);
+		requests += requests_of(&f->scene[i]);
+	}
+	each = requests && all > known ? (all - known) / requests : 0;
+	for (uint32_t i = 0; i < f->n; i++)
+		f->scene[i].in.beside = each < DRIVER_MAX_NS ? each : DRIVER_MAX_NS;
+}
+
+/*
+ * Without what is removed, the same code runs again sooner, on a warmer CPU, and that makes it sooner still: a few rounds
+ * settle it. As a share of what was observed.
+ */
+static double left_without(const struct film *f, const struct sim_without *without, const struct pace *pace)
+{
+	struct sim_without w = *without;
+	uint64_t ns = simulate(f, &w);
+
+	for (int i = 0; i < PACE_ROUNDS && pace->n; i++) {
+		w.work = pace_work(pace, f->observed / f->calls, ns / f->calls);
+		w.wake = pace_wake(pace, f->observed / f->calls, ns / f->calls);
+		ns = simulate(f, &w);
+	}
+	return (double)ns / (double)f->observed;
+}
+
+static bool is_worth_it(const struct report *r, const struct removal *m)
+{
+	uint64_t ns = removable(m, &r->sync.ledger);
+
 	return ns && (double)ns >= SHARE_MIN * (double)r->sync.total_ns;
 }
 
@@ -668,22 +824,23 @@ static void predict(struct report *r, uint64_t span, const struct removal *m, do
 
 void whatif_make(struct report *r, const struct whatif *w)
 {
-	uint64_t span = w->last - w->first, observed;
-	struct scene sc[STRETCHES];
-	uint32_t n;
+	uint64_t span = w->last - w->first;
+	struct film f = { .n = 0 };
 
 	if (!r->have_sync || !r->wall_ns || !w->n)
 		return;
 	if (span > r->wall_ns)
 		span = r->wall_ns;
-	n = gather_all(sc, w);
-	observed = simulate(sc, n, &(struct sim_without){ .flush = false });
-	for (size_t i = 0; observed && i < sizeof(removals) / sizeof(removals[0]); i++)
+	f.n = gather_all(f.scene, w);
+	for (uint32_t i = 0; i < f.n; i++)
+		f.calls += f.scene[i].in.n_calls;
+	share_kernel_time(&f, w, r);
+	f.observed = simulate(&f, &(struct sim_without){ .flush = false });
+	for (size_t i = 0; f.observed && i < sizeof(removals) / sizeof(removals[0]); i++)
 		if (is_worth_it(r, &removals[i]))
-			predict(r, span, &removals[i],
-				(double)simulate(sc, n, &removals[i].without) / (double)observed);
-	for (uint32_t i = 0; i < n; i++)
-		free_scene(&sc[i]);
+			predict(r, span, &removals[i], left_without(&f, &removals[i].without, &r->pace));
+	for (uint32_t i = 0; i < f.n; i++)
+		free_scene(&f.scene[i]);
 }
 
 /* ---- all ---- */
@@ -703,6 +860,7 @@ void whatif_forget(struct whatif *w)
 	w->n = 0;
 	w->skip = 1;
 	w->calls = w->first = w->last = 0;
+	memset(&w->ledger, 0, sizeof(w->ledger));
 }
 
 void whatif_free(struct whatif *w)

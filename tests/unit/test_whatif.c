@@ -151,7 +151,7 @@ static uint64_t commit_call(struct whatif *w, struct report *r, uint32_t tid, ui
 	ledger_add(&r->sync.ledger, &result.ledger);
 	r->sync.total_ns += exit - enter;
 	r->sync.count++;
-	whatif_call(w, &call, &result, before);
+	whatif_call(w, &call, &result, (struct whatif_gap){ .from = before });
 	return exit;
 }
 
@@ -239,7 +239,7 @@ static void odd_facts(void)
 		call.tid = random >> 30;
 		call.enter = (random >> 8) % (50 * MS);
 		call.exit = call.enter + (i % 3 ? 0 : random % MS);
-		whatif_call(w, &call, NULL, i % 5 ? call.exit : 1);
+		whatif_call(w, &call, NULL, (struct whatif_gap){ .from = i % 5 ? call.exit : 1 });
 		whatif_request(w, &odd);
 		whatif_cpu(w, random);
 	}
@@ -251,8 +251,91 @@ static void odd_facts(void)
 	whatif_free(w);
 }
 
+/* A CPU that is left alone for 10 ms takes three times as long for its work as after 1 ms, and twice to be woken. */
+static struct pace_point points[] = {
+	{ .idle_ns = MS, .work_ns = 10 * US, .wake_ns = 2 * US }, { .idle_ns = 10 * MS, .work_ns = 30 * US, .wake_ns = 4 * US },
+};
+static const struct pace measured = { .point = points, .n = 2 }, unknown = { 0 };
+
+static void paces(void)
+{
+	struct pace reversed = { .point = (struct pace_point[]){ points[1], points[0] }, .n = 2 };
+
+	ok(pace_work(&measured, 10 * MS, MS) * 3 > 0.999 && pace_work(&measured, 10 * MS, MS) * 3 < 1.001, "at the points");
+	ok(pace_work(&measured, 5500 * US, MS) == 0.5, "halfway between them");
+	ok(pace_work(&measured, 90 * MS, 1) * 3 > 0.999 && pace_wake(&measured, 90 * MS, 1) == 0.5, "beyond them: as at the last");
+	ok(pace_work(&measured, MS, 10 * MS) == 1 && pace_wake(&measured, MS, MS) == 1, "never slower without");
+	ok(pace_work(&unknown, 10 * MS, MS) == 1, "nothing measured: no difference");
+	ok(pace_sane(&measured) && pace_sane(&unknown) && !pace_sane(&reversed), "points in order are sane");
+}
+
+static void warmer(void)
+{
+	struct sim_call c = {
+		.gap = 300 * US, .sleep = MS, .gap_wait = 90 * US, .busy = true, .flush = 2 * MS,
+		.own.ns = { [SIM_CPU] = 60 * US, [SIM_WAKE] = 10 * US, [SIM_RUNQ] = 20 * US, [SIM_COMPLETION] = 6 * US },
+	};
+	struct sim_without warm = { .flush = true, .work = 0.5, .wake = 0.25 };
+	struct sim_input in = loops(&c, 1, 1, 2);
+
+	in.n_calls = 2;
+	calls[1] = c;
+	/* the first call has no gap, but a start */
+	ok(sim_run(&in, &nothing) == 300 * US + 2 * 2096 * US + 1390 * US, "all of a gap is time");
+	ok(near(sim_run(&in, &warm), 300 * US + 2 * 55500 + 1240 * US, 0.01), "computing, waking, completing get faster, waiting doesn't");
+	calls[0].busy = calls[1].busy = false;
+	ok(near(sim_run(&in, &warm), 300 * US + 2 * 55500 + 1390 * US, 0.01), "a gap is not known to be computing: it stays");
+}
+
+/* A write of 200 µs of which a worker computes 100: four at once on two CPUs. */
+static void writes_need_cpus(void)
+{
+	struct sim_call c = { .own.ns[SIM_WRITE] = 200 * US };
+	struct sim_input in = loops(&c, 4, 1, 2);
+
+	ok(sim_run(&in, &nothing) == 200 * US, "writes don't disturb each other");
+	in.beside = 100 * US;
+	ok(sim_run(&in, &nothing) == 300 * US, "but their workers do");
+	in.beside = 900 * US;
+	ok(sim_run(&in, &nothing) == 400 * US, "no worker computes longer than the write takes");
+}
+
+/* Without its flushes a call comes every 1.x ms instead of every 10: a third of the computing is left. */
+static void one_writer_warmer(void)
+{
+	struct whatif *w = whatif_new();
+	struct report r = { .pace = { xcalloc(2, sizeof(*points)), 2 } };
+	uint64_t time = 1000 * (uint64_t)MS, end = 0;
+
+	memcpy(r.pace.point, points, sizeof(points));
+	for (int i = 0; i < 100; i++, time = end + MS) {
+		struct wire_sync call = { .enter = time, .exit = time + 9 * MS, .tid = 7, .call = CALL_FSYNC };
+		struct walk_slice s[] = { slice(CAUSE_CPU, 300 * US, PART_OWN, 0), slice(CAUSE_FLUSH_ONLY, 8700 * US, PART_EMPTY, 0) };
+		struct walk_result result = { .slice = s, .n = 2 };
+
+		result.ledger.ns[CAUSE_CPU] = 300 * US;
+		result.ledger.ns[CAUSE_FLUSH_ONLY] = 8700 * US;
+		ledger_add(&r.sync.ledger, &result.ledger);
+		r.sync.total_ns += 9 * MS;
+		whatif_call(w, &call, &result, (struct whatif_gap){ .from = end, .busy = true });
+		end = call.exit;
+	}
+	ok(whatif_period(w) == (1000 * MS - MS) / 100, "a call every so often");
+	make(w, &r, 999 * MS);
+	/* 99 gaps of 1 ms and 100 times 300 us, a third of each */
+	ok(near(wall_without(&r, "flush"), 129 * (uint64_t)MS / 3, 1), "a warm CPU needs less time");
+	report_free(&r);
+	whatif_forget(w);
+	ok(!whatif_period(w), "nothing kept: no period");
+	whatif_free(w);
+}
+
 int main(void)
 {
+	paces();
+	warmer();
+	writes_need_cpus();
+	one_writer_warmer();
 	one_task();
 	sharing();
 	cpus();
