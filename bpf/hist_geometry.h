@@ -18,6 +18,9 @@
 /* Floor of the binary logarithm; 0 for 0. BPF before -mcpu=v4 has no count-leading-zeros. */
 static inline __attribute__((always_inline)) unsigned int hist_log2(unsigned long long v)
 {
+#ifndef __bpf__
+	return 63 - (unsigned int)__builtin_clzll(v | 1);
+#else
 	unsigned int r = 0;
 
 	if (v >> 32) { v >>= 32; r += 32; }
@@ -26,6 +29,7 @@ static inline __attribute__((always_inline)) unsigned int hist_log2(unsigned lon
 	if (v >> 4) { v >>= 4; r += 4; }
 	if (v >> 2) { v >>= 2; r += 2; }
 	return r + (unsigned int)(v >> 1);
+#endif
 }
 
 /* The bucket of a value, 0 to HIST_BUCKETS - 1. */

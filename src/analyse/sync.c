@@ -56,7 +56,6 @@ struct leaf_key {
 _Static_assert(sizeof(struct leaf_key) == 32, "padding");
 
 struct leaf {
-	struct leaf_key key;
 	uint64_t ns;
 	struct hist each;
 };
@@ -107,6 +106,7 @@ struct sync_analysis {
 	struct totals totals;
 	struct groups processes, files;
 	struct leaf **leaf;
+	struct leaf_key *leaf_key;	/* beside them: to look for one is not to touch all others */
 	uint32_t n_leaves;
 	struct leaf_slot *leaf_slot;
 	struct slow *slow;		/* a heap, the fastest on top */
@@ -128,11 +128,19 @@ static int device_order(const void *a, const void *b)
 
 static const struct sync_device *device(const struct sync_analysis *a, uint32_t dev)
 {
-	struct sync_device key = { .dev = dev };
+	size_t lo = 0, hi = a->opts.n_devices;
 
-	if (!a->opts.n_devices)
-		return NULL;
-	return bsearch(&key, a->device, a->opts.n_devices, sizeof(key), device_order);
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->device[mid].dev == dev)
+			return &a->device[mid];
+		if (a->device[mid].dev < dev)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
 }
 
 static const char *device_label(const struct sync_analysis *a, uint32_t dev, char label[32])
@@ -321,6 +329,23 @@ static void inode_text(const struct wire_sync *s, char text[64])
 		snprintf(text, 64, "(no file)");
 }
 
+/* What the call will be added to, while it is walked. */
+static void prefetch_groups(const struct sync_analysis *a, const struct wire_sync *s)
+{
+	uint32_t i = *inode_head(a, s->dev, s->ino);
+	const struct group *g;
+
+	while (i != NONE && (a->inode[i].ino != s->ino || a->inode[i].dev != s->dev))
+		i = a->inode[i].chain;
+	if (i == NONE || a->inode[i].epoch != a->epoch)
+		return;
+	g = a->files.group[a->inode[i].group];
+	__builtin_prefetch(&g->count, 1);
+	for (size_t at = 0; at < sizeof(g->ledger); at += 64)
+		__builtin_prefetch((const char *)&g->ledger + at, 1);
+	hist_prefetch(&g->latency, s->exit - s->enter);
+}
+
 static uint32_t file_of(struct sync_analysis *a, const struct wire_sync *s)
 {
 	struct inode *e = inode(a, s->dev, s->ino);
@@ -373,64 +398,108 @@ static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 
 /* ---- leaves ---- */
 
-static uint32_t hash_leaf(const struct leaf_key *k)
+static uint64_t mix(uint64_t h, uint64_t v)
 {
-	uint64_t v[4], h = 0;
-
-	memcpy(v, k, sizeof(v));
-	for (int i = 0; i < 4; i++)
-		h = (h ^ v[i] ^ h >> 29) * 0x9e3779b97f4a7c15;
-	return (uint32_t)(h >> 32);
+	return (h ^ v ^ h >> 29) * 0x9e3779b97f4a7c15;
 }
 
-static struct leaf *find_leaf(struct sync_analysis *a, const struct leaf_key *k, uint32_t max)
+/* The part that all slices of a call have in common, and the rest. */
+static uint64_t hash_call(const struct leaf_key *k)
 {
-	uint32_t hash = hash_leaf(k), i = hash % LEAF_SLOTS;
-	struct leaf *l;
+	uint64_t comm[2];
 
-	for (; a->leaf_slot[i].leaf; i = (i + 1) % LEAF_SLOTS) {
-		if (a->leaf_slot[i].hash != hash)
-			continue;
-		l = a->leaf[a->leaf_slot[i].leaf - 1];
-		if (!memcmp(&l->key, k, sizeof(*k)))
-			return l;
-	}
+	memcpy(comm, k->comm, sizeof(comm));
+	return mix(mix(mix(0, comm[0]), comm[1]), (uint64_t)k->file << 16 | k->call);
+}
+
+static uint32_t hash_leaf(uint64_t call, const struct leaf_key *k)
+{
+	return (uint32_t)(mix(mix(call, (uint64_t)k->via << 32 | k->dev), k->cause) >> 32);
+}
+
+static bool same_leaf(const struct leaf_key *a, const struct leaf_key *b)
+{
+	return a->cause == b->cause && a->via == b->via && a->file == b->file && a->dev == b->dev && a->call == b->call &&
+	       !memcmp(a->comm, b->comm, sizeof(a->comm));
+}
+
+/* Its index; NONE: there is none, and no room for one. */
+static uint32_t find_leaf(struct sync_analysis *a, const struct leaf_key *k, uint32_t hash, uint32_t max)
+{
+	uint32_t i = hash % LEAF_SLOTS;
+
+	for (; a->leaf_slot[i].leaf; i = (i + 1) % LEAF_SLOTS)
+		if (a->leaf_slot[i].hash == hash && same_leaf(&a->leaf_key[a->leaf_slot[i].leaf - 1], k))
+			return a->leaf_slot[i].leaf - 1;
 	if (a->n_leaves >= max)
-		return NULL;
-	l = xcalloc(1, sizeof(*l));
-	l->key = *k;
-	a->leaf[a->n_leaves++] = l;
+		return NONE;
+	a->leaf_key[a->n_leaves] = *k;
+	a->leaf[a->n_leaves++] = xcalloc(1, sizeof(struct leaf));
 	a->leaf_slot[i] = (struct leaf_slot){ a->n_leaves, hash };
-	return l;
+	return a->n_leaves - 1;
 }
 
-static struct leaf *leaf_for(struct sync_analysis *a, struct leaf_key *k)
+/* What is common to a call's leaves, with its file and without. */
+struct leaf_call {
+	struct leaf_key key, no_file;
+	uint64_t hash, no_file_hash;
+};
+
+static struct leaf_call leaf_call(const struct wire_sync *s, uint32_t file)
 {
-	struct leaf *l = find_leaf(a, k, LEAVES_MAX);
+	struct leaf_call c = { .key = { .file = file, .call = s->call } };
 
-	if (l)
-		return l;
-	k->file = OTHER;
-	l = find_leaf(a, k, LEAVES_END);
-	if (l)
-		return l;
-	*k = (struct leaf_key){ .comm = "(other)", .cause = k->cause };
-	return find_leaf(a, k, LEAVES_END + CAUSE_COUNT);
+	memcpy(c.key.comm, s->comm, sizeof(c.key.comm));
+	c.no_file = c.key;
+	c.no_file.file = OTHER;
+	c.hash = hash_call(&c.key);
+	c.no_file_hash = hash_call(&c.no_file);
+	return c;
 }
 
+static void complete_key(struct leaf_key *k, const struct walk_slice *slice)
+{
+	k->via = slice->via;
+	k->dev = slice->dev;
+	k->cause = (uint16_t)slice->cause;
+}
+
+static uint32_t leaf_for(struct sync_analysis *a, struct leaf_call *c, const struct walk_slice *slice)
+{
+	struct leaf_key other = { .comm = "(other)", .cause = (uint16_t)slice->cause };
+	uint32_t i;
+
+	complete_key(&c->key, slice);
+	i = find_leaf(a, &c->key, hash_leaf(c->hash, &c->key), LEAVES_MAX);
+	if (i != NONE)
+		return i;
+	complete_key(&c->no_file, slice);
+	i = find_leaf(a, &c->no_file, hash_leaf(c->no_file_hash, &c->no_file), LEAVES_END);
+	if (i != NONE)
+		return i;
+	return find_leaf(a, &other, hash_leaf(hash_call(&other), &other), LEAVES_END + CAUSE_COUNT);
+}
+
+#define BATCH 32
+
+/* First all are found, then added to: the memory has time to come. */
 static void add_leaves(struct sync_analysis *a, const struct wire_sync *s, uint32_t file, const struct walk_result *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		const struct walk_slice *slice = &r->slice[i];
-		struct leaf_key k = {
-			.file = file, .via = slice->via, .dev = slice->dev, .call = s->call, .cause = (uint16_t)slice->cause,
-		};
-		struct leaf *l;
+	struct leaf_call c = leaf_call(s, file);
+	struct leaf *l[BATCH];
 
-		memcpy(k.comm, s->comm, sizeof(k.comm));
-		l = leaf_for(a, &k);
-		l->ns += slice->ns;
-		hist_add(&l->each, slice->ns);
+	for (size_t at = 0; at < r->n; at += BATCH) {
+		size_t n = r->n - at < BATCH ? r->n - at : BATCH;
+
+		for (size_t i = 0; i < n; i++) {
+			l[i] = a->leaf[leaf_for(a, &c, &r->slice[at + i])];
+			__builtin_prefetch(l[i], 1);
+			hist_prefetch(&l[i]->each, r->slice[at + i].ns);
+		}
+		for (size_t i = 0; i < n; i++) {
+			l[i]->ns += r->slice[at + i].ns;
+			hist_add(&l[i]->each, r->slice[at + i].ns);
+		}
 	}
 }
 
@@ -616,6 +685,7 @@ static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 	if (left_out(a, s))
 		return true;
 	clean_name(s->comm);
+	prefetch_groups(a, s);
 	complete = walk_call(a->walk, s, &r);
 	if (complete)
 		add_call(a, s, r);
@@ -635,10 +705,15 @@ static void keep_request(struct sync_analysis *a, const struct wire_request *r)
 }
 
 /* A device that has no name is shown as its disk. */
-static bool feed_request(struct sync_analysis *a, struct wire_request *r)
+static bool feed_request(struct sync_analysis *a, const struct wire_request *r)
 {
-	if (!device(a, r->dev) && device(a, r->disk))
-		r->dev = r->disk;
+	struct wire_request renamed;
+
+	if (!device(a, r->dev) && device(a, r->disk)) {
+		renamed = *r;
+		renamed.dev = r->disk;
+		r = &renamed;
+	}
 	if (a->detail && r->class < WIRE_CLASSES && !tl_request(a->tl, r->rq, r->done))
 		keep_request(a, r);
 	whatif_request(a->whatif, r);
@@ -672,27 +747,44 @@ static const struct {
 	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file) },
 };
 
-static bool feed(struct sync_analysis *a, union record *r)
+/* Those that are changed on their way are copied. */
+static bool feed(struct sync_analysis *a, const union record *r)
 {
+	struct wire_sync sync;
+	struct wire_follow follow;
+
 	switch (r->head.kind) {
 	case WIRE_SYNC:
-		return feed_sync(a, &r->sync);
+		sync = r->sync;
+		return feed_sync(a, &sync);
 	case WIRE_SLEEP:
 		whatif_cpu(a->whatif, r->head.cpu);
 		return tl_add_sleep(a->tl, &r->sleep);
 	case WIRE_REQUEST:
 		return feed_request(a, &r->request);
 	case WIRE_FOLLOW:
-		return feed_follow(a, &r->follow);
+		follow = r->follow;
+		return feed_follow(a, &follow);
 	default:
 		return feed_file(a, &r->file);
 	}
 }
 
-void sync_feed(struct sync_analysis *a, const struct wire_head *record)
+/* Later versions may send more than we know of, and some send less: the rest is 0. */
+static bool feed_copy(struct sync_analysis *a, const struct wire_head *record)
 {
 	union record r;
+	size_t n = record->size < sizeof(r) ? record->size : sizeof(r);
+
+	memcpy(&r, record, n);
+	memset((char *)&r + n, 0, sizeof(r) - n);
+	return feed(a, &r);
+}
+
+void sync_feed(struct sync_analysis *a, const struct wire_head *record)
+{
 	uint16_t kind = record->kind;
+	bool good;
 
 	if (kind >= WIRE_HEADER && kind <= WIRE_END)
 		return;
@@ -700,11 +792,9 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 		a->damaged++;
 		return;
 	}
-	/* a copy: it may be changed, and it is aligned. Later versions may send more than we know of, and some send less. */
-	memcpy(&r, record, record->size < sizeof(r) ? record->size : sizeof(r));
-	if (record->size < sizes[kind].whole)
-		memset((char *)&r + record->size, 0, sizes[kind].whole - record->size);
-	if (!feed(a, &r))
+	/* a short sleep has no stack, and is known to have none (timeline.c) */
+	good = (uintptr_t)record % sizeof(uint64_t) == 0 && (kind == WIRE_SLEEP || record->size >= sizes[kind].whole);
+	if (!(good ? feed(a, (const union record *)record) : feed_copy(a, record)))
 		a->damaged++;
 }
 
@@ -793,20 +883,20 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static char *leaf_path(const struct sync_analysis *a, const struct leaf *l)
+static char *leaf_path(const struct sync_analysis *a, const struct leaf_key *key)
 {
 	const char *via[WALK_DEPTH + 1];
-	size_t n = walk_via(a->walk, l->key.via, via);
+	size_t n = walk_via(a->walk, key->via, via);
 	struct buf b = { 0 }, dev = { 0 };
 
-	frame(&b, l->key.comm, sizeof(l->key.comm));
-	frame(&b, l->key.call ? call_name(l->key.call) : "(other calls)", SIZE_MAX);
-	frame(&b, base_name(a->files.group[l->key.file]->text), SIZE_MAX);
+	frame(&b, key->comm, sizeof(key->comm));
+	frame(&b, key->call ? call_name(key->call) : "(other calls)", SIZE_MAX);
+	frame(&b, base_name(a->files.group[key->file]->text), SIZE_MAX);
 	for (size_t i = 0; i < n; i++)
 		frame(&b, via[i], 16);
-	frame(&b, cause_name((enum cause)l->key.cause), SIZE_MAX);
-	if (l->key.dev) {
-		device_text(a, l->key.dev, &dev);
+	frame(&b, cause_name((enum cause)key->cause), SIZE_MAX);
+	if (key->dev) {
+		device_text(a, key->dev, &dev);
 		if (dev.len)
 			frame(&b, dev.data, SIZE_MAX);
 		buf_free(&dev);
@@ -857,8 +947,8 @@ static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *
 	for (uint32_t i = 0; i < a->n_leaves; i++) {
 		const struct leaf *l = a->leaf[i];
 
-		out[i].path = leaf_path(a, l);
-		out[i].cause = (enum cause)l->key.cause;
+		out[i].path = leaf_path(a, &a->leaf_key[i]);
+		out[i].cause = (enum cause)a->leaf_key[i].cause;
 		out[i].ns = l->ns;
 		out[i].each = l->each;
 	}
@@ -990,6 +1080,7 @@ struct sync_analysis *sync_new(const struct sync_opts *o)
 	new_groups(&a->processes, PROCESSES_MAX, "(other processes)");
 	new_groups(&a->files, FILES_MAX, "(other files)");
 	a->leaf = xcalloc(LEAVES_END + CAUSE_COUNT, sizeof(*a->leaf));
+	a->leaf_key = xcalloc(LEAVES_END + CAUSE_COUNT, sizeof(*a->leaf_key));
 	a->leaf_slot = xcalloc(LEAF_SLOTS, sizeof(*a->leaf_slot));
 	a->slow = xcalloc(o->slowest, sizeof(*a->slow));
 	if (o->detail)
@@ -1010,6 +1101,7 @@ void sync_free(struct sync_analysis *a)
 	free(a->inode);
 	free(a->inode_hash);
 	free(a->leaf);
+	free(a->leaf_key);
 	free(a->leaf_slot);
 	free(a->slow);
 	detail_free(a->detail);

@@ -119,6 +119,11 @@ struct class_cache {
 	enum stack_class class;
 };
 
+struct link {
+	uint32_t hash;
+	uint32_t chain;		/* next of the same head */
+};
+
 struct timeline {
 	struct tl_task *task;		/* TASKS_MAX of them */
 	uint32_t n_tasks;		/* ever used */
@@ -130,6 +135,7 @@ struct timeline {
 	struct tl_request *request;	/* a ring */
 	uint32_t cap, next, n_requests;
 	uint32_t *request_hash;		/* cap heads */
+	struct link *link;		/* cap; beside the ring: to look for a request is not to touch all others */
 
 	struct range *range;
 	size_t n_ranges;
@@ -199,7 +205,9 @@ static enum stack_class class_of_address(struct timeline *tl, uint64_t address)
 
 static enum stack_class class_of_stack(struct timeline *tl, const struct wire_sleep *s)
 {
-	for (unsigned int i = 0; i < s->stack_len && i < WIRE_STACK; i++) {
+	unsigned int n = s->head.size < sizeof(*s) ? 0 : s->stack_len;
+
+	for (unsigned int i = 0; i < n && i < WIRE_STACK; i++) {
 		enum stack_class class = class_of_address(tl, s->stack[i]);
 
 		if (class != STACK_NONE)
@@ -306,10 +314,17 @@ static struct tl_task *use(struct timeline *tl, uint32_t tid)
 
 /* ---- sleeps ---- */
 
+/* From the newest backwards in growing steps: what is asked for is nearly always among the last. */
 uint32_t tl_first(const struct tl_task *t, uint64_t time)
 {
-	uint32_t lo = 0, hi = t->n;
+	uint32_t lo = 0, hi = t->n, step = 1;
 
+	while (step < hi && tl_at(t, hi - step)->on > time) {
+		hi -= step;
+		step *= 2;
+	}
+	if (step < hi)
+		lo = hi - step + 1;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -458,44 +473,42 @@ void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete)
 
 /* ---- requests ---- */
 
-static uint32_t hash_request(const struct timeline *tl, uint64_t rq, uint64_t done)
+static uint32_t hash_request(uint64_t rq, uint64_t done)
 {
 	uint64_t h = (rq ^ done * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
 
-	return (uint32_t)(h >> 32) & (tl->cap - 1);
+	return (uint32_t)(h >> 32);
 }
 
 struct tl_request *tl_request(const struct timeline *tl, uint64_t rq, uint64_t done)
 {
-	uint32_t i = tl->request_hash[hash_request(tl, rq, done)];
+	uint32_t hash = hash_request(rq, done), i = tl->request_hash[hash & (tl->cap - 1)];
 
-	while (i != NONE) {
+	for (; i != NONE; i = tl->link[i].chain) {
 		struct tl_request *r = &tl->request[i];
 
-		if (r->r.rq == rq && r->r.done == done)
+		if (tl->link[i].hash == hash && r->r.rq == rq && r->r.done == done)
 			return r;
-		i = r->chain;
 	}
 	return NULL;
 }
 
 static void link_request(struct timeline *tl, uint32_t i)
 {
-	struct tl_request *r = &tl->request[i];
-	uint32_t *head = &tl->request_hash[hash_request(tl, r->r.rq, r->r.done)];
+	uint32_t hash = hash_request(tl->request[i].r.rq, tl->request[i].r.done);
+	uint32_t *head = &tl->request_hash[hash & (tl->cap - 1)];
 
-	r->chain = *head;
+	tl->link[i] = (struct link){ hash, *head };
 	*head = i;
 }
 
 static void unlink_request(struct timeline *tl, uint32_t i)
 {
-	struct tl_request *r = &tl->request[i];
-	uint32_t *at = &tl->request_hash[hash_request(tl, r->r.rq, r->r.done)];
+	uint32_t *at = &tl->request_hash[tl->link[i].hash & (tl->cap - 1)];
 
 	while (*at != i)
-		at = &tl->request[*at].chain;
-	*at = r->chain;
+		at = &tl->link[*at].chain;
+	*at = tl->link[i].chain;
 }
 
 /* The ring is empty or full, so the oldest stands at `next`. */
@@ -507,11 +520,13 @@ static void enlarge_requests(struct timeline *tl, uint32_t cap)
 		ring[i] = tl->request[(tl->next + i) & (tl->cap - 1)];
 	free(tl->request);
 	free(tl->request_hash);
+	free(tl->link);
 	tl->request = ring;
 	tl->cap = cap;
 	tl->next = tl->n_requests;
 	tl->request_hash = xcalloc(cap, sizeof(*tl->request_hash));
 	memset(tl->request_hash, 0xff, cap * sizeof(*tl->request_hash));
+	tl->link = xcalloc(cap, sizeof(*tl->link));
 	for (uint32_t i = 0; i < tl->n_requests; i++)
 		link_request(tl, i);
 }
@@ -581,6 +596,7 @@ void tl_free(struct timeline *tl)
 	free(tl->task_hash);
 	free(tl->request);
 	free(tl->request_hash);
+	free(tl->link);
 	free(tl->range);
 	free(tl);
 }

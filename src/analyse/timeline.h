@@ -55,7 +55,6 @@ struct tl_request {
 	struct wire_request r;
 	uint64_t call;		/* the last call whose FLUSH count it is in, and the steps counted there */
 	uint32_t steps;
-	uint32_t chain;
 };
 
 struct timeline;
@@ -63,7 +62,7 @@ struct timeline;
 struct timeline *tl_new(const struct sync_symbol *symbols, size_t n);
 void tl_free(struct timeline *tl);	/* NULL is fine */
 
-/* Each returns false if the record makes no sense; then nothing has changed. */
+/* A sleep's record may end before its stack: its head says so. Each returns false if the record makes no sense; then nothing has changed. */
 bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *s);
 bool tl_add_request(struct timeline *tl, const struct wire_request *r);
 bool tl_add_follow(struct timeline *tl, const struct wire_follow *f);

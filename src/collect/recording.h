@@ -17,7 +17,7 @@
 #include "event.h"
 #include "wire.h"
 
-#define RECORDING_VERSION	1
+#define RECORDING_VERSION	2		/* what is written; all from 1 on are read */
 #define RECORDING_LONG_KINDS	64		/* kinds from here on are long: made by user space, split and joined */
 #define RECORDING_LONG_MAX	(16u << 20)	/* bytes of one long record, joined */
 

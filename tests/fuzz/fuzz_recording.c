@@ -3,7 +3,8 @@
  * A libFuzzer target: recordings made of the fuzzer's bytes, read to the end. Run by tests/fuzz/run.
  *
  * The first byte says what the rest is: a whole file; the payload of a block whose checksums are right, so that what
- * lies behind them is reached; or recipes for records that look like a kernel's, so that they make it into ledgers.
+ * lies behind them is reached; recipes for records that look like a kernel's, so that they make it into ledgers; or what
+ * is stored of a compressed block.
  * With SEEDS_TO=DIR it puts one of each there.
  */
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "collect/recording.h"
 #include "feed.h"
@@ -21,7 +23,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-enum { WHOLE_FILE, PAYLOAD, RECIPES, WAYS };
+enum { WHOLE_FILE, PAYLOAD, RECIPES, STREAM, WAYS };
 
 union record {
 	struct wire_head head;
@@ -98,6 +100,29 @@ static void read_payload(const uint8_t *bytes, size_t n)
 	}
 	b.crc = (uint32_t)crc32(0, payload, (uInt)length);
 	forge_file(file, 1);
+	forge_block(file + FORGE_FILE, &b);
+	read_to_the_end(forge_fd(file, whole));
+	free(file);
+}
+
+/* ---- a compressed block of these bytes: version, length / 8, stream ---- */
+
+static void read_stream(const uint8_t *bytes, size_t n)
+{
+	size_t stored = n < 2 ? 0 : n - 2, whole = FORGE_FILE + FORGE_BLOCK + stored;
+	struct forge_block b = { .stored = (uint32_t)stored, .records = 1 };
+	uint8_t *file;
+
+	if (!stored)
+		return;
+	file = malloc(whole);
+	if (!file)
+		abort();
+	b.version = (uint8_t)(1 + bytes[0] % 2);
+	b.length = (uint32_t)stored + (8 - stored % 8) + 8u * bytes[1];
+	memcpy(file + FORGE_FILE + FORGE_BLOCK, bytes + 2, stored);
+	b.crc = (uint32_t)crc32(0, bytes + 2, (uInt)stored);
+	forge_file(file, 2);
 	forge_block(file + FORGE_FILE, &b);
 	read_to_the_end(forge_fd(file, whole));
 	free(file);
@@ -271,6 +296,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	switch (bytes[0] % WAYS) {
 	case WHOLE_FILE: read_to_the_end(forge_fd(bytes + 1, n - 1)); break;
 	case PAYLOAD: read_payload(bytes + 1, n - 1); break;
+	case STREAM: read_stream(bytes + 1, n - 1); break;
 	default: read_recipes(bytes + 1, n - 1); break;
 	}
 	return 0;
@@ -358,6 +384,24 @@ static void seed_recipes(const char *dir)
 	close(fd);
 }
 
+/* One record of 400 bytes, as each version packs it. */
+static void seed_stream(const char *dir, const char *name, uint8_t version)
+{
+	static const uint8_t payload[400] = { 9, 0, 144, 1 };
+	uint8_t bytes[502] = { (uint8_t)(version - 1) };
+	int fd = open_seed(dir, name, STREAM);
+	uLongf n = 500;
+
+	if (version == 1)
+		compress(bytes + 2, &n, payload, sizeof(payload));
+	else
+		n = ZSTD_compress(bytes + 2, n, payload, sizeof(payload), 1);
+	bytes[1] = (uint8_t)((sizeof(payload) - n - (8 - n % 8)) / 8);
+	if (write(fd, bytes, 2 + n) != (ssize_t)(2 + n))
+		abort();
+	close(fd);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const char *dir = getenv("SEEDS_TO");
@@ -368,6 +412,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		seed_file(dir);
 		seed_payload(dir);
 		seed_recipes(dir);
+		seed_stream(dir, "deflated", 1);
+		seed_stream(dir, "zstd", 2);
 	}
 	return 0;
 }

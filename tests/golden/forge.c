@@ -3,7 +3,7 @@
  * usage: forge FILE CALLS
  *
  * Writes a recording of that many sync calls, of 64 tasks of 16 processes on 3000 files: more files and leaves than have lines
- * of their own. Each call writes its data and waits for a commit by jbd2: 3 sleeps, 2 requests. One in a thousand is slow. No
+ * of their own. Each call writes its data and waits for a commit by jbd2: 4 sleeps, 2 requests. One in a thousand is slow. No
  * chance is involved: the same arguments give the same bytes.
  */
 #include <stdio.h>
@@ -102,7 +102,7 @@ static uint64_t data_write(uint32_t task, uint64_t t)
 	request(1000 + task, t, (struct wire_request){ .done = done, .class = WIRE_WRITE_SYNC,
 						       .data = { .issue = t + US, .done = done } });
 	count(WIRE_WRITE_SYNC, done - t - US);
-	send(&s, WIRE_SLEEP, sizeof(s));
+	send(&s, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	return s.on;
 }
 
@@ -125,9 +125,9 @@ static uint64_t commit(uint32_t task, uint64_t t, uint64_t flush)
 	count(WIRE_FLUSH, flush);
 	count(WIRE_WRITE_BARRIER, data - pre);
 	count(WIRE_FLUSH, flush);
-	send(&idle, WIRE_SLEEP, sizeof(idle));
-	send(&io, WIRE_SLEEP, sizeof(io));
-	send(&s, WIRE_SLEEP, sizeof(s));
+	send(&idle, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	send(&io, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	send(&s, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	return s.on;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "collect/recording.h"
 #include "mem.h"
@@ -314,10 +315,9 @@ static void test_layout(void)
 	struct wire_follow f = { .head = { .kind = WIRE_FOLLOW, .size = sizeof(f), .cpu = 3 }, .tid = 0x01020304 };
 	struct recording_writer *w;
 	uint8_t *bytes, payload[48 + 24] = { 0 }, head[16], block[FORGE_BLOCK];
-	struct forge_block b = { .length = 72, .records = 2 };
+	struct forge_block b = { .length = 72, .records = 2, .version = 2 };
 	char *path = in_dir("layout");
-	uLongf length = sizeof(payload);
-	uint8_t inflated[72];
+	uint8_t unpacked[72];
 	size_t n;
 
 	recording_create(path, &w, &e);
@@ -331,12 +331,12 @@ static void test_layout(void)
 	memcpy(payload + 64, "{}", 2);
 	b.stored = (uint32_t)(n - FORGE_FILE - FORGE_BLOCK);
 	b.crc = (uint32_t)crc32(0, bytes + FORGE_FILE + FORGE_BLOCK, b.stored);
-	forge_file(head, 1);
+	forge_file(head, 2);
 	forge_block(block, &b);
 	ok(n > 56 && !memcmp(bytes, head, 16), "the file begins with magic, version and checksum");
 	ok(n > 56 && !memcmp(bytes + 16, block, FORGE_BLOCK), "then comes the head of a block");
-	ok(b.stored < 72 && uncompress(inflated, &length, bytes + 56, b.stored) == Z_OK && length == 72 &&
-	   !memcmp(inflated, payload, 72), "then its payload as a zlib stream: the records as they are, padded to 8");
+	ok(b.stored < 72 && ZSTD_decompress(unpacked, 72, bytes + 56, b.stored) == 72 && !memcmp(unpacked, payload, 72),
+	   "then its payload as a zstd frame: the records as they are, padded to 8");
 	free(bytes);
 	free(path);
 }
@@ -669,11 +669,11 @@ static void test_lengths(void)
 	payload[0] = 9;
 	payload[2] = payload[10] = 8;
 	payload[8] = 9;
-	is_u64(forged((struct forge_block){ 16, 16, 2, 0, 0, 0 }, payload, 16, &d), 2, "a forged block is read");
+	is_u64(forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d), 2, "a forged block is read");
 	for (size_t i = 0; i < 6; i++)
 		for (size_t j = 0; j < 6; j++)
 			for (size_t k = 0; k < 6; k++) {
-				struct forge_block b = { huge[i], huge[j], huge[k], huge[j], ~0ull - i, 0 };
+				struct forge_block b = { huge[i], huge[j], huge[k], huge[j], ~0ull - i, 0, 1 };
 
 				none = none && !forged(b, payload, 16, &d);
 				seen = seen && d.bytes == FORGE_BLOCK + 16 && d.blocks;
@@ -681,42 +681,70 @@ static void test_lengths(void)
 	ok(none && seen, "huge lengths are damage");
 	for (uint32_t size = 0; size <= UINT16_MAX; size += size < 64 ? 1 : 4093) {
 		forge_put(payload + 10, size, 2);
-		none = none && (size == 8) == (forged((struct forge_block){ 16, 16, 2, 0, 0, 0 }, payload, 16, &d) == 2);
+		none = none && (size == 8) == (forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d) == 2);
 	}
 	ok(none, "so are records that don't tile their block");
 	forge_put(payload + 10, 8, 2);
-	none = !forged((struct forge_block){ 16, 16, 1, 0, 0, 0 }, payload, 16, &d) &&
-	       !forged((struct forge_block){ 16, 16, 3, 0, 0, 0 }, payload, 16, &d);
+	none = !forged((struct forge_block){ 16, 16, 1, 0, 0, 0, 1 }, payload, 16, &d) &&
+	       !forged((struct forge_block){ 16, 16, 3, 0, 0, 0, 1 }, payload, 16, &d);
 	payload[8] = WIRE_END;
-	none = none && !forged((struct forge_block){ 16, 16, 2, 0, 0, 0 }, payload, 16, &d);
+	none = none && !forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d);
 	ok(none, "a wrong number of them, and pieces shorter than their head");
 }
 
-/* A payload that compresses, and what is stored of it. */
-static void test_streams(void)
+/* A payload that compresses, and what is stored of it: the same stream as a version has it, and spoilt. */
+static void test_stream(uint8_t version, const uint8_t *stored, uint32_t n)
 {
-	static const uint8_t payload[400] = { 9, 0, 144, 1 };
-	struct forge_block b = { 400, 0, 1, 0, 0, 0 };
-	uint8_t stored[500];
-	uLongf n = sizeof(stored);
+	struct forge_block b = { 400, n, 1, 0, 0, 0, version };
 	struct recording_damage d;
 
-	compress(stored, &n, payload, 400);
-	b.stored = (uint32_t)n;
+	diag("version %d", version);
 	is_u64(forged(b, stored, n, &d), 1, "a forged stream is read");
 	b.length = 392;
 	is_u64(forged(b, stored, n, &d), 0, "one that is longer than the block says isn't");
 	b.length = 408;
 	is_u64(forged(b, stored, n, &d), 0, "nor a shorter one");
 	b.length = 400;
-	b.stored = (uint32_t)n + 1;
+	b.stored = n + 1;
 	is_u64(forged(b, stored, n + 1, &d), 0, "nor one with a byte behind it");
-	b.stored = (uint32_t)n - 1;
+	b.stored = n - 1;
 	is_u64(forged(b, stored, n - 1, &d), 0, "nor one with a byte less");
+	b.stored = n;
+	b.version = 3 - version;
+	is_u64(forged(b, stored, n, &d), 0, "nor as one of the other version");
+	b.version = 3;
+	is_u64(forged(b, stored, n, &d), 0, "nor as one of a version that isn't known");
+}
+
+static void test_streams(void)
+{
+	static const uint8_t payload[400] = { 9, 0, 144, 1 };
+	struct forge_block b = { 400, 0, 1, 0, 0, 0, 1 };
+	uint8_t stored[500] = { 0 };
+	uLongf n = sizeof(stored);
+	struct recording_damage d;
+	size_t frame;
+
+	compress(stored, &n, payload, 400);
+	test_stream(1, stored, (uint32_t)n);
 	n = sizeof(stored);
 	compress2(stored, &n, payload, 400, 0);
 	b.stored = (uint32_t)n;
 	is_u64(forged(b, stored, n, &d), 0, "nor one that takes more room than it saves");
+
+	memset(stored, 0, sizeof(stored));
+	frame = ZSTD_compress(stored, sizeof(stored), payload, 400, 1);
+	test_stream(2, stored, (uint32_t)frame);
+	/* two frames that come to the right length, and one that can be skipped before the frame */
+	frame = ZSTD_compress(stored, sizeof(stored), payload, 200, 1);
+	frame += ZSTD_compress(stored + frame, sizeof(stored) - frame, payload + 200, 200, 1);
+	b = (struct forge_block){ 400, (uint32_t)frame, 1, 0, 0, 0, 2 };
+	is_u64(forged(b, stored, frame, &d), 0, "two zstd frames are not one");
+	forge_put(stored, 0x184d2a50, 4);
+	forge_put(stored + 4, 0, 4);
+	frame = 8 + ZSTD_compress(stored + 8, sizeof(stored) - 8, payload, 400, 1);
+	b.stored = (uint32_t)frame;
+	is_u64(forged(b, stored, frame, &d), 0, "nor is one with a frame to be skipped before it");
 }
 
 struct piece {
@@ -729,7 +757,7 @@ struct piece {
 static char *joined(const struct piece *p, size_t n, struct recording_damage *d)
 {
 	uint8_t bytes[FORGE_FILE + FORGE_BLOCK + 24 * 8] = { 0 }, *at = bytes + FORGE_FILE + FORGE_BLOCK;
-	struct forge_block b = { (uint32_t)n * 24, (uint32_t)n * 24, (uint32_t)n, 0, 0, 0 };
+	struct forge_block b = { (uint32_t)n * 24, (uint32_t)n * 24, (uint32_t)n, 0, 0, 0, 1 };
 	struct list out = { 0 };
 	struct buf text = { 0 };
 
@@ -777,7 +805,7 @@ static void test_joining(void)
 	is_joined((struct piece[]){ { h, 0, 0, 0xfffe }, { c, 1, 0, 0 } }, 2, "a b", 0, "unknown flags are passed over");
 }
 
-/* Pieces of 64 KiB of nothing, deflated to next to nothing: 320 of them would be 20 MiB. */
+/* Pieces of 64 KiB of nothing, compressed to next to nothing: 320 of them would be 20 MiB. */
 static void test_bomb(void)
 {
 	struct recording_writer *w;
@@ -797,12 +825,12 @@ static void test_bomb(void)
 
 	slurp(path, &bytes, &n);
 	more = xcalloc(1, 16 * (FORGE_BLOCK + 2000) + 16);
-	forge_file(more, 1);
+	forge_file(more, 2);
 	n = 16;
 	for (uint32_t b = 0; b < 20; b++) {
 		uint8_t *payload = xcalloc(1, 1 << 20);
-		struct forge_block head = { 1 << 20, 0, 16, b, b * 16, 0 };
-		uLongf stored = 2000;
+		struct forge_block head = { 1 << 20, 0, 16, b, b * 16, 0, 2 };
+		size_t stored;
 
 		for (uint32_t i = 0; i < 16; i++) {
 			forge_put(payload + i * 65536, WIRE_HEADER, 2);
@@ -810,8 +838,8 @@ static void test_bomb(void)
 			forge_put(payload + i * 65536 + 12, b * 16 + i, 2);
 			forge_put(payload + i * 65536 + 14, b * 16 + i < 319, 2);
 		}
-		more = xrealloc(more, n + FORGE_BLOCK + stored);
-		compress(more + n + FORGE_BLOCK, &stored, payload, 1 << 20);
+		more = xrealloc(more, n + FORGE_BLOCK + 2000);
+		stored = ZSTD_compress(more + n + FORGE_BLOCK, 2000, payload, 1 << 20, 1);
 		head.stored = (uint32_t)stored;
 		head.crc = (uint32_t)crc32(0, more + n + FORGE_BLOCK, (uInt)stored);
 		forge_block(more + n, &head);
@@ -839,7 +867,7 @@ static void test_nested(void)
 
 	forge_file(bytes, 1);
 	for (size_t at = 16, i = 0; at + FORGE_BLOCK <= n; at += FORGE_BLOCK, i++) {
-		struct forge_block b = { (1u << 20), (1u << 20), 1, (uint32_t)i, i, 12345 };
+		struct forge_block b = { (1u << 20), (1u << 20), 1, (uint32_t)i, i, 12345, 1 };
 
 		forge_block(bytes + at, &b);
 	}
@@ -878,8 +906,8 @@ static void test_foreign(void)
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "a text");
 	memset(text, 0, sizeof(text));
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "zeroes");
-	forge_file(newer, 2);
-	refused((char *)newer, 16, EPROTONOSUPPORT, "format 2, and this barriertrace", "a newer format");
+	forge_file(newer, 3);
+	refused((char *)newer, 16, EPROTONOSUPPORT, "format 3, and this barriertrace", "a newer format");
 	forge_file(old, 0);
 	refused((char *)old, 16, EPROTONOSUPPORT, "format 0", "a format that never was");
 	is_error(recording_open(path, &r, &e), ENOENT, EXIT_FAILED, "cannot read /tmp/", "a file that isn't there");

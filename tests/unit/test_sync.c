@@ -851,7 +851,7 @@ static void slowest(void)
 static enum stack_class class_at(struct timeline *tl, uint64_t where)
 {
 	static uint32_t tid;
-	struct wire_sleep s = { .off = 1, .on = 2, .tid = ++tid, .stack_len = 1, .stack = { where } };
+	struct wire_sleep s = { .head.size = sizeof(s), .off = 1, .on = 2, .tid = ++tid, .stack_len = 1, .stack = { where } };
 
 	tl_add_sleep(tl, &s);
 	return tl_at(tl_task(tl, tid), 0)->class;
