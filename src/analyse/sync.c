@@ -652,11 +652,11 @@ static void add_call(struct sync_analysis *a, const struct wire_sync *s, const s
 }
 
 /* The kernel terminates names; a damaged record may not, and what stands behind the end is no part of them. */
-static void clean_name(char name[16])
+static void clean_name(char to[16], const char from[16])
 {
-	size_t len = strnlen(name, 15);
+	size_t len = strnlen(from, 15);
 
-	memset(name + len, 0, 16 - len);
+	memset(to + len, 0, 16 - len);
 }
 
 /* Before the timeline knows of the call. */
@@ -675,7 +675,7 @@ static struct whatif_gap gap_before(const struct sync_analysis *a, const struct 
 	return g;
 }
 
-static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
+static bool feed_sync(struct sync_analysis *a, const struct wire_sync *s)
 {
 	const struct walk_result *r;
 	bool complete;
@@ -684,7 +684,6 @@ static bool feed_sync(struct sync_analysis *a, struct wire_sync *s)
 		return false;
 	if (left_out(a, s))
 		return true;
-	clean_name(s->comm);
 	prefetch_groups(a, s);
 	complete = walk_call(a->walk, s, &r);
 	if (complete)
@@ -720,12 +719,6 @@ static bool feed_request(struct sync_analysis *a, const struct wire_request *r)
 	return tl_add_request(a->tl, r);
 }
 
-static bool feed_follow(struct sync_analysis *a, struct wire_follow *f)
-{
-	clean_name(f->comm);
-	return tl_add_follow(a->tl, f);
-}
-
 /* ---- the way in ---- */
 
 union record {
@@ -756,6 +749,7 @@ static bool feed(struct sync_analysis *a, const union record *r)
 	switch (r->head.kind) {
 	case WIRE_SYNC:
 		sync = r->sync;
+		clean_name(sync.comm, r->sync.comm);
 		return feed_sync(a, &sync);
 	case WIRE_SLEEP:
 		whatif_cpu(a->whatif, r->head.cpu);
@@ -764,7 +758,8 @@ static bool feed(struct sync_analysis *a, const union record *r)
 		return feed_request(a, &r->request);
 	case WIRE_FOLLOW:
 		follow = r->follow;
-		return feed_follow(a, &follow);
+		clean_name(follow.comm, r->follow.comm);
+		return tl_add_follow(a->tl, &follow);
 	default:
 		return feed_file(a, &r->file);
 	}
