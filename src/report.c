@@ -47,6 +47,14 @@ uint64_t report_device_requests(const struct report_device *d)
 	return n;
 }
 
+uint64_t report_device_sent(const struct report_device *d)
+{
+	uint64_t all = report_device_requests(d) - d->op[OP_FLUSH].count;
+	uint64_t sequences = d->flush.sequence.count;
+
+	return all + (sequences > d->flush.barrier_writes ? sequences - d->flush.barrier_writes : 0);
+}
+
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out)
 {
 	memset(out, 0, sizeof(*out));

@@ -232,7 +232,7 @@ struct report_device {
 	uint64_t merges;
 	uint64_t errors;	/* requests that completed with an error */
 	uint64_t unpaired;	/* counted, but without (all) times: in flight when the run began, or lost */
-	uint64_t by_command;	/* of all requests, those that the wrapped command's own threads sent */
+	uint64_t by_command;	/* of report_device_sent(), what the wrapped command's own threads sent */
 	struct heat *heat[HEAT_CLASSES];	/* time in the device, by about when they completed; NULL: none, or not known */
 };
 
@@ -308,6 +308,9 @@ enum op_row op_class_row(enum op_class c);
 
 /* Completed requests of all classes. */
 uint64_t report_device_requests(const struct report_device *d);
+
+/* What somebody sent to it: requests, with the empty flushes of callers in place of the FLUSHes that served them. */
+uint64_t report_device_sent(const struct report_device *d);
 
 /* Adds the classes of a row up into *out, which is cleared first. */
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);

@@ -319,7 +319,7 @@ static void kernel_io(struct buf *b, const struct report_kernel *k)
 
 static void sender(struct buf *b, const struct report *r, const struct report_device *d)
 {
-	uint64_t n = report_device_requests(d);
+	uint64_t n = report_device_sent(d);
 
 	if (!r->command || !n)
 		return;

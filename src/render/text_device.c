@@ -341,7 +341,7 @@ static void kernel_io(struct text *t, const struct report_device *d, const char 
 
 static void whose(struct text *t, const struct report_device *d)
 {
-	uint64_t n = report_device_requests(d);
+	uint64_t n = report_device_sent(d);
 	struct buf b = { 0 };
 
 	if (!t->r->command || !n)
