@@ -42,6 +42,19 @@ static __always_inline void *block_arg(unsigned long long *ctx, bool second)
 	return (void *)v;
 }
 
+enum bpf_func_id___task { BPF_FUNC_get_current_task_btf___task = 158 };
+
+/*
+ * Does the kernel hand out a typed pointer to the current task (5.11)? If not, its members have to be copied. A constant at
+ * load time: the verifier removes the other way.
+ */
+#define TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id___task, BPF_FUNC_get_current_task_btf___task)
+
+static __always_inline struct task_struct *current_task(void)
+{
+	return TASK_BTF ? bpf_get_current_task_btf() : (struct task_struct *)bpf_get_current_task();
+}
+
 /* The disk of a request. */
 static __always_inline struct gendisk *request_disk(struct request *rq, struct request_queue *q, bool direct)
 {

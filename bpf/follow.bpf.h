@@ -114,7 +114,7 @@ int send_history(u32 tid, u64 from);
 /* How often the kernel says that a task lost the CPU. */
 static __always_inline u32 switches_of(struct task_struct *task)
 {
-	return task->nvcsw + task->nivcsw;
+	return GET(TASK_BTF, task, nvcsw) + GET(TASK_BTF, task, nivcsw);
 }
 
 /* How long it was ready to run and waited for a CPU, ns; 0: not known. */
@@ -171,8 +171,15 @@ static __always_inline struct history *history_of(struct task_state *t)
 static __always_inline bool is_ksoftirqd(struct task_struct *task)
 {
 	static const char name[8] = { 'k', 's', 'o', 'f', 't', 'i', 'r', 'q' };
+	u64 comm;
 
-	return task->flags & PF_KTHREAD && *(u64 *)task->comm == *(const u64 *)name;
+	if (!(GET(TASK_BTF, task, flags) & PF_KTHREAD))
+		return false;
+	if (TASK_BTF)
+		comm = *(u64 *)task->comm;
+	else
+		bpf_core_read(&comm, sizeof(comm), &task->comm);
+	return comm == *(const u64 *)name;
 }
 
 /*
@@ -183,12 +190,12 @@ static __always_inline bool is_ksoftirqd(struct task_struct *task)
  */
 static __always_inline bool in_interrupt(void *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	void *volatile spilled = ctx;
 	u64 at = 0;
 
 	bpf_probe_read_kernel(&at, sizeof(at), (const void *)&spilled);
-	return at - (u64)task->stack >= THREAD_SIZE || is_ksoftirqd(task);
+	return at - (u64)GET(TASK_BTF, task, stack) >= THREAD_SIZE || is_ksoftirqd(task);
 }
 
 #endif

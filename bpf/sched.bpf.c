@@ -35,8 +35,8 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
 	f.head.size = sizeof(f);
 	f.since = t->since;
 	f.tid = tid;
-	f.tgid = task->tgid;
-	f.kind = kind_of(task->flags);
+	f.tgid = GET(TASK_BTF, task, tgid);
+	f.kind = kind_of(GET(TASK_BTF, task, flags));
 	bpf_core_read_str(f.comm, sizeof(f.comm), &task->comm);
 	send(&f, sizeof(f));
 	t->announced = 1;
@@ -437,7 +437,7 @@ static __always_inline void take_stack(struct task_state *t, struct task_struct 
  */
 static __always_inline void woken_by_task(struct task_state *t, struct task_struct *task, u32 pid)
 {
-	struct task_struct *me = bpf_get_current_task_btf();
+	struct task_struct *me = current_task();
 	u8 kind = kind_of(task->flags);
 	u16 *f = follow_entry(pid);
 	struct task_state *w;
@@ -445,7 +445,7 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 	t->how = HOW_TASK;
 	t->waker = pid;
 	t->rq = t->done = 0;
-	t->waker_kind = kind_of(me->flags);
+	t->waker_kind = kind_of(GET(TASK_BTF, me, flags));
 	if (!f || (t->waker_kind == TASK_USER && kind == TASK_KWORKER))
 		return;
 	if (!(*f & FOLLOWED) || t->waker_kind == TASK_USER)

@@ -117,11 +117,15 @@ STATE struct wire_run run SEC(".data");
 
 #define COMPLETION_MAX_NS 500000	/* what a completion may take before a wake-up is no longer put down to it */
 
+/* The empty asm keeps clang from making an atomic "or" of an "add" of nothing: kernels before 5.12 have no such instruction. */
 #define ADD(shared, x, n) do { \
-	if (shared) \
-		__sync_fetch_and_add(&(x), (n)); \
-	else \
+	if (shared) { \
+		u64 by_ = (n); \
+		asm volatile("" : "+r"(by_)); \
+		__sync_fetch_and_add(&(x), by_); \
+	} else { \
 		(x) += (n); \
+	} \
 } while (0)
 
 /* Which copy of the counters this CPU writes to. */

@@ -125,7 +125,7 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct task_state *t;
 	struct file *file;
 	u16 *f;
@@ -173,7 +173,7 @@ int sys_enter_btf(u64 *ctx)
 static __always_inline void call_end(u16 *f, u32 tid, int ret)
 {
 	struct task_state *t = state_of(*f);
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct wire_sync s = {};
 
 	*f &= ~FOLLOW_CALLER;
