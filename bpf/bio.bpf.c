@@ -3,7 +3,7 @@
  * bio.bpf.c - disks without requests of their own (dm, md, zram, pmem): a bio from queued to complete. Only `total` can be
  * had: there is no insert and no issue. Turned on only when such a disk is traced.
  */
-#include "state.bpf.h"
+#include "follow.bpf.h"
 
 static __always_inline struct wire_disk *bio_traced(struct bio *bio)
 {
@@ -45,30 +45,55 @@ static __always_inline int on_bio_queue(struct bio *bio)
 	start.flags = BPF_CORE_READ(bio, bi_opf);
 	start.bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
 	start.view = d->view;
+	start.disk = d->dev;
 	if (bpf_map_update_elem(&bios, &key, &start, BPF_ANY))
 		__sync_fetch_and_add(&run.bios_full, 1);
 	return 0;
 }
 
-/* Other programs may complete bios on this CPU meanwhile: a bio's cells are shared with no request's, so adding is safe. */
-static __always_inline int on_bio_complete(struct bio *bio)
+/* From now until the next one on this CPU, who is woken here may have waited for this bio. */
+static __always_inline void note_end(void *ctx, const struct bio_start *start, u32 class, u64 now)
 {
-	u64 key = (u64)bio;
+	u32 zero = 0, dev = start->disk;
+	struct bio_end *e = bpf_map_lookup_elem(&bio_ends, &zero);
+	struct wire_disk *d = bpf_map_lookup_elem(&disks, &dev);
+
+	if (!e || !d)
+		return;
+	if (class == WIRE_FLUSH)
+		flushed_below(d, now);
+	e->queued = start->queued;
+	e->done = now;
+	e->flushed = class == WIRE_WRITE_BARRIER && d->flushed > e->queued && d->flushed <= now ? d->flushed : 0;
+	e->disk = dev;
+	e->class = class;
+	e->pid = (u32)bpf_get_current_pid_tgid();
+	e->irq = in_interrupt(ctx);
+}
+
+/* Other programs may complete bios on this CPU meanwhile: a bio's cells are shared with no request's, so adding is safe. */
+static __always_inline int on_bio_complete(void *ctx, struct bio *bio)
+{
+	u64 key = (u64)bio, now = bpf_ktime_get_ns();
 	struct bio_start *start = bpf_map_lookup_elem(&bios, &key);
 	struct wire_cell *c;
 	struct wire_view *v;
+	u32 class;
 
 	if (!start)
 		return 0;
-	c = cell_of(start->view, bio_class(start->flags, start->bytes));
+	class = bio_class(start->flags, start->bytes);
+	c = cell_of(start->view, class);
 	v = view_of(start->view);
 	if (c && v) {
 		ADD(cfg.atomic, c->count, 1);
 		ADD(cfg.atomic, c->bytes, start->bytes);
-		hist_record(&c->total, bpf_ktime_get_ns() - start->queued);
+		hist_record(&c->total, now - start->queued);
 		if (BPF_CORE_READ(bio, bi_status))
 			ADD(cfg.atomic, v->errors, 1);
 	}
+	if (cfg.ledger)
+		note_end(ctx, start, class, now);
 	bpf_map_delete_elem(&bios, &key);
 	return 0;
 }
@@ -89,11 +114,11 @@ int bio_queue_raw(u64 *ctx)
 SEC("?tp_btf/block_bio_complete")
 int bio_complete_btf(u64 *ctx)
 {
-	return on_bio_complete((struct bio *)ctx[1]);
+	return on_bio_complete(ctx, (struct bio *)ctx[1]);
 }
 
 SEC("?raw_tp/block_bio_complete")
 int bio_complete_raw(u64 *ctx)
 {
-	return on_bio_complete((struct bio *)ctx[1]);
+	return on_bio_complete(ctx, (struct bio *)ctx[1]);
 }

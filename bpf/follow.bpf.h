@@ -56,11 +56,12 @@ struct task_state {
 #define HISTORY 64
 #define HISTORIES 192
 
-/* A helper's last sleeps, in a ring by seq, and the requests that ended them. kind 0: sent already, or none. */
+/* A helper's last sleeps, in a ring by seq, and the requests and bios that ended them. kind 0: sent already, or none. */
 struct history {
 	u32 owner, pad;		/* tid */
 	struct wire_sleep sleep[HISTORY];
 	struct wire_request request[HISTORY];
+	struct wire_bio bio[HISTORY];
 };
 
 STATE struct {
@@ -120,7 +121,7 @@ static __always_inline u32 switches_of(struct task_struct *task)
 /* How long it was ready to run and waited for a CPU, ns; 0: not known. */
 static __always_inline u64 waited_of(struct task_struct *task)
 {
-	return bpf_core_field_exists(task->sched_info) ? task->sched_info.run_delay : 0;
+	return bpf_core_field_exists(task->sched_info) ? GET(TASK_BTF, task, sched_info.run_delay) : 0;
 }
 
 static __always_inline u16 *follow_entry(u32 pid)

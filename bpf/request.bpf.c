@@ -587,6 +587,8 @@ static __always_inline void note_sequence(void *ctx, struct request *rq, struct 
 {
 	bool data = s && s->rq == (u64)rq && s->data.issue;
 
+	if (!data)
+		flushed_below(&qs->disk, now);
 	completion_note(ctx, rq, qs, s, key, now, data ? class : WIRE_FLUSH,
 			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0);
 }

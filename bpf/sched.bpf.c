@@ -80,7 +80,7 @@ static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
 		return false;
 	h->owner = tid;
 	for (u32 n = 0; n < HISTORY; n++) {
-		h->sleep[n].head.kind = h->request[n].head.kind = 0;
+		h->sleep[n].head.kind = h->request[n].head.kind = h->bio[n].head.kind = 0;
 		h->sleep[n].seq = ~0u;
 	}
 	return true;
@@ -187,6 +187,7 @@ __noinline int send_kept(u32 tid, u32 place)
 	struct history *h = history_by_tid(tid, &t);
 	struct wire_sleep *s;
 	struct wire_request *r;
+	struct wire_bio *b;
 
 	if (!h)
 		return 0;
@@ -194,6 +195,10 @@ __noinline int send_kept(u32 tid, u32 place)
 	r = &h->request[place % HISTORY];
 	if (!s->head.kind)
 		return 0;
+	b = &h->bio[place % HISTORY];
+	if (b->head.kind && b->seq == s->seq)
+		send(b, sizeof(*b));
+	b->head.kind = 0;
 	if (s->how == HOW_REQUEST && r->head.kind && r->rq == s->rq && r->done == s->done) {
 		send(r, sizeof(*r));
 		learn_from(r);
@@ -264,6 +269,37 @@ static __always_inline void take_request(struct completing *c, struct task_state
 		return;
 	make_room(h, t->seq, task);
 	build_request(&h->request[t->seq % HISTORY], c);
+}
+
+/* The bio that ends here goes the way of the request, and with the sleep that it ends. */
+static __always_inline void take_bio(struct task_state *t, struct task_struct *task, u32 tid, u16 flags, bool irq, u32 pid)
+{
+	u32 zero = 0;
+	struct bio_end *e = bpf_map_lookup_elem(&bio_ends, &zero);
+	struct wire_bio b = {};
+	struct history *h;
+
+	if (!e || !e->done || e->irq != irq || e->pid != pid || t->wake - e->done > COMPLETION_MAX_NS)
+		return;
+	b.head.kind = WIRE_BIO;
+	b.head.size = sizeof(b);
+	b.head.cpu = bpf_get_smp_processor_id();
+	b.queued = e->queued;
+	b.done = e->done;
+	b.flushed = e->flushed;
+	b.tid = tid;
+	b.seq = t->seq;
+	b.disk = e->disk;
+	b.class = e->class;
+	if (flags & FOLLOW_CALLER) {
+		send(&b, sizeof(b));
+		return;
+	}
+	h = history_of(t);
+	if (!h)
+		return;
+	make_room(h, t->seq, task);
+	h->bio[t->seq % HISTORY] = b;
 }
 
 /* ---- off and on ---- */
@@ -533,6 +569,7 @@ int waking_btf(u64 *ctx)
 	} else {
 		woken_by_task(t, task, pid);
 	}
+	take_bio(t, task, tid, *f, irq, pid);
 	return 0;
 }
 

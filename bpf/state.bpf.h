@@ -95,7 +95,7 @@ struct bio_start {
 	u32 flags;		/* bi_opf as queued: lower layers may change it */
 	u32 bytes;
 	u32 view;
-	u32 pad;
+	u32 disk;		/* key in disks */
 };
 
 STATE struct {
@@ -104,6 +104,20 @@ STATE struct {
 	__type(key, u64);
 	__type(value, struct bio_start);
 } bios SEC(".maps");
+
+/* The bio whose completion is being handled on a CPU, as in struct completing. */
+struct bio_end {
+	u64 queued, done, flushed;	/* as in struct wire_bio */
+	u32 disk, class;
+	u32 pid, irq;
+};
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct bio_end);
+} bio_ends SEC(".maps");
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -169,6 +183,16 @@ static __always_inline void hist_record(struct wire_hist *h, u64 value)
 		h->max[g] = value;
 	if (~value > h->min[g])
 		h->min[g] = ~value;
+}
+
+/* A FLUSH has ended in this disk: somebody on top of it may have waited for that. */
+static __always_inline void flushed_below(const struct wire_disk *d, u64 now)
+{
+	u32 above = d->above;
+	struct wire_disk *top = above ? bpf_map_lookup_elem(&disks, &above) : NULL;
+
+	if (top)
+		top->flushed = now;
 }
 
 static __always_inline bool in_family(u32 tgid)

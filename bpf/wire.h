@@ -104,8 +104,10 @@ struct wire_disk {
 	__bt_u32 part_dev[WIRE_MAX_PARTS];	/* kernel dev_t of each named partition */
 	__bt_u32 part_view[WIRE_MAX_PARTS];
 	__bt_u32 dev;		/* kernel dev_t: the key */
+	__bt_u32 above;		/* key of the traced disk without requests that lies on this one (dm, md); 0: none */
+	__bt_u64 flushed;	/* when a FLUSH last ended in a disk that this one lies on */
 };
-WIRE_ASSERT_SIZE(struct wire_disk, 4 * (6 + 2 * WIRE_MAX_PARTS));
+WIRE_ASSERT_SIZE(struct wire_disk, 16 + 4 * (6 + 2 * WIRE_MAX_PARTS));
 
 /* What is known of a request queue; filled by the first request that is seen of it. */
 #define WIRE_MAX_QUEUES 4096	/* request_queue.id is a small integer, the lowest free one */
@@ -118,7 +120,7 @@ struct wire_queue {
 	int in_flight;		/* requests issued and not completed, FLUSHes left out */
 	struct wire_disk disk;
 };
-WIRE_ASSERT_SIZE(struct wire_queue, 16 + 4 * (6 + 2 * WIRE_MAX_PARTS));
+WIRE_ASSERT_SIZE(struct wire_queue, 32 + 4 * (6 + 2 * WIRE_MAX_PARTS));
 
 /* Kernel dev_t: major in the upper 12 bits, minor in the lower 20 (linux/kdev_t.h). */
 #define WIRE_DEV(major, minor) (((__bt_u32)(major) << 20) | (__bt_u32)(minor))
@@ -138,6 +140,7 @@ enum wire_kind {
 	WIRE_REQUEST = 3,	/* the life of a request that woke a followed task */
 	WIRE_FOLLOW = 4,	/* from now on a task's sleeps are known */
 	WIRE_FILE = 5,		/* the name of a file that was synced, once */
+	WIRE_BIO = 6,		/* a bio inside whose completion a followed task was woken */
 	/* made by user space for recordings; never sent by the kernel side */
 	WIRE_HEADER = 64,	/* JSON: how and where the recording was made */
 	WIRE_COUNTS = 65,	/* counters of a view, see recording.h */
@@ -256,6 +259,21 @@ struct wire_request {
 	struct wire_step pre, data, post;
 };
 WIRE_ASSERT_SIZE(struct wire_request, 208);
+
+/*
+ * Sleep `seq` of task `tid` was ended while a bio of a disk without requests (dm, md) was being completed. Sent before that sleep.
+ * What such a disk does with a bio before, between and after the requests that it makes of it shows nowhere else.
+ */
+struct wire_bio {
+	struct wire_head head;
+	__bt_u64 queued, done;
+	__bt_u64 flushed;	/* a write with PREFLUSH: when its FLUSH below had ended; 0: not known, or no such write */
+	__bt_u32 tid, seq;
+	__bt_u32 disk;		/* kernel dev_t */
+	__bt_u16 class;		/* enum wire_class; WIRE_WRITE_BARRIER for a write with PREFLUSH */
+	__bt_u16 pad;
+};
+WIRE_ASSERT_SIZE(struct wire_bio, 48);
 
 #define WIRE_NAMES 8		/* path components, the file's own first */
 #define WIRE_NAME 48		/* bytes of each, NUL-terminated, cut if longer */

@@ -130,6 +130,18 @@ static int add_tracked(struct session *s, const struct target *t, struct err *e)
 	return 0;
 }
 
+/* Which traced disk without requests lies on which others: a FLUSH in these is a step of what it does. */
+static void link_stacks(struct session *s)
+{
+	for (size_t i = 0; i < s->n_tracked; i++) {
+		const struct target *t = &s->tracked[i].t;
+
+		for (size_t k = 0; t->bio_based && k < s->n_disks; k++)
+			if (target_stands_on(t, s->disk[k].name))
+				s->disk[k].wire.above = WIRE_DEV(t->disk_major, t->disk_minor);
+	}
+}
+
 static int tell_kernel(struct session *s, const struct disk *d)
 {
 	uint32_t dev = d->wire.dev;
@@ -287,6 +299,7 @@ static int open_probes(struct session *s, struct err *e)
 	if (err)
 		return err;
 	s->counters = counters_new(probes_maps(s->probes), s->max_views);
+	link_stacks(s);
 	for (size_t i = 0; i < s->n_disks; i++)
 		if (tell_kernel(s, &s->disk[i]))
 			return err_set(e, errno, EXIT_FAILED, "cannot name %s to the kernel side: %s", s->disk[i].name,

@@ -728,6 +728,7 @@ union record {
 	struct wire_request request;
 	struct wire_follow follow;
 	struct wire_file file;
+	struct wire_bio bio;
 };
 
 static const struct {
@@ -738,6 +739,7 @@ static const struct {
 	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request) },
 	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow) },
 	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file) },
+	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio) },
 };
 
 /* Those that are changed on their way are copied. */
@@ -760,6 +762,8 @@ static bool feed(struct sync_analysis *a, const union record *r)
 		follow = r->follow;
 		clean_name(follow.comm, r->follow.comm);
 		return tl_add_follow(a->tl, &follow);
+	case WIRE_BIO:
+		return tl_add_bio(a->tl, &r->bio);
 	default:
 		return feed_file(a, &r->file);
 	}
@@ -783,7 +787,7 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 
 	if (kind >= WIRE_HEADER && kind <= WIRE_END)
 		return;
-	if (kind < WIRE_SYNC || kind > WIRE_FILE || record->size < sizes[kind].least) {
+	if (kind < WIRE_SYNC || kind > WIRE_BIO || record->size < sizes[kind].least) {
 		a->damaged++;
 		return;
 	}

@@ -13,6 +13,7 @@
 #define SLEEPS_MAX	(1u << 20)	/* of all tasks: 56 MiB */
 #define REQUESTS_MIN	4096u
 #define REQUESTS_MAX	131072u		/* 29 MiB */
+#define BIOS_MAX	65536u		/* 3 MiB */
 #define KEEP_NS		(120 * 1000000000ull)	/* what is older makes room before more memory is taken */
 #define CLASS_CACHE	256u
 
@@ -136,6 +137,9 @@ struct timeline {
 	uint32_t cap, next, n_requests;
 	uint32_t *request_hash;		/* cap heads */
 	struct link *link;		/* cap; beside the ring: to look for a request is not to touch all others */
+
+	struct wire_bio *bio;		/* a ring of BIOS_MAX; NULL: none came */
+	uint32_t n_bios;		/* that came, modulo 2^32 and never 0 after the first */
 
 	struct range *range;
 	size_t n_ranges;
@@ -418,6 +422,8 @@ bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 		.off = w->off, .wake = w->wake, .on = w->on, .rq = w->rq, .done = w->done, .waker = w->waker,
 		.seq = w->seq, .how = w->how, .waker_kind = w->waker_kind, .idle = w->idle,
 	};
+	const struct wire_bio *b;
+	struct tl_task *t;
 
 	if (!w->on || w->off > w->on || w->wake > w->on || w->how > HOW_IRQ)
 		return false;
@@ -425,7 +431,32 @@ bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 	if (s.wake && s.wake < s.off)
 		s.wake = s.off;
 	s.class = class_of_stack(tl, w);
-	insert(tl, use(tl, w->tid), &s);
+	t = use(tl, w->tid);
+	s.bio = t->bio;
+	b = tl_bio(tl, &s);
+	if (!b || b->tid != w->tid || b->seq != w->seq)
+		s.bio = 0;
+	insert(tl, t, &s);
+	return true;
+}
+
+/* ---- bios ---- */
+
+const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *s)
+{
+	return s->bio && tl->n_bios - s->bio < BIOS_MAX ? &tl->bio[s->bio % BIOS_MAX] : NULL;
+}
+
+bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
+{
+	if (!b->queued || b->queued > b->done || b->flushed > b->done || b->class >= WIRE_CLASSES)
+		return false;
+	if (!tl->bio)
+		tl->bio = xcalloc(BIOS_MAX, sizeof(*tl->bio));
+	tl->n_bios++;
+	tl->n_bios += !tl->n_bios;
+	tl->bio[tl->n_bios % BIOS_MAX] = *b;
+	use(tl, b->tid)->bio = tl->n_bios;
 	return true;
 }
 
@@ -597,6 +628,7 @@ void tl_free(struct timeline *tl)
 	free(tl->request);
 	free(tl->request_hash);
 	free(tl->link);
+	free(tl->bio);
 	free(tl->range);
 	free(tl);
 }

@@ -32,6 +32,7 @@ struct tl_sleep {
 	uint8_t class;		/* enum stack_class */
 	uint8_t waker_kind;	/* enum wire_task_kind, or 0 */
 	uint8_t idle;		/* for want of work */
+	uint32_t bio;		/* see tl_bio(); 0: none */
 };
 
 struct tl_task {
@@ -43,6 +44,7 @@ struct tl_task {
 	uint16_t switches;
 	char comm[16];		/* NUL-terminated; "" if not known */
 	uint8_t kind;		/* enum wire_task_kind, or 0 */
+	uint32_t bio;		/* the last one that ended a sleep of it */
 	/* sleeps by the time that they ended, in a ring: see tl_at() */
 	struct tl_sleep *ring;
 	uint32_t cap, head, n;
@@ -65,6 +67,7 @@ void tl_free(struct timeline *tl);	/* NULL is fine */
 /* A sleep's record may end before its stack: its head says so. Each returns false if the record makes no sense; then nothing has changed. */
 bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *s);
 bool tl_add_request(struct timeline *tl, const struct wire_request *r);
+bool tl_add_bio(struct timeline *tl, const struct wire_bio *b);
 bool tl_add_follow(struct timeline *tl, const struct wire_follow *f);
 
 /* Notes that a call has ended, after it was walked, and whether the caller's sleeps within it are all known. */
@@ -73,6 +76,9 @@ void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete);
 /* NULL: never heard of, or forgotten. Valid until the next tl_add_*(). */
 const struct tl_task *tl_task(const struct timeline *tl, uint32_t tid);
 struct tl_request *tl_request(const struct timeline *tl, uint64_t rq, uint64_t done);
+
+/* The bio of a disk without requests whose completion ended this sleep; NULL: none, or forgotten. Valid as above. */
+const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *s);
 
 static inline const struct tl_sleep *tl_at(const struct tl_task *t, uint32_t i)
 {

@@ -29,6 +29,7 @@ struct walk {
 	uint64_t serial;	/* of the call */
 	enum walk_part part;	/* of what is being handed out, and its barrier write */
 	uint64_t barrier;
+	const struct wire_bio *bio;	/* that ended the innermost sleep of which that is known; NULL: none */
 	struct via via[VIAS_MAX];
 	uint32_t n_vias;
 	uint32_t via_hash[VIA_SLOTS];	/* index, 0: empty */
@@ -100,12 +101,71 @@ static void emit(struct walk *w, const struct frame *f, enum cause cause, uint32
 	add_slice(w, cause, f->via, has_device(cause) ? dev : 0, ns);
 }
 
-static void emit_blind(struct walk *w, const struct frame *f, enum cause cause, uint64_t ns)
+static uint64_t min(uint64_t a, uint64_t b)
 {
-	if (!ns)
+	return a < b ? a : b;
+}
+
+static uint64_t clamp(uint64_t v, uint64_t lo, uint64_t hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+static const enum cause class_causes[WIRE_CLASSES] = {
+	[WIRE_READ_SYNC] = CAUSE_DEVICE_READ,
+	[WIRE_READ_ASYNC] = CAUSE_DEVICE_READ,
+	[WIRE_WRITE_SYNC] = CAUSE_DEVICE_WRITE,
+	[WIRE_WRITE_ASYNC] = CAUSE_DEVICE_WRITE,
+	[WIRE_WRITE_BARRIER] = CAUSE_DEVICE_WRITE,
+	[WIRE_FUA] = CAUSE_DEVICE_FUA,
+	[WIRE_FLUSH] = CAUSE_DEVICE_OTHER,	/* an empty flush has no data step */
+	[WIRE_DISCARD] = CAUSE_DEVICE_DISCARD,
+	[WIRE_OTHER] = CAUSE_DEVICE_OTHER,
+};
+
+/* What a disk without requests does with a bio, apart from the FLUSH before a write. */
+static enum cause bio_cause(const struct wire_bio *b)
+{
+	if (b->class == WIRE_FLUSH)
+		return CAUSE_FLUSH_ONLY;
+	return b->class == WIRE_WRITE_BARRIER && !b->flushed ? CAUSE_UNKNOWN : class_causes[b->class];
+}
+
+static void emit_bio(struct walk *w, const struct frame *f, enum cause cause, uint64_t ns)
+{
+	enum walk_part part = w->part;
+	uint64_t barrier = w->barrier;
+
+	if (cause_family(cause) == FAMILY_FLUSH) {
+		w->part = cause == CAUSE_FLUSH_PRE ? PART_PRE : PART_EMPTY;
+		w->barrier = cause == CAUSE_FLUSH_PRE ? w->bio->done : 0;
+		w->result.flush_own_ns += ns;
+	}
+	emit(w, f, cause, w->bio->disk, ns);
+	w->part = part;
+	w->barrier = barrier;
+}
+
+/* Nothing was seen between these two times, unless a bio was on its way: then its disk, or what drives that, was at it. */
+static void emit_blind(struct walk *w, const struct frame *f, enum cause cause, uint64_t from, uint64_t to)
+{
+	const struct wire_bio *b = cause == CAUSE_UNKNOWN ? w->bio : NULL;
+	uint64_t queued, flushed, done;
+
+	if (from >= to)
 		return;
 	w->result.blind = true;
-	emit(w, f, cause, 0, ns);
+	if (!b) {
+		emit(w, f, cause, 0, to - from);
+		return;
+	}
+	queued = clamp(b->queued, from, to);
+	flushed = clamp(b->flushed, queued, to);
+	done = clamp(b->done, flushed, to);
+	emit(w, f, cause, 0, queued - from);
+	emit_bio(w, f, CAUSE_FLUSH_PRE, flushed - queued);
+	emit_bio(w, f, bio_cause(b), done - flushed);
+	emit(w, f, cause, 0, to - done);
 }
 
 /* ---- through whom ---- */
@@ -184,18 +244,6 @@ void walk_forget(struct walk *w)
 
 /* ---- requests ---- */
 
-static const enum cause class_causes[WIRE_CLASSES] = {
-	[WIRE_READ_SYNC] = CAUSE_DEVICE_READ,
-	[WIRE_READ_ASYNC] = CAUSE_DEVICE_READ,
-	[WIRE_WRITE_SYNC] = CAUSE_DEVICE_WRITE,
-	[WIRE_WRITE_ASYNC] = CAUSE_DEVICE_WRITE,
-	[WIRE_WRITE_BARRIER] = CAUSE_DEVICE_WRITE,
-	[WIRE_FUA] = CAUSE_DEVICE_FUA,
-	[WIRE_FLUSH] = CAUSE_DEVICE_OTHER,	/* an empty flush has no data step */
-	[WIRE_DISCARD] = CAUSE_DEVICE_DISCARD,
-	[WIRE_OTHER] = CAUSE_DEVICE_OTHER,
-};
-
 /* A sleep that is being cut along a request's life. */
 struct cut {
 	struct walk *w;
@@ -207,23 +255,13 @@ struct cut {
 
 static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint64_t to);
 
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t clamp(uint64_t v, uint64_t lo, uint64_t hi)
-{
-	return v < lo ? lo : v > hi ? hi : v;
-}
-
 /* Up to `time`, by `f`. Nothing if that is behind us or 0. */
 static void upto_by(struct cut *c, const struct frame *f, uint64_t time, enum cause cause)
 {
 	uint64_t end = clamp(time, c->at, c->to), ns = end - c->at;
 
 	if (cause == CAUSE_UNKNOWN)
-		emit_blind(c->w, f, cause, ns);
+		emit_blind(c->w, f, cause, c->at, end);
 	else
 		emit(c->w, f, cause, c->r->r.dev, ns);
 	if (cause_family(cause) == FAMILY_FLUSH)
@@ -492,8 +530,8 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 	walk_task(w, &next, from, to);
 }
 
-/* Asleep in [from, to). */
-static void explain(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t from, uint64_t to)
+/* By what ended the sleep. */
+static void explain_end(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t from, uint64_t to)
 {
 	enum cause cause = stack_causes[s->class];
 	struct tl_request *r;
@@ -508,7 +546,7 @@ static void explain(struct walk *w, const struct frame *f, const struct tl_sleep
 		if (r)
 			walk_request(w, f, r, from, to);
 		else
-			emit_blind(w, f, CAUSE_UNKNOWN, to - from);
+			emit_blind(w, f, CAUSE_UNKNOWN, from, to);
 		return;
 	case HOW_TASK:
 		walk_waker(w, f, s, from, to);
@@ -520,8 +558,19 @@ static void explain(struct walk *w, const struct frame *f, const struct tl_sleep
 		}
 		/* fall through */
 	default:
-		emit_blind(w, f, cause, to - from);
+		emit_blind(w, f, cause, from, to);
 	}
+}
+
+/* Asleep in [from, to). */
+static void explain(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t from, uint64_t to)
+{
+	const struct wire_bio *outer = w->bio, *bio = tl_bio(w->tl, s);
+
+	if (bio)
+		w->bio = bio;
+	explain_end(w, f, s, from, to);
+	w->bio = outer;
 }
 
 /* One sleep, from `at` on; returns where it ends. */
@@ -572,9 +621,9 @@ static void walk_gap(struct walk *w, const struct frame *f, const struct tl_slee
 	/* in a sync call of its own all its sleeps are known too */
 	enter = f->task ? clamp(f->task->enter, from, to) : from;
 	exit = f->task ? clamp(f->task->exit, enter, to) : from;
-	emit_blind(w, f, f->blind, enter - from);
+	emit_blind(w, f, f->blind, from, enter);
 	emit(w, f, CAUSE_CPU, 0, exit - enter);
-	emit_blind(w, f, f->blind, to - exit);
+	emit_blind(w, f, f->blind, exit, to);
 }
 
 /* When a sleep began: one that began before the task was followed is known from then on. */
@@ -708,6 +757,7 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 	w->result = (struct walk_result){ .slice = w->result.slice };
 	w->part = PART_OWN;
 	w->barrier = 0;
+	w->bio = NULL;
 	w->call = call;
 	w->serial++;
 	if (by_worker)

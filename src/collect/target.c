@@ -84,6 +84,17 @@ static void add_slaves(struct targets *out, const char *disk, const char *led, u
 	strv_free(slaves);
 }
 
+bool target_stands_on(const struct target *t, const char *disk)
+{
+	char **slaves = block_slaves(t->disk), below[BLOCK_NAME_LEN];
+	bool found = false;
+
+	for (size_t i = 0; slaves && slaves[i] && !found; i++)
+		found = block_disk(slaves[i], below) && !strcmp(below, disk);
+	strv_free(slaves);
+	return found;
+}
+
 static bool add_stack(struct targets *out, const char *name, const char *led)
 {
 	char disk[BLOCK_NAME_LEN];

@@ -62,6 +62,9 @@ int target_by_dev(unsigned int major, unsigned int minor, struct targets *out);
 
 void targets_free(struct targets *t);
 
+/* Does the target's disk send its requests on to this whole disk, or to a partition of it (dm, md, multipath NVMe)? */
+bool target_stands_on(const struct target *t, const char *disk);
+
 /*
  * Fills the facts of a zeroed report_device (everything but what is measured) from sysfs and
  * mountinfo. A partition has its disk's facts, but its own size and mounts.

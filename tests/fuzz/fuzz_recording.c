@@ -31,6 +31,7 @@ union record {
 	struct wire_sleep sleep;
 	struct wire_request request;
 	struct wire_follow follow;
+	struct wire_bio bio;
 	struct wire_file file;
 	uint64_t words[sizeof(struct wire_file) / 8];
 };
@@ -230,6 +231,17 @@ static void cook_follow(struct recipes *c, struct wire_follow *f)
 	memcpy(f->comm, "jbd2/loop0-8", 13);
 }
 
+static void cook_bio(struct recipes *c, struct wire_bio *b)
+{
+	b->head.size = sizeof(*b);
+	b->queued = some_time(c);
+	b->done = some_time(c);
+	b->flushed = some_time(c);
+	b->tid = byte(c) % 6;
+	b->seq = byte(c) % 6;
+	b->class = byte(c) % (WIRE_CLASSES + 1);
+}
+
 static void cook_file(struct recipes *c, struct wire_file *f)
 {
 	f->head.size = sizeof(*f);
@@ -247,12 +259,13 @@ static void cook(struct recipes *c, union record *r)
 	uint32_t what = byte(c);
 
 	memset(r, 0, sizeof(*r));
-	r->head.kind = (uint16_t)(WIRE_SYNC + what % 5);
+	r->head.kind = (uint16_t)(WIRE_SYNC + what % 6);
 	switch (r->head.kind) {
 	case WIRE_SYNC: cook_sync(c, &r->sync); break;
 	case WIRE_SLEEP: cook_sleep(c, &r->sleep); break;
 	case WIRE_REQUEST: cook_request(c, &r->request); break;
 	case WIRE_FOLLOW: cook_follow(c, &r->follow); break;
+	case WIRE_BIO: cook_bio(c, &r->bio); break;
 	default: cook_file(c, &r->file); break;
 	}
 	if (what >= 250) {

@@ -328,6 +328,77 @@ static void empty_flush(void)
 	has_leaf("app;fdatasync;db;flush.only;sda1", 100);
 }
 
+/* A disk without requests (dm-0, here as sdb) with a bio that ends sleep `seq`. */
+static void bio_fact(uint32_t tid, uint32_t seq, int64_t queued, int64_t flushed, int64_t done, uint16_t class)
+{
+	struct wire_bio b = {
+		.queued = at(queued), .done = at(done), .flushed = at(flushed), .tid = tid, .seq = seq, .disk = SDB,
+		.class = class,
+	};
+
+	send(&b, WIRE_BIO, sizeof(b));
+}
+
+static void bio_flush(void)
+{
+	begin();
+	bio_fact(APP, 0, 1010, 0, 1100, WIRE_FLUSH);
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .how = HOW_IRQ);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("a flush in a disk without requests, of which nothing else is known",
+		LEDGER(CAUSE_CPU, 25, CAUSE_FLUSH_ONLY, 85, CAUSE_UNKNOWN, 2, CAUSE_RUNQ, 8));
+	has_leaf("app;fdatasync;db;flush.only;sdb", 85);
+	ok(report.sync.flush_own_ns == 85 && !report.sync.unflushed, "it is a flush of the caller");
+}
+
+/* The first of its steps is over when the FLUSH below is; a request below explains what it can, the bio the rest. */
+static void bio_barrier(void)
+{
+	begin();
+	bio_fact(APP, 0, 1020, 1060, 1100, WIRE_WRITE_BARRIER);
+	REQUEST(.rq = 1, .done = 1100, .class = WIRE_WRITE_SYNC, .flags = REQUEST_NO_START,
+		.data = { .issue = 1090, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("a write with PREFLUSH in a disk without requests",
+		LEDGER(CAUSE_CPU, 25, CAUSE_UNKNOWN, 5, CAUSE_FLUSH_PRE, 40, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION, 2,
+		       CAUSE_RUNQ, 8));
+	has_leaf("app;fdatasync;db;device.write;sda1", 10);
+	has_leaf("app;fdatasync;db;device.write;sdb", 30);
+
+	begin();
+	bio_fact(APP, 0, 1020, 0, 1100, WIRE_WRITE_BARRIER);
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .how = HOW_IRQ);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("a write with PREFLUSH whose flush was not seen: it could be either",
+		LEDGER(CAUSE_CPU, 25, CAUSE_UNKNOWN, 87, CAUSE_RUNQ, 8));
+}
+
+/* Through whoever handles it: the innermost sleep's bio tells. */
+static void bio_of_a_worker(void)
+{
+	begin();
+	follow(KWORKER, "kworker/0:1-dm", TASK_KWORKER, 5);
+	SLEEP(.tid = KWORKER, .seq = 6, .off = 800, .wake = 850, .on = 860, .how = HOW_IRQ);
+	bio_fact(KWORKER, 7, 1030, 0, 1090, WIRE_FLUSH);
+	SLEEP(.tid = KWORKER, .seq = 7, .off = 1005, .wake = 1090, .on = 1095, .how = HOW_IRQ);
+	bio_fact(APP, 0, 1010, 0, 1099, WIRE_WRITE_SYNC);
+	SLEEP(.tid = APP, .off = 1015, .wake = 1100, .on = 1110, .waker = KWORKER, .how = HOW_TASK,
+	      .kind = TASK_KWORKER, .rq = 8, .done = 1 - T0);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("a bio that a worker waits for, within one that the caller waits for",
+		LEDGER(CAUSE_CPU, 30, CAUSE_UNKNOWN, 15, CAUSE_FLUSH_ONLY, 60, CAUSE_RUNQ, 15));
+}
+
+static void bio_of_another_sleep(void)
+{
+	begin();
+	bio_fact(APP, 1, 1010, 0, 1100, WIRE_FLUSH);
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .how = HOW_IRQ);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("the bio of another sleep says nothing", LEDGER(CAUSE_CPU, 25, CAUSE_UNKNOWN, 87, CAUSE_RUNQ, 8));
+}
+
 static void dispatched_flush(void)
 {
 	begin();
@@ -1007,6 +1078,7 @@ static void nonsense(void)
 	struct wire_request early = { .done = 10, .alloc = 11 };
 	struct wire_request endless = { .done = 10, .class = WIRE_CLASSES };
 	struct wire_request turned = { .done = 10, .pre = { .issue = 9, .done = 8 } };
+	struct wire_bio sooner = { .queued = 10, .done = 9 }, unheard = { .queued = 9, .done = 10, .class = WIRE_CLASSES };
 	struct wire_follow nobody = { .since = 5, .kind = 9 };
 	struct wire_file crowd = { .ino = 1, .n = WIRE_NAMES + 1 };
 	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 }, shorter = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT - 1 }, odd = { .kind = 33, .size = 8 },
@@ -1020,14 +1092,16 @@ static void nonsense(void)
 	send(&early, WIRE_REQUEST, sizeof(early));
 	send(&endless, WIRE_REQUEST, sizeof(endless));
 	send(&turned, WIRE_REQUEST, sizeof(turned));
+	send(&sooner, WIRE_BIO, sizeof(sooner));
+	send(&unheard, WIRE_BIO, sizeof(unheard));
 	send(&nobody, WIRE_FOLLOW, sizeof(nobody));
 	send(&crowd, WIRE_FILE, sizeof(crowd));
 	sync_feed(a, &cut);
 	sync_feed(a, &shorter);
 	sync_feed(a, &odd);
-	ok(sync_damaged(a) == 12, "twelve records that make no sense (%llu)", (unsigned long long)sync_damaged(a));
+	ok(sync_damaged(a) == 14, "fourteen records that make no sense (%llu)", (unsigned long long)sync_damaged(a));
 	sync_feed(a, &end);
-	ok(sync_damaged(a) == 12, "the records of recordings are no damage");
+	ok(sync_damaged(a) == 14, "the records of recordings are no damage");
 	sync_report(a, &report.sync, false);
 	ok(!report.sync.count, "none of them is a call");
 }
@@ -1260,6 +1334,10 @@ static void scenarios(void)
 	direct_write();
 	inserted_write();
 	empty_flush();
+	bio_flush();
+	bio_barrier();
+	bio_of_a_worker();
+	bio_of_another_sleep();
 	dispatched_flush();
 	shared_flush();
 	native_fua();
