@@ -7,6 +7,7 @@
  */
 #include "analyse/verdict.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "analyse/verdict_facts.h"
@@ -46,6 +47,23 @@ const struct hist *facts_flush_hist(const struct report_device *d)
 	return d->bio_based ? &d->op[OP_FLUSH].total : &d->op[OP_FLUSH].device;
 }
 
+/* A partition's disk has the partition's name, then a digit, or p and a digit. */
+bool facts_is_leg(const struct report_device *top, const struct report_device *d)
+{
+	size_t len = strlen(d->name);
+
+	for (char **s = top->slaves; s && *s; s++) {
+		const char *rest = *s + len;
+
+		if (strncmp(*s, d->name, len))
+			continue;
+		if (!*rest || (len && !isdigit((unsigned char)rest[-1]) && isdigit((unsigned char)*rest)) ||
+		    (*rest == 'p' && isdigit((unsigned char)rest[1])))
+			return true;
+	}
+	return false;
+}
+
 /* ---- facts ---- */
 
 static uint64_t op_time(const struct report_device *d, enum op_class c)
@@ -53,25 +71,48 @@ static uint64_t op_time(const struct report_device *d, enum op_class c)
 	return d->bio_based ? d->op[c].total.sum : d->op[c].device.sum;
 }
 
-/* Only what sync calls may wait for. A disk comes before what lies on it: it knows the device's time. */
-static const struct report_device *main_device(const struct report *r)
+/* Only what sync calls may wait for. */
+static uint64_t waited_time(const struct report_device *d)
 {
 	static const enum op_class waited_for[] = { OP_FLUSH, OP_WRITE_BARRIER, OP_WRITE_SYNC, OP_FUA };
+	uint64_t t = 0;
+
+	for (size_t c = 0; c < sizeof(waited_for) / sizeof(waited_for[0]); c++)
+		t += op_time(d, waited_for[c]);
+	return t;
+}
+
+/* Of those that have at least so much time, below another or with requests of their own: the one with most; NULL: none. */
+static const struct report_device *device_with(const struct report *r, const struct report_device *below, uint64_t least)
+{
 	const struct report_device *best = NULL;
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < r->n_devices; i++) {
 		const struct report_device *d = &r->device[i];
-		uint64_t t = 0;
+		uint64_t t = waited_time(d);
 
-		for (size_t c = 0; c < sizeof(waited_for) / sizeof(waited_for[0]); c++)
-			t += op_time(d, waited_for[c]);
-		if (!best || (best->bio_based && !d->bio_based && t) || (best->bio_based == d->bio_based && t > most)) {
+		if (t >= least && (!best || t > most) && (!below || !d->bio_based || facts_is_leg(below, d))) {
 			best = d;
 			most = t;
 		}
 	}
 	return best;
+}
+
+/*
+ * A disk comes before what lies on it, as it knows the device's time: but only if most of the time is spent there and not on
+ * the way to it.
+ */
+static const struct report_device *main_device(const struct report *r)
+{
+	const struct report_device *d = device_with(r, NULL, 0), *next = d;
+
+	for (size_t i = 0; i < r->n_devices && next && d->bio_based; i++) {
+		next = device_with(r, d, (waited_time(d) + TWICE - 1) / TWICE);
+		d = next ? next : d;
+	}
+	return d;
 }
 
 /* How many requests, FLUSHes left out, were in the device on average: Little's law. */

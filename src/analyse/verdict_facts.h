@@ -35,6 +35,9 @@ struct facts {
 
 const struct hist *facts_flush_hist(const struct report_device *d);
 
+/* Does the first send its bios on to the second, or to a partition of it? */
+bool facts_is_leg(const struct report_device *top, const struct report_device *d);
+
 /* Which group a cause belongs to in this run. */
 enum group facts_group(const struct facts *f, enum cause c);
 

@@ -17,8 +17,10 @@
 #define SLOW_NS		1000000ull
 /* A process or a kind of call that makes up so much is spoken of as if it were alone. */
 #define ALMOST_ALL	0.9
-/* A neighbour's share of the flush time that is worth a line. */
+/* A share of the time that is worth a line: a neighbour's of the flushes, that of a mirror's legs. */
 #define WORTH_A_LINE	0.05
+/* A leg of a mirror is the slow one when it takes so many times what the next takes. */
+#define TWICE		2
 #define CAUSES_SHOWN	6
 #define OTHERS_SHOWN	3
 
@@ -70,14 +72,17 @@ static void add_call(struct buf *b, const struct report_sync *s)
 
 /* ---- sentences ---- */
 
+/* Where the time is not the drive's but that of a disk on top of it, by its name. */
+static const char *the_drive(const struct facts *f)
+{
+	return f->dev && f->dev->bio_based ? f->dev->name : "the drive";
+}
+
 static void because_flush(const struct facts *f, struct buf *b)
 {
 	struct num n;
 
-	if (f->flush_p50)
-		buf_printf(b, "the drive takes %s to empty its write cache", dur(&n, f->flush_p50));
-	else
-		buf_str(b, "the drive takes long to empty its write cache");
+	buf_printf(b, "%s takes %s to empty its write cache", the_drive(f), f->flush_p50 ? dur(&n, f->flush_p50) : "long");
 	if (f->s->flush_foreign_ns > f->s->flush_own_ns)
 		buf_str(b, ", mostly for programs other than the one that waits");
 }
@@ -86,15 +91,17 @@ static void because_write(const struct facts *f, struct buf *b)
 {
 	struct num n;
 
-	buf_printf(b, "the drive takes %s for a write", f->write_p50 ? dur(&n, f->write_p50) : "long");
+	buf_printf(b, "%s takes %s for a write", the_drive(f), f->write_p50 ? dur(&n, f->write_p50) : "long");
 }
 
 static void because_fua(const struct facts *f, struct buf *b)
 {
 	struct num n;
-	uint64_t p50 = f->dev ? hist_quantile(&f->dev->op[OP_FUA].device, 0.5) : 0;
+	const struct report_op *op = f->dev ? &f->dev->op[OP_FUA] : NULL;
+	uint64_t p50 = op ? hist_quantile(f->dev->bio_based ? &op->total : &op->device, 0.5) : 0;
 
-	buf_printf(b, "the drive takes %s for a write that must not stay in its cache (FUA)", p50 ? dur(&n, p50) : "long");
+	buf_printf(b, "%s takes %s for a write that must not stay in its cache (FUA)", the_drive(f),
+		   p50 ? dur(&n, p50) : "long");
 }
 
 static void because_read(const struct facts *f, struct buf *b)
@@ -428,6 +435,57 @@ static void show_flushes(const struct facts *f, char ***to)
 	add(to, &b);
 }
 
+static bool flushes_matter_most(const struct facts *f)
+{
+	return f->ns[GROUP_FLUSH] >= f->ns[GROUP_WRITE] + f->ns[GROUP_FUA];
+}
+
+static uint64_t leg_mean(const struct facts *f, const struct report_device *d)
+{
+	struct report_op w;
+
+	if (flushes_matter_most(f))
+		return hist_mean(facts_flush_hist(d));
+	report_device_row(d, ROW_WRITE, &w);
+	return hist_mean(d->bio_based ? &w.total : &w.device);
+}
+
+/* A mirror waits for its slowest leg: is one much slower than all others? */
+static void show_slow_leg(const struct facts *f, const struct report_device *top, char ***to)
+{
+	const struct report_device *slow = NULL, *next = NULL;
+	struct buf b = { 0 };
+	struct num n, m;
+
+	for (size_t i = 0; i < f->r->n_devices; i++) {
+		const struct report_device *d = &f->r->device[i];
+
+		if (!facts_is_leg(top, d))
+			continue;
+		if (!slow || leg_mean(f, d) > leg_mean(f, slow)) {
+			next = slow;
+			slow = d;
+		} else if (!next || leg_mean(f, d) > leg_mean(f, next)) {
+			next = d;
+		}
+	}
+	if (!next || !leg_mean(f, next) || leg_mean(f, slow) < TWICE * leg_mean(f, next))
+		return;
+	buf_printf(&b, "%s lies on several disks, and %s is the slow one: a %s takes %s (mean) in it", top->name, slow->name,
+		   flushes_matter_most(f) ? "FLUSH" : "write", dur(&n, leg_mean(f, slow)));
+	buf_printf(&b, ", %s in %s", dur(&m, leg_mean(f, next)), next->name);
+	add(to, &b);
+}
+
+static void show_legs(const struct facts *f, char ***to)
+{
+	uint64_t waited = f->ns[GROUP_FLUSH] + f->ns[GROUP_WRITE] + f->ns[GROUP_FUA];
+
+	for (size_t i = 0; i < f->r->n_devices; i++)
+		if (waited && (double)waited >= WORTH_A_LINE * (double)ledger_sum(&f->s->ledger))
+			show_slow_leg(f, &f->r->device[i], to);
+}
+
 static void show_writes(const struct facts *f, char ***to)
 {
 	struct buf b = { 0 };
@@ -569,7 +627,7 @@ static void show_gaps(const struct facts *f, char ***to)
 static void show_evidence(const struct facts *f, char ***to)
 {
 	static void (*const shows[])(const struct facts *f, char ***to) = {
-		show_unsafe, show_calls, show_wall, show_causes, show_through, show_flushes, show_writes, show_depth, show_neighbours,
+		show_unsafe, show_calls, show_wall, show_causes, show_through, show_flushes, show_legs, show_writes, show_depth, show_neighbours,
 		show_settings, show_write_through, show_gaps,
 	};
 

@@ -530,11 +530,8 @@ int kernel_stat_read(const struct target *t, struct report_kernel *out)
 		return -ENODEV;
 	*out = (struct report_kernel){
 		.have = true,
-		/*
-		 * the kernel books flushes on the whole disk: a partition shows 0 for "not known"
-		 * 
-		 */
-		.have_flush = n > STAT_FLUSH_MS && !strcmp(t->name, t->disk),
+		/* booked on whole disks only, and not on those without requests: 0 there means "not known" */
+		.have_flush = n > STAT_FLUSH_MS && !strcmp(t->name, t->disk) && !t->bio_based,
 		.reads = f[STAT_READS],
 		.read_bytes = f[STAT_READ_SECTORS] * 512,
 		.read_ns = f[STAT_READ_MS] * NS_PER_MS,

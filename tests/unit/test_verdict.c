@@ -192,6 +192,54 @@ static void test_flush(void)
 	drop(r);
 }
 
+/* 100 FLUSHes in a mirror of two legs. */
+static struct report *mirror(uint64_t first_ns, uint64_t second_ns)
+{
+	struct report *r = start();
+	struct report_device *d = add_device(r, "md0", "write back");
+
+	d->bio_based = true;
+	d->kernel.have_flush = false;
+	strv_add(&d->slaves, xstrdup("nvme0n1p2"));
+	strv_add(&d->slaves, xstrdup("sdb1"));
+	ops(d, OP_FLUSH, 100, first_ns > second_ns ? first_ns : second_ns);
+	ops(add_device(r, "nvme0n1", "write back"), OP_FLUSH, 100, first_ns);
+	ops(add_device(r, "sdb", "write back"), OP_FLUSH, 100, second_ns);
+	spend(r, CAUSE_FLUSH_ONLY, 910);
+	spend(r, CAUSE_CPU, 90);
+	return r;
+}
+
+static void test_stacks(void)
+{
+	struct report *r = mirror(1 * MS, 9 * MS);
+
+	judged(r, "device-flush", "flush", "a mirror with a slow leg");
+	ok(says(r->verdict.evidence, "md0 lies on several disks, and sdb is the slow one: a FLUSH takes 9.00 ms (mean) in it, "
+				     "1.00 ms in nvme0n1"), "the leg is named");
+	ok(says(r->verdict.evidence, "sdb did 100 FLUSHes"), "and the disk that it is about");
+	drop(r);
+
+	r = mirror(9 * MS, 8 * MS);
+	judged(r, "device-flush", "flush", "a mirror with equal legs");
+	ok(!says(r->verdict.evidence, "slow one"), "has no slow one");
+	drop(r);
+
+	r = mirror(20 * US, 30 * US);
+	ops(&r->device[0], OP_FLUSH, 100, 9 * MS);
+	judged(r, "device-flush", "flush", "a disk that is slow itself, not those below it");
+	ok(strstr(r->verdict.sentence, "md0 takes"), "is named in the sentence");
+	ok(says(r->verdict.evidence, "md0 did 200 FLUSHes") && !says(r->verdict.evidence, "kernel itself"),
+	   "the kernel doesn't count its FLUSHes");
+	drop(r);
+
+	r = mirror(1 * MS, 2 * MS);
+	strv_add(&r->device[1].slaves, xstrdup("md0"));
+	r->device[1].bio_based = r->device[2].bio_based = true;
+	strv_add(&r->device[2].slaves, xstrdup("nvme0n1"));
+	expect(r, "device-flush", "flush", "disks that lie on each other in a circle");
+}
+
 static struct report *in_a_queue(uint64_t others, uint64_t flush_ns, uint64_t write_ns)
 {
 	struct report *r = start();
@@ -549,7 +597,7 @@ static void test_sparse(void)
 
 	r = slow_flush();
 	add_device(r, "dm-0", "write back")->bio_based = true;
-	ops(&r->device[1], OP_FLUSH, 1000, 9 * MS);
+	ops(&r->device[1], OP_FLUSH, 100, 9 * MS);
 	judged(r, "device-flush", "flush", "dm on a disk");
 	ok(strstr(r->verdict.sentence, "7.00 ms") != NULL, "the disk's times count");
 	drop(r);
@@ -575,6 +623,7 @@ static void test_same_bytes(void)
 int main(void)
 {
 	test_flush();
+	test_stacks();
 	test_busy();
 	test_device();
 	test_kernel_and_host();
