@@ -93,7 +93,7 @@ static int required_missing(const struct probe_row *row, const struct plan_entry
 {
 	const char *why = "no rung is left";
 
-	if (code == -EPERM && kernel_confidential())
+	if (pe->state != PROBE_ABSENT && kernel_confidential())
 		return err_set(e, EPERM, EXIT_KERNEL_CANNOT,
 			       "the kernel is locked down (confidentiality), so that no tracing program may read its memory: "
 			       "boot with lockdown=integrity or without lockdown");
