@@ -3,9 +3,10 @@
 #
 #   make            build into $(O)         make demo     profile 500 SQLite inserts on this machine's disk
 #   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
+#   make check-kernels [KERNELS="6.1 7.2"]   what it runs in QEMU with Debian's kernels, as a table
 #   V=1 full command lines   O=DIR build directory   SAN=1 address and undefined-behaviour sanitizers
 #
-# demo and check install what is missing first (scripts/setup).
+# demo, check and check-kernels install what is missing first (scripts/setup).
 
 O ?= build
 PREFIX ?= /usr/local
@@ -50,7 +51,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all tests check demo install uninstall clean setup-build setup-test setup-demo golden-update
+.PHONY: all tests check check-kernels demo install uninstall clean setup-build setup-test setup-demo golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -131,6 +132,11 @@ setup-build setup-test setup-demo: setup-%:
 check: setup-test
 	@$(MAKE) --no-print-directory tests
 	@BUILD=$(abspath $(O)) scripts/check $(UNITS) tests
+
+# what "make check" runs of tests/vm, as a table: KERNELS="6.1 7.2" for some
+check-kernels: setup-test
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(KERNELS)
 
 demo: setup-demo
 	@$(MAKE) --no-print-directory all
