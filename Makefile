@@ -4,6 +4,7 @@
 #   make            build into $(O)         make demo     profile 500 SQLite inserts on this machine's disk
 #   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
 #   make check-kernels [KERNELS="6.1 7.2"]   what it runs in QEMU with Debian's kernels, as a table
+#   make check-btf   have Debian's kernels what the BPF programs use? Without booting them
 #   V=1 full command lines   O=DIR build directory   SAN=1 address and undefined-behaviour sanitizers
 #
 # demo, check and check-kernels install what is missing first (scripts/setup).
@@ -51,7 +52,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all tests check check-kernels demo install uninstall clean setup-build setup-test setup-demo golden-update
+.PHONY: all tests check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -109,6 +110,40 @@ $(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
 	$(say) UNIT $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -Itests/unit -Isrc/collect -Isrc/render -Isrc/analyse -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
 
+# holds kernels against the programs by their types, see scripts/check-btf; under the sanitizers, since it reads anything
+BTF_SRCS := $(filter-out tests/btf/forge.c tests/btf/sample.bpf.c,$(wildcard tests/btf/*.c))
+BTF_USES := src/probe/table.c src/probe/constants.c src/base/mem.c src/base/buf.c
+
+$(O)/tests/btfcheck: $(BTF_SRCS) $(BTF_USES) $(wildcard tests/btf/*.h src/probe/*.h) bpf/config.h bpf/wire.h
+	@mkdir -p $(@D)
+	$(say) BTFCHECK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(filter %.c,$^) -o $@ $(LIB_LIBS)
+
+$(O)/tests/btfforge: tests/btf/forge.c
+	@mkdir -p $(@D)
+	$(say) FORGE $@
+	$(Q)$(CC) $(ALL_CFLAGS) $< -o $@ $(LIB_LIBS)
+
+$(O)/tests/btfsample.o: tests/btf/sample.bpf.c
+	@mkdir -p $(@D)
+	$(say) BPF $@
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 $(WARN) -c $< -o $@
+
+# the BPF side for each architecture
+BTF_ARCHS := x86 arm64
+define btf_object
+$(O)/btf/$(1)/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $$(@D)
+	$$(say) BPF $$@
+	$$(Q)$$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(1) -Ivmlinux -Ibpf $$(WARN) -MMD -MP -c $$< -o $$@
+
+$(O)/btf/$(1).o: $(BPF_SRCS:bpf/%.c=$(O)/btf/$(1)/%.o)
+	$$(say) LINK-BPF $$@
+	$$(Q)$$(BPFTOOL) gen object $$@ $$^
+endef
+$(foreach arch,$(BTF_ARCHS),$(eval $(call btf_object,$(arch))))
+BTF_TESTS := $(BTF_ARCHS:%=$(O)/btf/%.o) $(O)/tests/btfcheck $(O)/tests/btfforge $(O)/tests/btfsample.o
+
 $(O)/tests/rigd: tests/rig/rigd.c
 	@mkdir -p $(@D)
 	$(say) RIG $@
@@ -121,7 +156,7 @@ $(O)/tests/forge: tests/golden/forge.c $(filter-out $(O)/src/main.o $(O)/src/cmd
 	$(say) FORGE $@
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LIB_LIBS)
 
-tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd $(O)/tests/forge
+tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
 
 # ---- what people run ----
 
@@ -137,6 +172,13 @@ check: setup-test
 check-kernels: setup-test
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(KERNELS)
+
+# Kernels that need not run: all that scripts/vm can fetch, and the running one
+check-btf: setup-test
+	@$(MAKE) --no-print-directory btf-tests
+	@BUILD=$(abspath $(O)) scripts/check-btf --fetch
+
+btf-tests: $(BTF_TESTS)
 
 demo: setup-demo
 	@$(MAKE) --no-print-directory all
@@ -159,4 +201,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d
+-include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d $(wildcard $(O)/btf/*/*.d)

@@ -87,6 +87,17 @@ static void take(struct bt_config *cfg, const char *name, unsigned int value)
 			cfg->op_class[value] = op_names[i].class;
 }
 
+const char *constants_enumerator(size_t i)
+{
+	if (i < COUNT(bit_names))
+		return bit_names[i].enumerator;
+	i -= COUNT(bit_names);
+	if (i < COUNT(value_names))
+		return value_names[i].enumerator;
+	i -= COUNT(value_names);
+	return i < COUNT(op_names) ? op_names[i].enumerator : NULL;
+}
+
 static bool worth_a_look(const char *name)
 {
 	return !strncmp(name, "REQ_", 4) || !strncmp(name, "__RQF_", 6) || !strncmp(name, "__REQ_", 6);
