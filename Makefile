@@ -31,7 +31,7 @@ Q := @
 say = @printf '  %-8s %s\n'
 endif
 
-LIBS := libbpf libelf zlib libzstd jansson mount sqlite3 ncursesw
+LIBS := libbpf libelf zlib libzstd jansson sqlite3 ncursesw
 # expanded when a rule needs it: scripts/setup may have to install pkg-config and the libraries first
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
 LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm

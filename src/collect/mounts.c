@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
-#include <libmount/libmount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +9,15 @@
 #include <unistd.h>
 
 #include "mem.h"
+#include "mountinfo.h"
 #include "sysfs.h"
 
-static struct libmnt_table *mount_table(void)
+static void read_mounts(struct mount_table *t)
 {
 	char *path = xasprintf("%s/self/mountinfo", proc_root());
-	struct libmnt_table *table = mnt_new_table_from_file(path);
 
+	mount_table_read(path, t);
 	free(path);
-	return table;
 }
 
 /*
@@ -44,12 +43,26 @@ static int mount_id(const char *path)
 	return id;
 }
 
+/* A root that the kernel mounted itself is /dev/root, which no /dev has: the kernel's command line says what it is. */
+static void root_source(char source[BLOCK_NAME_LEN])
+{
+	char *path = xasprintf("%s/cmdline", proc_root()), *text = file_text(path), *save = NULL;
+
+	for (char *w = text ? strtok_r(text, " \n", &save) : NULL; w; w = strtok_r(NULL, " \n", &save)) {
+		if (!strncmp(w, "root=/dev/", 10) && strlen(w + 5) < BLOCK_NAME_LEN)
+			strcpy(source, w + 5);
+	}
+	free(text);
+	free(path);
+}
+
 /*
  * The kernel name for a device as mountinfo names it: /dev/sda1, /dev/mapper/x, also when this /dev
  * lacks it.
  */
 static bool source_name(const char *source, char name[BLOCK_NAME_LEN])
 {
+	char root[BLOCK_NAME_LEN] = "/dev/root";
 	unsigned int major, minor;
 	struct stat st;
 
@@ -57,6 +70,10 @@ static bool source_name(const char *source, char name[BLOCK_NAME_LEN])
 		return false;
 	if (stat(source, &st) == 0 && S_ISBLK(st.st_mode))
 		return block_name(major(st.st_rdev), minor(st.st_rdev), name);
+	if (!strcmp(source, root)) {
+		root_source(root);
+		source = root;
+	}
 	if (strlen(source + 5) >= BLOCK_NAME_LEN)
 		return false;
 	strcpy(name, source + 5);
@@ -109,25 +126,21 @@ static char **joined_names(const char *source)
 }
 
 /* The block devices of a file system, by its number or, when that is anonymous, by its source. */
-static char **fs_names(struct libmnt_fs *fs)
+static char **fs_names(const struct mount_entry *m)
 {
-	const char *source = mnt_fs_get_source(fs), *type = mnt_fs_get_fstype(fs);
-	dev_t dev = mnt_fs_get_devno(fs);
 	char name[BLOCK_NAME_LEN];
 	char **names = NULL;
 
-	if (major(dev)) {
-		if (block_name(major(dev), minor(dev), name))
+	if (m->major) {
+		if (block_name(m->major, m->minor, name))
 			strv_add(&names, xstrdup(name));
 		return names;
 	}
-	if (!source || !type)
+	if (!strcmp(m->fstype, "bcachefs"))
+		return joined_names(m->source);
+	if (!source_name(m->source, name))
 		return NULL;
-	if (!strcmp(type, "bcachefs"))
-		return joined_names(source);
-	if (!source_name(source, name))
-		return NULL;
-	if (!strcmp(type, "btrfs"))
+	if (!strcmp(m->fstype, "btrfs"))
 		names = btrfs_names(name);
 	if (!names)
 		strv_add(&names, xstrdup(name));
@@ -138,10 +151,10 @@ static char **fs_names(struct libmnt_fs *fs)
  * Folders of an overlay option, where `:` parts them and a backslash guards one that is part of a
  * name.
  */
-static void add_folders(char ***v, const char *text, size_t len)
+static void add_folders(char ***v, const char *text)
 {
+	size_t len = strlen(text), n = 0;
 	char *one = xcalloc(len + 1, 1);
-	size_t n = 0;
 
 	for (size_t i = 0; i <= len; i++) {
 		if (i < len && text[i] == '\\' && i + 1 < len) {
@@ -162,57 +175,44 @@ static void add_folders(char ***v, const char *text, size_t len)
  * Writes and syncs go to the upper folder; without one the overlay only reads, from the lower ones.
  * 
  */
-static char **overlay_folders(struct libmnt_fs *fs)
+static char **overlay_folders(const struct mount_entry *m)
 {
 	static const char *const options[] = { "upperdir", "lowerdir" };
 	char **folders = NULL, *value;
-	size_t len;
 
 	for (size_t i = 0; i < 2 && !folders; i++) {
-		if (mnt_fs_get_option(fs, options[i], &value, &len) == 0 && value)
-			add_folders(&folders, value, len);
+		value = mount_option(m, options[i]);
+		if (value)
+			add_folders(&folders, value);
+		free(value);
 	}
 	return folders;
 }
 
-static struct libmnt_fs *mount_by_id(struct libmnt_table *table, int id)
+static void origin_of(const struct mount_entry *m, struct mount_origin *out)
 {
-	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
-	struct libmnt_fs *fs = NULL, *found = NULL;
-
-	while (iter && !found && mnt_table_next_fs(table, iter, &fs) == 0)
-		found = mnt_fs_get_id(fs) == id ? fs : NULL;
-	mnt_free_iter(iter);
-	return found;
+	*out = (struct mount_origin){ .fstype = xstrdup(m->fstype), .source = xstrdup(m->source) };
+	if (!strcmp(m->fstype, "overlay"))
+		out->below = overlay_folders(m);
+	else
+		out->names = fs_names(m);
 }
 
 int mount_origin(const char *path, struct mount_origin *out)
 {
-	struct libmnt_table *table;
-	struct libmnt_fs *fs;
-	int id, ret = -ENOENT;
+	int id = mount_id(path), ret = -ENOENT;
+	struct mount_table t;
 
-	id = mount_id(path);
 	if (id < 0)
 		return id;
-	table = mount_table();
-	if (!table)
-		return -ENOENT;
-	fs = mount_by_id(table, id);
-	if (fs) {
-		const char *type = mnt_fs_get_fstype(fs);
-
-		*out = (struct mount_origin){
-			.fstype = xstrdup(type ? type : "an unknown file system"),
-			.source = xstrdup(mnt_fs_get_source(fs)),
-		};
-		if (!strcmp(out->fstype, "overlay"))
-			out->below = overlay_folders(fs);
-		else
-			out->names = fs_names(fs);
-		ret = 0;
+	read_mounts(&t);
+	for (size_t i = 0; i < t.n && ret; i++) {
+		if (t.mounts[i].id == id) {
+			origin_of(&t.mounts[i], out);
+			ret = 0;
+		}
 	}
-	mnt_unref_table(table);
+	mount_table_free(&t);
 	return ret;
 }
 
@@ -225,23 +225,21 @@ void mount_origin_free(struct mount_origin *o)
 	*o = (struct mount_origin){ 0 };
 }
 
-static bool has_option(struct libmnt_fs *fs, const char *name, const char *value)
+static bool has_option(const struct mount_entry *m, const char *name, const char *value)
 {
-	char *text = NULL;
-	size_t len = 0;
+	char *text = mount_option(m, name);
+	bool has = text && (!value || !strcmp(text, value));
 
-	if (mnt_fs_get_option(fs, name, &text, &len))
-		return false;
-	return !value || (text && len == strlen(value) && !strncmp(text, value, len));
+	free(text);
+	return has;
 }
 
 /* ext4 shows `barrier` in its options only when it is off, and in its own file always. */
-static char *ext4_options(struct libmnt_fs *fs)
+static char *ext4_options(const struct mount_entry *m)
 {
-	dev_t dev = mnt_fs_get_devno(fs);
 	char name[BLOCK_NAME_LEN], *path, *text;
 
-	if (!block_name(major(dev), minor(dev), name))
+	if (!block_name(m->major, m->minor, name))
 		return NULL;
 	path = xasprintf("%s/fs/ext4/%s/options", proc_root(), name);
 	text = file_text(path);
@@ -274,16 +272,16 @@ static bool has_barrier_choice(const char *type)
 	return false;
 }
 
-static char *barrier_text(struct libmnt_fs *fs, const char *type)
+static char *barrier_text(const struct mount_entry *m)
 {
 	bool off;
 
-	if (!has_barrier_choice(type))
+	if (!has_barrier_choice(m->fstype))
 		return NULL;
-	off = has_option(fs, "nobarrier", NULL) || has_option(fs, "barrier", "0") ||
-	      has_option(fs, "fsync_mode", "nobarrier");
-	if (!strncmp(type, "ext", 3)) {
-		char *text = ext4_options(fs);
+	off = has_option(m, "nobarrier", NULL) || has_option(m, "barrier", "0") ||
+	      has_option(m, "fsync_mode", "nobarrier");
+	if (!strncmp(m->fstype, "ext", 3)) {
+		char *text = ext4_options(m);
 
 		if (text && has_line(text, "nobarrier"))
 			off = true;
@@ -307,29 +305,19 @@ static bool within(const char *root, const char *top)
  * only when no other one of the same file system shows the same files or more. Of equals the first
  * is told.
  */
-static bool is_repeated(struct libmnt_table *table, struct libmnt_fs *fs)
+static bool is_repeated(const struct mount_table *t, const struct mount_entry *m)
 {
-	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
-	const char *root = mnt_fs_get_root(fs), *top;
-	struct libmnt_fs *other = NULL;
-	bool repeated = false, before = true;
-
-	while (iter && root && !repeated && mnt_table_next_fs(table, iter, &other) == 0) {
-		if (other == fs) {
-			before = false;
-			continue;
-		}
-		top = mnt_fs_get_root(other);
-		if (mnt_fs_get_devno(other) == mnt_fs_get_devno(fs) && top && within(root, top))
-			repeated = before || strcmp(root, top) != 0;
+	for (const struct mount_entry *o = t->mounts; o < t->mounts + t->n; o++) {
+		if (o != m && o->major == m->major && o->minor == m->minor && within(m->root, o->root) &&
+		    (o < m || strcmp(m->root, o->root)))
+			return true;
 	}
-	mnt_free_iter(iter);
-	return repeated;
+	return false;
 }
 
-static bool is_on(struct libmnt_fs *fs, char *const *names)
+static bool is_on(const struct mount_entry *m, char *const *names)
 {
-	char **own = fs_names(fs);
+	char **own = fs_names(m);
 	bool on = false;
 
 	for (size_t i = 0; own && own[i]; i++)
@@ -340,43 +328,35 @@ static bool is_on(struct libmnt_fs *fs, char *const *names)
 
 void mounts_of(char *const *names, struct report_device *d)
 {
-	struct libmnt_table *table = mount_table();
-	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
-	struct libmnt_fs *fs = NULL;
+	struct mount_table t;
 
-	while (table && iter && mnt_table_next_fs(table, iter, &fs) == 0) {
-		const char *type = mnt_fs_get_fstype(fs), *dir = mnt_fs_get_target(fs);
-		struct report_mount *m;
+	read_mounts(&t);
+	for (const struct mount_entry *m = t.mounts; m < t.mounts + t.n; m++) {
+		struct report_mount *r;
 
-		if (!type || !dir || !is_on(fs, names) || is_repeated(table, fs))
+		if (!is_on(m, names) || is_repeated(&t, m))
 			continue;
-		m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
-		m->dir = xstrdup(dir);
-		m->fstype = xstrdup(type);
-		m->options = xstrdup(mnt_fs_get_options(fs));
-		m->barrier = barrier_text(fs, type);
+		r = grow((void **)&d->mounts, &d->n_mounts, sizeof(*r));
+		r->dir = xstrdup(m->dir);
+		r->fstype = xstrdup(m->fstype);
+		r->options = xstrdup(m->options);
+		r->barrier = barrier_text(m);
 	}
-	mnt_free_iter(iter);
-	mnt_unref_table(table);
+	mount_table_free(&t);
 }
 
 void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
 {
-	struct libmnt_table *table = mount_table();
-	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
-	struct libmnt_fs *fs = NULL;
+	struct mount_table t;
+	char **names;
 
-	while (table && iter && mnt_table_next_fs(table, iter, &fs) == 0) {
-		const char *type = mnt_fs_get_fstype(fs), *dir = mnt_fs_get_target(fs);
-		dev_t dev = mnt_fs_get_devno(fs);
-		char **names;
-
-		if (!type || !dir || is_repeated(table, fs))
+	read_mounts(&t);
+	for (const struct mount_entry *m = t.mounts; m < t.mounts + t.n; m++) {
+		if (is_repeated(&t, m))
 			continue;
-		names = fs_names(fs);
-		each(ctx, &(struct mounted){ major(dev), minor(dev), dir, type, names });
+		names = fs_names(m);
+		each(ctx, &(struct mounted){ m->major, m->minor, m->dir, m->fstype, names });
 		strv_free(names);
 	}
-	mnt_free_iter(iter);
-	mnt_unref_table(table);
+	mount_table_free(&t);
 }

@@ -568,6 +568,24 @@ static void test_mounts(void)
 	mounts("nvme99n1", "", "mounts: none");
 }
 
+/* What is odd in mountinfo; lines that are none must not hide those after them. */
+static void test_odd_mounts(void)
+{
+	put("proc/cmdline", "root=/dev/nfs quiet root=/dev/btb ro\n");
+	put("proc/self/mountinfo", "20 1 0:40 / / ro - btrfs /dev/root rw,subvol=/\n");
+	mounts("btb", "/:btrfs:ro,subvol=/:barrier", "mounts: /dev/root is what the command line says; ro of one is ro");
+	put("proc/self/mountinfo", "\n20 1 8:161\n21 1 8:161 / /x rw\n22 1 8:161 / /y rw - ext4\n x - y z\n26 1 8:161 - ext4 /dev/bta1 rw\n"
+	    "23 1 0:9 / /z rw,noexec -  \n24 1 0:50 / /tmp rw,size=4k - tmpfs  rw\n"
+	    "25 1 8:161 / /a\\134\\011\\9\\12 rw,rw,roar shared:1 master:2 - ext4 /dev/bta1 rw,barrier=1,x=a\\054nobarrier,rota\n");
+	mounts("bta1", "/a\\\t\\9\\12:ext4:rw,roar,barrier=1,x=a,nobarrier,rota:barrier",
+	       "mounts: cut lines, an empty source, escapes and what only looks like one, a comma in a value");
+	put("proc/self/mountinfo", "20 1 8:161 / /a rw - ext3 /dev/bta1 rw,barrier=0,barrier=1,barriers\n");
+	mounts("bta1", "/a:ext3:rw,barrier=0,barrier=1,barriers:barrier", "mounts: the last of two options counts");
+	put("proc/self/mountinfo", "20 1 8:161 / /a rw - ext3 /dev/bta1\n");
+	mounts("bta1", "/a:ext3:rw:barrier", "mounts: no options of the file system");
+	put("proc/self/mountinfo", mountinfo);
+}
+
 static void test_stat(void)
 {
 	struct targets disk = one("bta"), part = one("bta1"), old = one("btb"),
@@ -671,6 +689,7 @@ int main(void)
 	test_facts_disk();
 	test_facts_others();
 	test_mounts();
+	test_odd_mounts();
 	test_stat();
 	test_delta();
 	test_all();
