@@ -5,7 +5,10 @@
 #   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
 #   make check-kernels [KERNELS="6.1 7.2"]   what it runs in QEMU with Debian's kernels, as a table
 #   make check-btf   have Debian's kernels what the BPF programs use? Without booting them
+#   make static     one file that needs no library: $(O)/static/ARCH/barriertrace
+#   make dist       such files for x86_64 and arm64 in $(O)/dist, with their sizes and SHA-256 sums
 #   V=1 full command lines   O=DIR build directory   SAN=1 address and undefined-behaviour sanitizers
+#   ARCH=arm64 for another architecture than this machine's (static; scripts/setup cross installs what it takes)
 #
 # demo, check and check-kernels install what is missing first (scripts/setup).
 
@@ -21,7 +24,10 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra
 INCLUDES := -Isrc -Isrc/base -Ibpf -I$(O)/gen
 VERSION := $(shell cat VERSION)
-ARCH := $(subst aarch64,arm64,$(subst x86_64,x86,$(shell uname -m)))
+HOST_ARCH := $(subst aarch64,arm64,$(shell uname -m))
+ARCH ?= $(HOST_ARCH)
+BPF_ARCH := $(subst x86_64,x86,$(ARCH))
+TRIPLET := $(subst arm64,aarch64,$(ARCH))-linux-gnu
 
 ifeq ($(V),1)
 Q :=
@@ -36,9 +42,26 @@ LIBS := libbpf libelf zlib libzstd jansson sqlite3 ncursesw
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
 LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
 
+# A static build (a make of its own, see below): the C library's warnings about what a static program can't do are errors.
+# Its bytes must not depend on where it is built: no paths, no debug information.
+ifeq ($(STATIC),1)
+STATIC_CFLAGS := -DBT_STATIC -fPIE
+LIB_LIBS = $(shell $(PKG_CONFIG) --static --libs $(LIBS)) -lm
+LDFLAGS += -static-pie -s -Wl,--fatal-warnings -Wl,--build-id=none -Wl,--wrap=dlopen
+endif
+ifneq ($(ARCH),$(HOST_ARCH))
+SYSROOT := $(shell scripts/sysroot --where $(ARCH))
+ifeq ($(origin CC),default)
+CC := $(TRIPLET)-gcc
+endif
+CC += --sysroot=$(SYSROOT)
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig $(PKG_CONFIG)
+endif
+HERE_MAP := -ffile-prefix-map=$(CURDIR)=.
+
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
-	     $(if $(filter 1,$(SAN)),$(SAN_FLAGS))
+	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS))
 
 SRCS := $(sort $(wildcard src/*.c src/*/*.c))
 LIB_SRCS := $(filter-out src/main.c,$(SRCS))
@@ -52,7 +75,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all tests check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo golden-update
+.PHONY: all static dist static-x86_64 static-arm64 tests check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -62,7 +85,7 @@ all: $(O)/barriertrace $(O)/barriertrace.1
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(say) BPF $@
-	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf $(WARN) -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Ibpf $(HERE_MAP) $(WARN) -MMD -MP -c $< -o $@
 
 $(O)/bpf/barriertrace.o: $(BPF_OBJS)
 	$(say) LINK-BPF $@
@@ -86,6 +109,18 @@ $(O)/src/render/assets.o $(O)/san/src/render/assets.o: $(wildcard src/render/ass
 $(O)/barriertrace: $(OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIB_LIBS)
+
+# Objects of their own, for another machine perhaps: hence a second make.
+static:
+	@$(MAKE) --no-print-directory O=$(O)/static/$(ARCH) STATIC=1 ARCH=$(ARCH) $(O)/static/$(ARCH)/barriertrace
+
+DIST_ARCHS := x86_64 arm64
+
+dist: $(DIST_ARCHS:%=static-%)
+	@scripts/dist $(O) $(VERSION) $(DIST_ARCHS)
+
+$(DIST_ARCHS:%=static-%): static-%:
+	@$(MAKE) --no-print-directory static ARCH=$*
 
 # the options in the man page and the completion come from the tables that the program itself reads
 $(O)/barriertrace.1: docs/barriertrace.1.in $(O)/barriertrace

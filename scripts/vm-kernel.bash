@@ -32,26 +32,28 @@ private_apt() {
 		-o Acquire::Languages=none -o APT::Get::List-Cleanup=false "$@"
 }
 
-# The suite's kernels as "package version": its signed lists are fetched when they are a day old.
-suite_kernels() { # SUITE
+# Its signed lists are fetched when they are a day old. False: there are none.
+fresh_lists() { # SUITE
 	local dir=$CACHE/apt/$1 label=Debian uri
-	local list=$dir/kernels.$DEB_ARCH
+	local stamp=$dir/lists.$DEB_ARCH
 	[[ $1 != *-security ]] || label=Debian-Security
-	if [[ $(find "$list" -mmin -$LISTS_MINUTES 2>/dev/null) ]]; then
-		cat "$list"
-		return
-	fi
+	[[ ! $(find "$stamp" -mmin -$LISTS_MINUTES 2>/dev/null) ]] || return 0
 	uri=$(mirror $label)
-	if [[ $uri ]]; then
-		mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
-		echo "deb [signed-by=$KEYRING] $uri $1 main" >"$dir/sources.list"
-		if private_apt "$1" apt-get update >"$dir/log" 2>&1 && ! grep -q '^[WE]:' "$dir/log"; then
-			private_apt "$1" apt-cache dumpavail | awk -v arch="$DEB_ARCH" '
-				/^Package: / { p = $2 }
-				/^Version: / { v = $2 }
-				/^$/ && p ~ "^linux-image-[0-9].*-" arch "$" && p !~ /-(dbg|unsigned)/ { print p, v; p = "" }' >"$list.new"
-			mv "$list.new" "$list"
-		fi
+	[[ $uri ]] || return
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	echo "deb [signed-by=$KEYRING] $uri $1 main" >"$dir/sources.list"
+	private_apt "$1" apt-get update >"$dir/log" 2>&1 && ! grep -q '^[WE]:' "$dir/log" && : >"$stamp"
+}
+
+# The suite's kernels as "package version"
+suite_kernels() { # SUITE
+	local list=$CACHE/apt/$1/kernels.$DEB_ARCH
+	if fresh_lists "$1" && [[ ! $list -nt $CACHE/apt/$1/lists.$DEB_ARCH ]]; then
+		private_apt "$1" apt-cache dumpavail | awk -v arch="$DEB_ARCH" '
+			/^Package: / { p = $2 }
+			/^Version: / { v = $2 }
+			/^$/ && p ~ "^linux-image-[0-9].*-" arch "$" && p !~ /-(dbg|unsigned)/ { print p, v; p = "" }' >"$list.new"
+		mv "$list.new" "$list"
 	fi
 	[[ ! -e $list ]] || cat "$list"
 }

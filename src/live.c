@@ -195,17 +195,42 @@ bool live_possible(void)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term || !*term || !strcmp(term, "dumb"))
 		return false;
-	if (setupterm(term, STDOUT_FILENO, &err))
+	if (setupterm(term, STDOUT_FILENO, &err)) {
+		log_note("no live screen: this machine has no terminfo %s%s", err < 0 ? "at all" : "for TERM=",
+			 err < 0 ? "" : term);
 		return false;
+	}
 	can = cursor_address && clear_screen;
 	del_curterm(cur_term);
 	return can;
 }
 
-/* Of the locale only what a character is: numbers and dates stay as they are. */
+static bool names_utf8(void)
+{
+	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *v = getenv(variables[i]);
+
+		if (v && *v)
+			return strcasestr(v, "UTF-8") || strcasestr(v, "utf8");
+	}
+	return false;
+}
+
+/*
+ * Of the locale only what a character is: numbers and dates stay as they are. C.UTF-8 is in the C library itself, for
+ * machines that don't have the locale's own files. For another charset the C library would load a converter, which a
+ * static build must not, and we draw with ASCII anyway.
+ */
 static bool utf8_terminal(void)
 {
-	return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
+	if (setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8"))
+		return true;
+	if (names_utf8() && setlocale(LC_CTYPE, "C.UTF-8"))
+		return true;
+	setlocale(LC_CTYPE, "C");
+	return false;
 }
 
 int live_new(bool ascii, struct live **out, struct err *e)

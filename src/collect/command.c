@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "accounts.h"
+#include "log.h"
 #include "mem.h"
 
 /* What went wrong in the child, as it crosses the pipe. */
@@ -119,24 +120,20 @@ static char **user_env(const struct passwd *pw)
 static const struct passwd *account(uid_t uid)
 {
 	const char *name = getenv("SUDO_USER");
-	const struct passwd *pw = name ? getpwnam(name) : NULL;
+	const struct passwd *pw = name ? account_by_name(name) : NULL;
 
-	return pw && pw->pw_uid == uid ? pw : getpwuid(uid);
+	return pw && pw->pw_uid == uid ? pw : account_by_uid(uid);
 }
 
 static void list_groups(struct identity *id, const struct passwd *pw)
 {
-	int n = 64;
-
-	id->groups = xcalloc((size_t)n, sizeof(*id->groups));
-	if (!pw) {
-		id->groups[0] = id->gid;
-		id->n_groups = 1;
+	if (pw) {
+		id->n_groups = account_groups(pw->pw_name, id->gid, &id->groups);
 		return;
 	}
-	while (getgrouplist(pw->pw_name, id->gid, id->groups, &n) < 0)
-		id->groups = xrealloc(id->groups, (size_t)n * sizeof(*id->groups));
-	id->n_groups = n;
+	id->groups = xcalloc(1, sizeof(*id->groups));
+	id->groups[0] = id->gid;
+	id->n_groups = 1;
 }
 
 /* Root by sudo or pkexec: the person behind it. Root in person: nobody else. */
@@ -167,6 +164,9 @@ static int person_behind_root(struct identity *id, struct err *e)
 	id->gid = pkexec || !group ? pw->pw_gid : gid;
 	list_groups(id, pw);
 	id->env = pw ? user_env(pw) : NULL;
+	if (!pw && ACCOUNTS_ARE_FILES)
+		log_note("note: user %u is not in /etc/passwd, and a static build looks nowhere else: the command runs without "
+			 "the user's further groups and home", uid);
 	return 0;
 }
 

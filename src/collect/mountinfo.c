@@ -68,7 +68,7 @@ static bool parse(char *line, struct mount_entry *m)
 	char *second = strstr(line, " - ");
 	int at = 0;
 
-	if (!second || sscanf(line, "%d %*d %u:%u %n", &m->id, &m->major, &m->minor, &at) != 3 || !at || line + at > second)
+	if (!second || sscanf(line, "%d %*d %u:%u %n", &m->id, &m->major, &m->minor, &at) != 3 || !at)
 		return false;
 	*second = '\0';
 	second += strlen(" - ");

@@ -574,7 +574,8 @@ static void test_odd_mounts(void)
 	put("proc/cmdline", "root=/dev/nfs quiet root=/dev/btb ro\n");
 	put("proc/self/mountinfo", "20 1 0:40 / / ro - btrfs /dev/root rw,subvol=/\n");
 	mounts("btb", "/:btrfs:ro,subvol=/:barrier", "mounts: /dev/root is what the command line says; ro of one is ro");
-	put("proc/self/mountinfo", "\n20 1 8:161\n21 1 8:161 / /x rw\n22 1 8:161 / /y rw - ext4\n x - y z\n26 1 8:161 - ext4 /dev/bta1 rw\n"
+	put("proc/self/mountinfo", "\n20 1 8:161\n21 1 8:161 / /x rw\n22 1 8:161 / /y rw - ext4\n x - y z\n"
+	    "26 1 8:161 - ext4 /dev/bta1 rw\n"
 	    "23 1 0:9 / /z rw,noexec -  \n24 1 0:50 / /tmp rw,size=4k - tmpfs  rw\n"
 	    "25 1 8:161 / /a\\134\\011\\9\\12 rw,rw,roar shared:1 master:2 - ext4 /dev/bta1 rw,barrier=1,x=a\\054nobarrier,rota\n");
 	mounts("bta1", "/a\\\t\\9\\12:ext4:rw,roar,barrier=1,x=a,nobarrier,rota:barrier",
