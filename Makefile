@@ -26,6 +26,9 @@ INCLUDES := -Isrc -Isrc/base -Ibpf -I$(O)/gen
 VERSION := $(shell cat VERSION)
 HOST_ARCH := $(subst aarch64,arm64,$(shell uname -m))
 ARCH ?= $(HOST_ARCH)
+ifeq ($(filter $(ARCH),x86_64 arm64),)
+$(error no such architecture here: $(ARCH))
+endif
 BPF_ARCH := $(subst x86_64,x86,$(ARCH))
 TRIPLET := $(subst arm64,aarch64,$(ARCH))-linux-gnu
 
@@ -75,7 +78,8 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all static dist static-x86_64 static-arm64 tests check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo golden-update
+.PHONY: all static dist static-x86_64 static-arm64 tests check check-btf check-kernels btf-tests demo install uninstall clean \
+	setup-build setup-test setup-demo setup-cross golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -105,6 +109,12 @@ $(O)/src/%.o: src/%.c VERSION | $(SKEL)
 
 # the compiler's list of what it read does not name them
 $(O)/src/render/assets.o $(O)/san/src/render/assets.o: $(wildcard src/render/assets/*)
+
+$(OBJS): | $(if $(SYSROOT),have-cross)
+.PHONY: have-cross
+have-cross:
+	@{ command -v $(TRIPLET)-gcc && test -e $(SYSROOT)/.complete; } > /dev/null || \
+		{ echo 'to build for $(ARCH), first: scripts/setup cross' >&2; exit 1; }
 
 $(O)/barriertrace: $(OBJS)
 	$(say) LINK $@
@@ -195,7 +205,7 @@ tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
 
 # ---- what people run ----
 
-setup-build setup-test setup-demo: setup-%:
+setup-build setup-test setup-demo setup-cross: setup-%:
 	@scripts/setup $*
 
 # The set-up must be over before make asks pkg-config: hence a second make.

@@ -30,6 +30,7 @@ struct bt_config {
 	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
 	__bt_u64 cgroup_id;
 	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
+	__bt_u32 thread_size;		/* of a task's kernel stack: THREAD_SIZE */
 	__bt_u32 nr_pwritev2;		/* system call number */
 	__bt_u8 call_of_nr[CONFIG_SYSCALLS];	/* system call number: enum wire_call, 0: none */
 };

@@ -166,8 +166,6 @@ static __always_inline struct history *history_of(struct task_state *t)
 	return bpf_map_lookup_elem(&histories, &i);
 }
 
-#define THREAD_SIZE 16384	/* of x86_64 and arm64 with 4 KiB pages (asm/thread_info.h, asm/memory.h) */
-
 /* "ksoftir" with its NUL would not fit: the first eight bytes of a ksoftirqd's name, as a number. */
 static __always_inline bool is_ksoftirqd(struct task_struct *task)
 {
@@ -196,7 +194,7 @@ static __always_inline bool in_interrupt(void *ctx)
 	u64 at = 0;
 
 	bpf_probe_read_kernel(&at, sizeof(at), (const void *)&spilled);
-	return at - (u64)GET(TASK_BTF, task, stack) >= THREAD_SIZE || is_ksoftirqd(task);
+	return at - (u64)GET(TASK_BTF, task, stack) >= cfg.thread_size || is_ksoftirqd(task);
 }
 
 #endif

@@ -57,12 +57,15 @@ foreign_libraries_of() { # FILE...
 	local -A seen=()
 	while ((${#new[@]})); do
 		mapfile -t names < <(readelf -dl "${new[@]}" 2>/dev/null |
-			sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p; s/.*program interpreter: .*\/(.*)\]/\1/p' | sort -u)
+			sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p; s/.*program interpreter: (.*)\]/\1/p' | sort -u)
 		new=()
 		for name in "${names[@]}"; do
 			[[ ! ${seen[$name]-} ]] || continue
 			seen[$name]=1
-			path=$(find "$ROOT/usr/lib/" -name "$name" -print -quit)
+			case $name in
+			/*) path=$ROOT$name ;;
+			*) path=$(find "$ROOT/usr/lib/" -name "$name" -print -quit) ;;
+			esac
 			[[ ! $path ]] || { new+=("$path") && all+=("${path#"$ROOT"}"); }
 		done
 	done

@@ -25,6 +25,15 @@ need_tool() {
 	[[ -x $BT ]] || skip "missing: $BT"
 }
 
+# What scripts/setup cross installs
+has_cross() {
+	type -P aarch64-linux-gnu-gcc >/dev/null && [[ -e $("$TOP/scripts/sysroot" --where arm64)/.complete ]]
+}
+
+need_cross() {
+	has_cross || skip 'missing: what builds for arm64 (scripts/setup cross)'
+}
+
 # What eBPF tracing takes: not asked of the tool that is under test.
 need_tracing() {
 	local caps

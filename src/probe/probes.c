@@ -134,6 +134,17 @@ static uint32_t ring_bytes(const struct probe_want *want)
 	return want->ring_bytes ? want->ring_bytes : RING_BYTES;
 }
 
+/*
+ * 16 KiB on x86_64 and arm64, and on arm64 a page if that is more (asm/thread_info.h, asm/memory.h). Not in BTF; only a
+ * kernel with KASAN has larger ones.
+ */
+static uint32_t thread_size(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	return page > 16384 ? (uint32_t)page : 16384;
+}
+
 /* What can be a sync call; the arguments decide. */
 static const struct {
 	unsigned int nr;
@@ -166,6 +177,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 			  want->filter_cgroup == CGROUP_OF_TASK;
 	cfg->ledger = want->ledger;
 	cfg->ring_wake = ring_bytes(want) / 2;
+	cfg->thread_size = thread_size();
 	cfg->nr_pwritev2 = SYS_pwritev2;
 	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++)
 		cfg->call_of_nr[sync_syscalls[i].nr] = sync_syscalls[i].call;

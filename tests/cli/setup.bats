@@ -99,7 +99,12 @@ line_has() { # PATTERN: some line of the output is like this
 	line_has '* fio *'
 	local all=$output
 	run_setup --list
-	[ "$output" = "$all" ] # test has every need
+	[ "$(grep -v '^[a-z]* *cross ' <<<"$output")" = "$all" ] # test has every need but those of a cross build
+	run_setup --list cross
+	line_has '* cross *must *arm64-compiler *'
+	line_has '* make *'
+	[[ $output != *fio* ]]
+	run_setup --list
 	local line words
 	for line in "${lines[@]}"; do
 		read -ra words <<<"$line"
@@ -121,6 +126,28 @@ line_has() { # PATTERN: some line of the output is like this
 	[ "$output" = 'env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends make libbpf-dev sqlite3' ]
 	run grep apt-get "$log"
 	[ "$status" -eq 1 ]
+}
+
+@test "setup: what a cross build takes, only when it is asked for" {
+	machine ID=debian apt-get
+	mkdir -p "$root/var/lib/apt/lists"
+	: >"$root/var/lib/apt/lists/x_Packages"
+	provide_all test
+	run_setup test
+	[ -z "$output" ]
+	run_setup --dry-run cross
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == *' install -y --no-install-recommends gcc-aarch64-linux-gnu' ]]
+	[[ ${lines[-1]} == */scripts/sysroot' arm64' ]]
+	[[ $output != *:arm64* ]]
+	provide_all cross
+	run_setup --dry-run cross
+	[[ ${#lines[@]} -eq 1 && $output == */scripts/sysroot' arm64' ]]
+	# with the compiler, but no Debian packages: says so
+	provide_all cross
+	run_setup cross
+	[ "$status" -eq 77 ]
+	line_has 'sysroot: missing: *'
 }
 
 @test "setup: --dry-run with apt (Ubuntu): no lists yet, bpftool in linux-tools" {
@@ -151,7 +178,7 @@ line_has() { # PATTERN: some line of the output is like this
 	run_setup --dry-run demo
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = 'pacman -Sy' ]
-	line_has 'pacman -S --needed --noconfirm gcc * bpf * util-linux-libs sqlite ncurses'
+	line_has 'pacman -S --needed --noconfirm gcc * bpf * jansson sqlite ncurses'
 	mkdir -p "$root/var/lib/pacman/sync"
 	: >"$root/var/lib/pacman/sync/core.db"
 	run_setup --dry-run demo
