@@ -16,6 +16,21 @@
 #define SB_SYNCHRONOUS			(1 << 4)
 #define S_SYNC				(1 << 0)
 
+#define TS_COMPAT	0x0002		/* x86 (asm/thread_info.h): in a system call of the 32-bit kind */
+#define TIF_32BIT	(1 << 22)	/* arm64: a 32-bit task */
+
+/* 32-bit programs number their system calls in another way: theirs are not told apart, and so not taken for ours. */
+static __always_inline bool is_32bit_call(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+#if defined(__TARGET_ARCH_x86)
+	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+#else
+	return BPF_CORE_READ(task, thread_info.flags) & TIF_32BIT;
+#endif
+}
+
 /* Argument n of a system call. */
 static __always_inline u64 syscall_arg(struct pt_regs *regs, int n)
 {
@@ -134,7 +149,7 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 		return;
 	if (cfg.command && !in_family(tgid))
 		return;
-	if (!call_file(task, regs, call, nr, &file))
+	if (!call_file(task, regs, call, nr, &file) || is_32bit_call())
 		return;
 	f = follow_entry(tid);
 	t = f ? state_for(f, DROP_CALLERS_FULL) : NULL;
@@ -163,9 +178,9 @@ int sys_enter_btf(u64 *ctx)
 	if (nr >= CONFIG_SYSCALLS)
 		return 0;
 	call = cfg.call_of_nr[nr];
-	if (call == CALL_AIO_FSYNC)
+	if (call == CALL_AIO_FSYNC && !is_32bit_call())
 		aio_submit(syscall_arg((struct pt_regs *)ctx[0], 1), syscall_arg((struct pt_regs *)ctx[0], 2));
-	else if (call)
+	else if (call && call != CALL_AIO_FSYNC)
 		call_begin((struct pt_regs *)ctx[0], call, nr);
 	return 0;
 }

@@ -250,12 +250,18 @@ struct kthread {
 	void *data;
 };
 
+struct thread_info {
+	unsigned long flags;
+	u32 status;	/* x86 */
+};
+
 /* CONFIG_SCHED_INFO */
 struct sched_info {
 	unsigned long long run_delay;
 };
 
 struct task_struct {
+	struct thread_info thread_info;
 	struct sched_info sched_info;
 	void *worker_private;
 	void *stack;
