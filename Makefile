@@ -78,8 +78,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all static dist static-x86_64 static-arm64 tests check check-btf check-kernels btf-tests demo install uninstall clean \
-	setup-build setup-test setup-demo setup-cross golden-update
+.PHONY: all tests check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -121,6 +120,7 @@ $(O)/barriertrace: $(OBJS)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIB_LIBS)
 
 # Objects of their own, for another machine perhaps: hence a second make.
+.PHONY: static dist static-x86_64 static-arm64 setup-cross
 static:
 	@$(MAKE) --no-print-directory O=$(O)/static/$(ARCH) STATIC=1 ARCH=$(ARCH) $(O)/static/$(ARCH)/barriertrace
 
