@@ -10,6 +10,7 @@ static const struct command_row rows[] = {
 	{ &record_def, cmd_record },
 	{ &report_def, cmd_report },
 	{ &diff_def, cmd_diff },
+	{ &doctor_def, cmd_doctor },
 	{ &probes_def, cmd_probes },
 };
 

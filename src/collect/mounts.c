@@ -173,7 +173,6 @@ static void add_folders(char ***v, const char *text)
 
 /*
  * Writes and syncs go to the upper folder; without one the overlay only reads, from the lower ones.
- * 
  */
 static char **overlay_folders(const struct mount_entry *m)
 {
@@ -191,7 +190,9 @@ static char **overlay_folders(const struct mount_entry *m)
 
 static void origin_of(const struct mount_entry *m, struct mount_origin *out)
 {
-	*out = (struct mount_origin){ .fstype = xstrdup(m->fstype), .source = xstrdup(m->source) };
+	*out = (struct mount_origin){
+		.fstype = xstrdup(m->fstype), .source = xstrdup(m->source), .dir = xstrdup(m->dir), .options = xstrdup(m->options),
+	};
 	if (!strcmp(m->fstype, "overlay"))
 		out->below = overlay_folders(m);
 	else
@@ -220,6 +221,8 @@ void mount_origin_free(struct mount_origin *o)
 {
 	free(o->fstype);
 	free(o->source);
+	free(o->dir);
+	free(o->options);
 	strv_free(o->names);
 	strv_free(o->below);
 	*o = (struct mount_origin){ 0 };
@@ -355,7 +358,7 @@ void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
 		if (is_repeated(&t, m))
 			continue;
 		names = fs_names(m);
-		each(ctx, &(struct mounted){ m->major, m->minor, m->dir, m->fstype, names });
+		each(ctx, &(struct mounted){ m->major, m->minor, m->dir, m->fstype, m->options, names });
 		strv_free(names);
 	}
 	mount_table_free(&t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sysfs.h - private to src/collect and its tests: what /sys and /proc say about block devices and
+ * sysfs.h - private to src/collect, src/doctor and their tests: what /sys and /proc say about block devices and
  * about mounts. A device is known by its kernel name here (sda, dm-0, cciss!c0d0), the name of its
  * folder in /sys/class/block. Strings that are returned are owned by the caller; NULL means "not
  * there".
@@ -67,7 +67,7 @@ void block_queue(const char *disk, bool *bio_based, uint32_t *hw_queues, uint32_
  * 
  */
 struct mount_origin {
-	char *fstype, *source;
+	char *fstype, *source, *dir, *options;
 	char **names;	/* kernel names of the block devices */
 	char **below;	/* folders of other file systems that take the writes (overlay) */
 };
@@ -86,6 +86,7 @@ void mounts_of(char *const *names, struct report_device *d);
 struct mounted {
 	unsigned int major, minor;	/* its device number; anonymous ones (btrfs) included */
 	const char *dir, *fstype;
+	const char *options;		/* as the kernel shows them, comma-separated */
 	char *const *names;		/* kernel names of its block devices; NULL: none */
 };
 

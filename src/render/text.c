@@ -197,7 +197,7 @@ static void answer(struct text *t)
 		buf_char(t->out, '\n');
 }
 
-void render_text(const struct report *r, const struct render_opts *o, struct buf *out)
+struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	struct text t = {
 		.r = r, .o = o, .out = out,
@@ -209,6 +209,13 @@ void render_text(const struct report *r, const struct render_opts *o, struct buf
 		t.width = WIDTH_MIN;
 	if (t.width > WIDTH_MAX)
 		t.width = WIDTH_MAX;
+	return t;
+}
+
+void render_text(const struct report *r, const struct render_opts *o, struct buf *out)
+{
+	struct text t = text_start(r, o, out);
+
 	stream_head(&t);
 	answer(&t);
 	devices(&t);

@@ -36,6 +36,8 @@ void text_dur(struct text *t, struct buf *b, uint64_t ns);
 void text_num(struct buf *b, struct num n);
 /* Appends raw bytes of the world, escaped. */
 void text_raw(struct text *t, struct buf *b, const char *raw);
+/* The same of a text that may hold figures: in ASCII their microseconds are "us", as everywhere. */
+void text_figures(struct text *t, struct buf *b, const char *raw);
 /* Appends a command line, its arguments quoted where a reader could take one for several. NULL is fine. */
 void text_arguments(struct text *t, struct buf *b, char *const *argv);
 /* Appends ", " unless b is empty, then the formatted words. */
@@ -48,7 +50,9 @@ void text_device(struct text *t, const struct report_device *d);
 const char *text_class_name(enum op_class c);
 enum style text_class_style(enum op_class c);
 
-/* text.c: an interval of a stream is looked at in passing, over and over: the answer, and no more */
+/* text.c: where the text begins, and how wide it is */
+struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out);
+/* an interval of a stream is looked at in passing, over and over: the answer, and no more */
 bool text_compact(const struct text *t);
 
 /* text_verdict.c: the answer; the evidence and the other advice */

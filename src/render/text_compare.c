@@ -18,9 +18,6 @@
 #define COL_B		11
 #define COL_DIFF	12
 #define COL_RATIO	7
-#define WIDTH_DEFAULT	80
-#define WIDTH_MIN	60
-#define WIDTH_MAX	200
 
 /* ---- words ---- */
 
@@ -296,23 +293,6 @@ static void calls_of_one(struct text *t, const struct comparison *c)
 
 /* ---- devices ---- */
 
-/* Some hold figures: in ASCII their microseconds are "us", as everywhere. */
-static void value(struct text *t, struct buf *b, const char *raw)
-{
-	struct buf figures = { 0 };
-
-	for (; *raw; raw++) {
-		if (!t->o->unicode && !strncmp(raw, "µs", strlen("µs"))) {
-			buf_char(&figures, 'u');
-			raw += strlen("µ") - 1;
-		} else {
-			buf_char(&figures, *raw);
-		}
-	}
-	text_raw(t, b, figures.data ? figures.data : "-");
-	buf_free(&figures);
-}
-
 /* "scheduler    none -> mq-deadline" */
 static void settings(struct text *t, const struct comparison_device *d)
 {
@@ -322,9 +302,9 @@ static void settings(struct text *t, const struct comparison_device *d)
 		const struct comparison_setting *s = &d->setting[i];
 
 		buf_clear(&b);
-		value(t, &b, s->value[SIDE_A]);
+		text_figures(t, &b, s->value[SIDE_A]);
 		buf_str(&b, t->o->unicode ? " → " : " -> ");
-		value(t, &b, s->value[SIDE_B]);
+		text_figures(t, &b, s->value[SIDE_B]);
 		if (s->of) {
 			buf_str(&b, " (");
 			text_raw(t, &b, s->of);
@@ -431,16 +411,8 @@ static void devices_of_one(struct text *t, const struct comparison *c)
 
 void render_compare_text(const struct comparison *c, const struct render_opts *o, struct buf *out)
 {
-	struct text t = {
-		.r = c->run[SIDE_A], .o = o, .out = out,
-		.width = o->width ? o->width : WIDTH_DEFAULT,
-		.num = o->unicode ? 0 : NUM_ASCII,
-	};
+	struct text t = text_start(c->run[SIDE_A], o, out);
 
-	if (t.width < WIDTH_MIN)
-		t.width = WIDTH_MIN;
-	if (t.width > WIDTH_MAX)
-		t.width = WIDTH_MAX;
 	sentence(&t, c);
 	for (int side = 0; side < SIDES; side++)
 		doubt(&t, c, side);

@@ -124,6 +124,22 @@ void text_raw(struct text *t, struct buf *b, const char *raw)
 	utf8_escape(b, raw, t->o->unicode);
 }
 
+void text_figures(struct text *t, struct buf *b, const char *raw)
+{
+	struct buf figures = { 0 };
+
+	for (; *raw; raw++) {
+		if (!t->o->unicode && !strncmp(raw, "µs", strlen("µs"))) {
+			buf_char(&figures, 'u');
+			raw += strlen("µ") - 1;
+		} else {
+			buf_char(&figures, *raw);
+		}
+	}
+	text_raw(t, b, figures.data ? figures.data : "-");
+	buf_free(&figures);
+}
+
 void text_item(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* readers_fs.c - how a file system's settings are read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "collect/sysfs.h"
+#include "exam.h"
+#include "mem.h"
+
+static char *mountinfo_path(void)
+{
+	return xasprintf("%s/self/mountinfo", proc_root());
+}
+
+bool option_find(const char *options, const char *name, char **value)
+{
+	size_t n = strlen(name);
+
+	if (value)
+		*value = NULL;
+	for (const char *p = options; p; p = strchr(p, ',')) {
+		p += *p == ',';
+		if (strncmp(p, name, n) || (p[n] && p[n] != ',' && p[n] != '='))
+			continue;
+		if (value && p[n] == '=')
+			*value = xasprintf("%.*s", (int)strcspn(p + n + 1, ","), p + n + 1);
+		return true;
+	}
+	return false;
+}
+
+void read_fstype(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	(void)x;
+	(void)row;
+	r->value = xstrdup(l->fstype);
+	r->where = mountinfo_path();
+}
+
+void read_mount(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	(void)x;
+	if (!option_find(l->options, row->arg, &r->value))
+		return;
+	if (!r->value)
+		r->value = xstrdup("on");
+	r->where = mountinfo_path();
+}
+
+/* The kernel names what isn't its oldest way: every read updates. */
+void read_atime(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	static const char *const ways[] = { "noatime", "relatime" };
+
+	(void)x;
+	(void)row;
+	for (size_t i = 0; i < 2 && !r->value; i++)
+		if (option_find(l->options, ways[i], NULL))
+			r->value = xstrdup(ways[i]);
+	if (!r->value)
+		r->value = xstrdup(option_find(l->options, "ro", NULL) ? "read-only" : "strictatime");
+	r->where = mountinfo_path();
+}
+
+/* The file's whole line, or NULL; owned by the caller. */
+static char *line_of(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = text; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (!strncmp(p, name, n) && (!p[n] || p[n] == '\n' || p[n] == '='))
+			return xasprintf("%.*s", (int)strcspn(p, "\n"), p);
+	}
+	return NULL;
+}
+
+static char *ext4_file(const struct diag_layer *l, char **path)
+{
+	*path = l->below ? xasprintf("%s/fs/ext4/%s/options", proc_root(), l->below[0]) : NULL;
+	return *path ? file_text(*path) : NULL;
+}
+
+/* "commit=5", "delalloc" or "nodelalloc" */
+void read_ext4(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	char *path, *text = ext4_file(l, &path), *no = xasprintf("no%s", row->arg);
+	char *yes_line = line_of(text, row->arg), *no_line = line_of(text, no);
+
+	(void)x;
+	if (yes_line && strchr(yes_line, '='))
+		r->value = xstrdup(strchr(yes_line, '=') + 1);
+	else if (yes_line || no_line)
+		r->value = xstrdup(yes_line ? "on" : "off");
+	if (r->value)
+		r->where = xstrdup(path);
+	free(yes_line);
+	free(no_line);
+	free(no);
+	free(text);
+	free(path);
+}
+
+static bool says_no_barrier(const char *options)
+{
+	char *value = NULL;
+	bool off = option_find(options, "nobarrier", NULL);
+
+	off = off || (option_find(options, "barrier", &value) && value && !strcmp(value, "0"));
+	free(value);
+	off = off || (option_find(options, "fsync_mode", &value) && value && !strcmp(value, "nobarrier"));
+	free(value);
+	return off;
+}
+
+/* ext4 has it in its own file whatever it is; the others name it only when it is off; XFS has no choice left. */
+void read_barrier(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	struct setting_row ext4 = *row;
+
+	ext4.arg = "barrier";
+	if (!strncmp(l->fstype, "ext", 3))
+		read_ext4(x, l, &ext4, r);
+	if (r->value)
+		return;
+	r->value = xstrdup(says_no_barrier(l->options) ? "off" : "on");
+	r->where = mountinfo_path();
+}
+
+void read_ext4_sys(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	(void)x;
+	if (!l->below)
+		return;
+	r->where = xasprintf("%s/fs/ext4/%s/%s", sys_root(), l->below[0], row->arg);
+	r->value = file_text(r->where);
+	if (r->value && !strcmp(r->value, "<none>"))
+		memcpy(r->value, "none", 5);
+}
+
+/* ---- the superblock: only where it is in memory anyway, so that no drive is woken ---- */
+
+#define SUPER_AT 1024
+#define SUPER_SIZE 1024
+#define SUPER_MAGIC 0xef53
+
+/* Fields of struct ext4_super_block, little-endian. */
+enum { SUPER_LOG_BLOCK_SIZE = 0x18, SUPER_MAGIC_AT = 0x38, SUPER_COMPAT = 0x5c };
+#define COMPAT_FAST_COMMIT 0x400
+
+static uint32_t le(const unsigned char *p, unsigned int bytes)
+{
+	uint32_t v = 0;
+
+	while (bytes--)
+		v = v << 8 | p[bytes];
+	return v;
+}
+
+/* 0 or -errno; -EAGAIN: not in memory. */
+static int super_read(const char *path, unsigned char super[SUPER_SIZE])
+{
+	struct iovec io = { .iov_base = super, .iov_len = SUPER_SIZE };
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = preadv2(fd, &io, 1, SUPER_AT, RWF_NOWAIT);
+	if (n != SUPER_SIZE)
+		err = n < 0 ? -errno : -EAGAIN;
+	else if (le(super + SUPER_MAGIC_AT, 2) != SUPER_MAGIC)
+		err = -EINVAL;
+	close(fd);
+	return err;
+}
+
+static char *node_path(const struct exam *x, const char *name)
+{
+	char *path = xasprintf("%s/%s", x->o->dev ? x->o->dev : "/dev", name);
+
+	for (char *p = path; (p = strchr(p, '!')); )
+		*p = '/';
+	return path;
+}
+
+void read_ext4_super(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	unsigned char super[SUPER_SIZE];
+	int err;
+
+	if (!l->below)
+		return;
+	r->where = node_path(x, l->below[0]);
+	err = super_read(r->where, super);
+	if (err)
+		r->unknown = err == -EAGAIN ? xstrdup("the superblock is not in memory, and no drive is woken for it") :
+			     xasprintf("the superblock cannot be read: %s", strerror(-err));
+	else if (!strcmp(row->arg, "fast_commit"))
+		r->value = xstrdup(le(super + SUPER_COMPAT, 4) & COMPAT_FAST_COMMIT ? "on" : "off");
+	else
+		r->value = xasprintf("%" PRIu64, (uint64_t)1024 << (le(super + SUPER_LOG_BLOCK_SIZE, 4) & 31));
+}
