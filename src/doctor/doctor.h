@@ -16,6 +16,8 @@ struct doctor_opts {
 	const char *const *tool_folders;	/* ends with NULL; NULL: /usr/sbin and its like */
 	/* The table of a dm device as dmsetup prints it, without keys; owned by the caller. NULL: the kernel's. */
 	char *(*dm_table)(unsigned int major, unsigned int minor);
+	/* The block size of the file system mounted here from this device; 0: not known. NULL: the kernel's. */
+	uint64_t (*block_size)(const char *dir, unsigned int major, unsigned int minor);
 };
 
 /*

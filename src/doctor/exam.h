@@ -76,7 +76,8 @@ read_fn read_atime;
 read_fn read_barrier;
 read_fn read_ext4;		/* an option in /proc/fs/ext4/NAME/options */
 read_fn read_ext4_sys;		/* an attribute below /sys/fs/ext4/NAME */
-read_fn read_ext4_super;	/* a field of the superblock in the page cache */
+read_fn read_fast_commit;	/* in the superblock, if that is in memory */
+read_fn read_block_size;
 read_fn read_dm_targets, read_dm_options;
 read_fn read_drive;		/* what a tool told under the row's key */
 

@@ -117,7 +117,7 @@ void judge_block_size(struct exam *x, const struct diag_layer *l, const struct d
 	uint64_t physical = device ? strtoull(diag_value(device, "physical_block_size"), NULL, 10) : 0;
 
 	if (physical > size)
-		finding_add(x, l, s, DIAG_SLOW, "Make the file system anew with -b 4096, and restore the data.",
+		finding_add(x, l, s, DIAG_SLOW, "Make the file system anew with blocks of 4 KiB, and restore the data.",
 			    "The blocks of %s have %s, the sectors of %s %s: each small write makes the drive read first.", l->name,
 			    num_bytes(size, 0).s, device->name, num_bytes(physical, 0).s);
 }

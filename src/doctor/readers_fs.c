@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -143,6 +146,42 @@ void read_ext4_sys(const struct exam *x, const struct diag_layer *l, const struc
 		memcpy(r->value, "none", 5);
 }
 
+static const struct diag_layer *device_of(const struct exam *x, const struct diag_layer *l)
+{
+	return l->below ? diag_layer_named(x->d, l->below[0]) : NULL;
+}
+
+/* Another file system may be mounted over it. */
+static uint64_t kernel_block_size(const char *dir, unsigned int major, unsigned int minor)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (stat(dir, &st) || st.st_dev != makedev(major, minor) || statvfs(dir, &fs))
+		return 0;
+	return fs.f_bsize;
+}
+
+static uint64_t block_size(const struct exam *x, const struct diag_layer *l)
+{
+	const struct diag_layer *device = device_of(x, l);
+
+	if (!device)
+		return 0;
+	return (x->o->block_size ? x->o->block_size : kernel_block_size)(l->name, device->major, device->minor);
+}
+
+void read_block_size(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	uint64_t size = block_size(x, l);
+
+	(void)row;
+	if (!size)
+		return;
+	r->value = xasprintf("%" PRIu64, size);
+	r->where = xasprintf("statvfs of %s", l->name);
+}
+
 /* ---- the superblock: only where it is in memory anyway, so that no drive is woken ---- */
 
 #define SUPER_AT 1024
@@ -150,7 +189,7 @@ void read_ext4_sys(const struct exam *x, const struct diag_layer *l, const struc
 #define SUPER_MAGIC 0xef53
 
 /* Fields of struct ext4_super_block, little-endian. */
-enum { SUPER_LOG_BLOCK_SIZE = 0x18, SUPER_MAGIC_AT = 0x38, SUPER_COMPAT = 0x5c };
+enum { SUPER_MAGIC_AT = 0x38, SUPER_COMPAT = 0x5c };
 #define COMPAT_FAST_COMMIT 0x400
 
 static uint32_t le(const unsigned char *p, unsigned int bytes)
@@ -162,8 +201,12 @@ static uint32_t le(const unsigned char *p, unsigned int bytes)
 	return v;
 }
 
-/* 0 or -errno; -EAGAIN: not in memory. */
-static int super_read(const char *path, unsigned char super[SUPER_SIZE])
+/*
+ * A mounted ext4 keeps its superblock's block, but a read that must not wait gets none of a page that was not read as a
+ * whole. Where that block is the whole page, a plain read finds all of it there, and asks no drive. 0 or -errno; -EAGAIN: not
+ * in memory.
+ */
+static int super_read(const char *path, bool whole_page, unsigned char super[SUPER_SIZE])
 {
 	struct iovec io = { .iov_base = super, .iov_len = SUPER_SIZE };
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err = 0;
@@ -172,6 +215,8 @@ static int super_read(const char *path, unsigned char super[SUPER_SIZE])
 	if (fd < 0)
 		return -errno;
 	n = preadv2(fd, &io, 1, SUPER_AT, RWF_NOWAIT);
+	if (n < 0 && errno == EAGAIN && whole_page)
+		n = pread(fd, super, SUPER_SIZE, SUPER_AT);
 	if (n != SUPER_SIZE)
 		err = n < 0 ? -errno : -EAGAIN;
 	else if (le(super + SUPER_MAGIC_AT, 2) != SUPER_MAGIC)
@@ -189,20 +234,20 @@ static char *node_path(const struct exam *x, const char *name)
 	return path;
 }
 
-void read_ext4_super(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_fast_commit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
 {
 	unsigned char super[SUPER_SIZE];
 	int err;
 
+	(void)row;
 	if (!l->below)
 		return;
 	r->where = node_path(x, l->below[0]);
-	err = super_read(r->where, super);
-	if (err)
-		r->unknown = err == -EAGAIN ? xstrdup("the superblock is not in memory, and no drive is woken for it") :
-			     xasprintf("the superblock cannot be read: %s", strerror(-err));
-	else if (!strcmp(row->arg, "fast_commit"))
+	err = super_read(r->where, block_size(x, l) >= (uint64_t)sysconf(_SC_PAGESIZE), super);
+	if (!err)
 		r->value = xstrdup(le(super + SUPER_COMPAT, 4) & COMPAT_FAST_COMMIT ? "on" : "off");
+	else if (err == -EAGAIN)
+		r->unknown = xstrdup("the superblock is not in memory, and no drive is woken for it");
 	else
-		r->value = xasprintf("%" PRIu64, (uint64_t)1024 << (le(super + SUPER_LOG_BLOCK_SIZE, 4) & 31));
+		r->unknown = xasprintf("the superblock cannot be read: %s", strerror(-err));
 }

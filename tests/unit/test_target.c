@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From words to disks and their facts, in a made-up /sys and /proc. */
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "buf.h"
 #include "collect/sysfs.h"
 #include "collect/target.h"
+#include "fake_tree.h"
 #include "mem.h"
 #include "tap.h"
-
-static char dir[] = "/tmp/test_target.XXXXXX";
 
 static void is_str(const char *got, const char *want, const char *name)
 {
@@ -29,75 +25,6 @@ static void is_u64(uint64_t got, uint64_t want, const char *name)
 	if (!ok(got == want, "%s", name))
 		diag("got %" PRIu64 ", want %" PRIu64, got, want);
 }
-
-/* ---- the fake tree; every path is below `dir` ---- */
-
-static char *full(const char *path)
-{
-	char *whole = xasprintf("%s/%s", dir, path);
-
-	for (char *p = whole + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(whole, 0755);
-		*p = '/';
-	}
-	return whole;
-}
-
-static void put(const char *path, const char *text)
-{
-	char *whole = full(path);
-	FILE *f = fopen(whole, "w");
-
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-	}
-	free(whole);
-}
-
-static void link_to(const char *path, const char *target)
-{
-	char *whole = full(path);
-
-	unlink(whole);
-	if (symlink(target, whole))
-		diag("cannot link %s", whole);
-	free(whole);
-}
-
-/* A device in /sys: its folder, its links, and its attributes as "name=value" up to NULL. */
-static void device(const char *folder, const char *dev, const char *const *attributes)
-{
-	const char *name = strrchr(folder, '/') + 1;
-	char *path = xasprintf("sys/class/block/%s", name),
-	     *target = xasprintf("../../devices/%s", folder);
-
-	link_to(path, target);
-	free(path);
-	free(target);
-	if (dev) {
-		path = xasprintf("sys/dev/block/%s", dev);
-		target = xasprintf("../../devices/%s", folder);
-		link_to(path, target);
-		free(path);
-		free(target);
-		path = xasprintf("sys/devices/%s/dev", folder);
-		target = xasprintf("%s\n", dev);
-		put(path, target);
-		free(path);
-		free(target);
-	}
-	for (; *attributes; attributes++) {
-		size_t n = strcspn(*attributes, "=");
-
-		path = xasprintf("sys/devices/%s/%.*s", folder, (int)n, *attributes);
-		put(path, *attributes + n + 1);
-		free(path);
-	}
-}
-
-#define DEVICE(folder, dev, ...) device(folder, dev, (const char *const[]){ __VA_ARGS__, NULL })
 
 static void make_disks(void)
 {
@@ -130,20 +57,6 @@ static void make_disks(void)
 	put("sys/fs/btrfs/features/skinny_metadata", "0\n");
 	put("sys/fs/btrfs/1234-abcd/devices/bta2", "");
 	put("sys/fs/btrfs/1234-abcd/devices/btb", "");
-}
-
-static int mount_id(const char *path)
-{
-	int fd = open(path, O_PATH | O_CLOEXEC), id = -1;
-	char *info = xasprintf("/proc/self/fdinfo/%d", fd), *text = file_text(info), *line;
-
-	line = text ? strstr(text, "mnt_id:") : NULL;
-	if (line)
-		id = atoi(line + strlen("mnt_id:"));
-	free(text);
-	free(info);
-	close(fd);
-	return id;
 }
 
 /* ---- reading results ---- */
@@ -659,14 +572,6 @@ static void test_delta(void)
 	ok(!r.have && !r.writes, "delta: counts that went back are another disk's");
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 int main(void)
 {
 	char *sys, *proc;
@@ -694,7 +599,7 @@ int main(void)
 	test_stat();
 	test_delta();
 	test_all();
-	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove();
 	free(sys);
 	free(proc);
 	return tap_done();

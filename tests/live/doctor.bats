@@ -1,0 +1,349 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the doctor says equals what the system's own tools say, it finds what was spoiled on purpose, and it touches nothing.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+setup() {
+	need_tool
+	need_root
+	need jq lsblk findmnt
+	J=$BATS_TEST_TMPDIR/json
+}
+
+teardown() {
+	clean_up
+}
+
+doctor() {
+	"$BT" doctor --no-probes --json "$J" -o "$BATS_TEST_TMPDIR/text" "$@"
+}
+
+# value LAYER KEY: fails where there is none
+value() {
+	jq -er --arg l "$1" --arg k "$2" '.layers[] | select(.name == $l) | .settings[] | select(.key == $k) | .value' "$J"
+}
+
+# finding LAYER KEY: the grades of its findings; empty: none
+finding() {
+	jq -r --arg l "$1" --arg k "$2" '.findings[] | select(.place == $l and .key == $k) | .grade' "$J"
+}
+
+# is LAYER KEY VALUE
+is() {
+	local got
+	got=$(value "$1" "$2") || { echo "$1 has no $2"; return 1; }
+	[[ $got == "$3" ]] || { echo "$2 of $1 is '$got', not '$3'"; return 1; }
+}
+
+# Each value that was read from a file is that file's text, word for word.
+same_as_files() {
+	local layer key where value text n=0
+	while IFS=$'\t' read -r layer key where value; do
+		[[ -f $where && $key != @(btf|journal|io_pressure|flushes|flush_ms) && $where == /sys/* || $where == /proc/sys/* ]] || continue
+		text=$(sed 's/[[:space:]]*$//; s/^[[:space:]]*//' "$where")
+		[[ $key != scheduler || $text != *\[* ]] || text=$(sed 's/.*\[\(.*\)\].*/\1/' <<<"$text")
+		[[ $text == "$value" ]] || { echo "$layer $key: '$value', but $where has '$text'"; return 1; }
+		n=$((n + 1))
+	done < <(jq -r '.layers[] as $l | $l.settings[]? | select(.value) | [$l.name, .key, .where, .value] | @tsv' "$J")
+	comment "$n values equal their files"
+	((n > 20))
+}
+
+# lsblk DISK COLUMN
+column() {
+	lsblk -bndo "$2" "/dev/$1" | tr -d ' '
+}
+
+# Columns of lsblk beside our keys. Those that lsblk of this machine doesn't have, or leaves empty, are left out.
+same_as_lsblk() {
+	local disk=$1 pair key text
+	for pair in RO=read_only ROTA=rotational RQ-SIZE=nr_requests RA=read_ahead_kb SCHED=scheduler ALIGNMENT=alignment_offset \
+		MIN-IO=minimum_io_size OPT-IO=optimal_io_size PHY-SEC=physical_block_size LOG-SEC=logical_block_size \
+		DISC-GRAN=discard_granularity DISC-MAX=discard_max_bytes ZONED=zoned; do
+		key=${pair#*=} text=$(column "$disk" "${pair%=*}" 2>/dev/null)
+		[[ ! $text ]] || is "$disk" "$key" "$text"
+	done
+	text=$(column "$disk" SIZE)
+	is "$disk" size "$((text / 512))"
+	text=$(column "$disk" TRAN)
+	[[ ! $text ]] || [[ $text == *"$(value "$disk" transport)" ]] || { echo "transport: lsblk says $text"; return 1; }
+}
+
+# mount option by findmnt: also where it is written OPTION=VALUE
+has_option() {
+	[[ ,$(findmnt -nro OPTIONS -T "$1" | tail -n 1), == *,"$2"[,=]* ]]
+}
+
+same_as_findmnt() { # MOUNT-POINT
+	local atime=strictatime o
+	for o in relatime noatime; do
+		! has_option "$1" "$o" || atime=$o
+	done
+	is "$1" atime "$atime"
+	is "$1" type "$(findmnt -nro FSTYPE -T "$1" | tail -n 1)"
+	o=$(findmnt -nro OPTIONS -T "$1" | tail -n 1)
+	[[ $(jq -r --arg l "$1" '.layers[] | select(.name == $l) | .options' "$J") == "$o" ]]
+}
+
+# The superblock and the kernel's file of options, as e2fsprogs has them
+same_as_ext4() { # MOUNT-POINT DISK
+	local options=/proc/fs/ext4/$2/options key text super
+	for key in data commit max_batch_time min_batch_time errors journal_ioprio; do
+		text=$(sed -n "s/^$key=//p" "$options")
+		[[ ! $text ]] || is "$1" "$key" "$text"
+	done
+	for key in barrier delalloc discard auto_da_alloc; do
+		text=
+		! grep -qx "$key" "$options" || text=on
+		! grep -qx "no$key" "$options" || text=off
+		[[ ! $text ]] || is "$1" "$key" "$text"
+	done
+	super=$(tune2fs -l "/dev/$2" 2>/dev/null) || { comment "the superblock of $2 is not for us"; return 0; }
+	text=$(sed -n 's/^Block size: *//p' <<<"$super")
+	is "$1" block_size "$text"
+	# of a page that holds more than the superblock's block, not all is in memory
+	((text == $(getconf PAGESIZE))) || return 0
+	text=off
+	[[ $super != *' fast_commit'* ]] || text=on
+	is "$1" fast_commit "$text"
+}
+
+# The disk that this machine's root file system is on; a partition's whole disk
+root_disk() {
+	local dev
+	dev=$(findmnt -nro MAJ:MIN /)
+	[[ -e /sys/dev/block/$dev ]] || skip "missing: a disk under /"
+	ROOT_DEV=$(basename "$(readlink "/sys/dev/block/$dev")")
+	ROOT_DISK=$(lsblk -ndo PKNAME "/dev/$ROOT_DEV" 2>/dev/null)
+	ROOT_DISK=${ROOT_DISK:-$ROOT_DEV}
+}
+
+@test "doctor: the machine's own disk, as its files, lsblk, findmnt and ext4 have it" {
+	root_disk
+	doctor /
+	same_as_files
+	same_as_lsblk "$ROOT_DISK"
+	same_as_findmnt /
+	[[ $(value / type) != ext4 ]] || same_as_ext4 / "$ROOT_DEV"
+	# between two looks of our own: it counts on
+	local before after
+	before=$(kernel_stat "$ROOT_DISK" 16)
+	doctor /
+	after=$(kernel_stat "$ROOT_DISK" 16)
+	holds "$before <= $(value "$ROOT_DISK" flushes) && $(value "$ROOT_DISK" flushes) <= $after"
+}
+
+@test "doctor: every disk of the machine, as files and lsblk have it" {
+	local d
+	doctor
+	same_as_files
+	for d in $(lsblk -bndo NAME,SIZE | awk '$2 { print $1 }'); do
+		same_as_lsblk "$d"
+	done
+}
+
+@test "doctor: the rig, as lsblk, blockdev, losetup, findmnt and tune2fs have it" {
+	need_rig
+	need tune2fs losetup blockdev
+	rig_up --sched mq-deadline --nr-requests 99 --mount-opts max_batch_time=7777
+	doctor "$RIG_MNT"
+	same_as_files
+	same_as_lsblk "$RIG_DISK"
+	same_as_findmnt "$RIG_MNT"
+	same_as_ext4 "$RIG_MNT" "$RIG_DISK"
+	is "$RIG_DISK" scheduler mq-deadline
+	is "$RIG_DISK" nr_requests 99
+	is "$RIG_MNT" max_batch_time 7777
+	is "$RIG_DISK" physical_block_size "$(blockdev --getpbsz "$RIG_DEV")"
+	is "$RIG_DISK" logical_block_size "$(blockdev --getss "$RIG_DEV")"
+	is "$RIG_DISK" minimum_io_size "$(blockdev --getiomin "$RIG_DEV")"
+	is "$RIG_DISK" optimal_io_size "$(blockdev --getioopt "$RIG_DEV")"
+	is "$RIG_DISK" alignment_offset "$(blockdev --getalignoff "$RIG_DEV")"
+	is "$RIG_DISK" read_only "$(blockdev --getro "$RIG_DEV")"
+	is "$RIG_DISK" size "$(blockdev --getsz "$RIG_DEV")"
+	is "$RIG_DISK" backing_file "$(losetup -nlO BACK-FILE "$RIG_DEV")"
+	is "$RIG_DISK" dio "$(losetup -nlO DIO "$RIG_DEV" | tr -d ' ')"
+	# the file is in a FUSE file system, which is shown below it
+	jq -e '[.layers[].fstype] | any(. != null and startswith("fuse"))' "$J"
+	# the journal's thread is the process of this name
+	[[ $(ps -o comm= -p "$(value "$RIG_MNT" journal)") == jbd2/* ]]
+}
+
+# mounted BLOCK-SIZE [FEATURE]: an ext4 like this on the rig's disk, at $MNT
+mounted() {
+	mkfs.ext4 -q -F -b "$1" ${2:+-O "$2"} "$RIG_DEV"
+	MNT=$BATS_TEST_TMPDIR/mnt.$1
+	mkdir "$MNT"
+	mount "$RIG_DEV" "$MNT" || skip "missing: $2 in this kernel"
+	on_exit "umount $MNT 2>/dev/null || true"
+}
+
+@test "doctor: ext4 with fast_commit, and with small blocks" {
+	need_rig
+	need tune2fs
+	rig_up --fs none
+	mounted "$(getconf PAGESIZE)" fast_commit
+	doctor "$MNT"
+	same_as_ext4 "$MNT" "$RIG_DISK"
+	is "$MNT" fast_commit on
+	umount "$MNT"
+	mounted 1024
+	doctor "$MNT"
+	same_as_ext4 "$MNT" "$RIG_DISK"
+	is "$MNT" block_size 1024
+}
+
+@test "doctor: partitions, as lsblk has them" {
+	local p
+	need_rig
+	rig_up --parts 2
+	doctor "$RIG_DISK"
+	for p in "$RIG_DEV1" "$RIG_DEV2"; do
+		is "${p##*/}" start "$(cat "/sys/class/block/${p##*/}/start")"
+		is "${p##*/}" size "$(($(lsblk -bndo SIZE "$p") / 512))"
+	done
+	same_as_findmnt "$RIG_MNT1"
+	same_as_findmnt "$RIG_MNT2"
+	# from a file of the second one: its own stack, and what shares the disk
+	doctor "$RIG_MNT2/lost+found"
+	jq -e --arg m "$RIG_MNT2" --arg p "${RIG_DEV2##*/}" '.layers[] | select(.name == $m) | .below == [$p]' "$J"
+}
+
+@test "doctor: XFS, as findmnt has it" {
+	need_rig
+	need mkfs.xfs
+	rig_up --fs xfs --size 512M --mount-opts wsync,logbsize=64k
+	doctor "$RIG_MNT"
+	same_as_findmnt "$RIG_MNT"
+	is "$RIG_MNT" wsync on
+	is "$RIG_MNT" logbsize 64k
+	[[ $(finding "$RIG_MNT" wsync) == slow ]]
+}
+
+@test "doctor: what is spoiled on purpose is found, and what isn't is not" {
+	need_rig
+	rig_up --mount-opts data=ordered
+	doctor "$RIG_DISK"
+	[[ ! $(finding "$RIG_MNT" barrier)$(finding "$RIG_MNT" discard)$(finding "$RIG_MNT" atime)$(finding "$RIG_DISK" nomerges) ]]
+	[[ ! $(finding "$RIG_DISK" write_cache)$(finding "$RIG_DISK" rq_affinity)$(finding "$RIG_DISK" iostats) ]]
+	mount -o remount,barrier=0,discard,strictatime "$RIG_MNT"
+	echo 2 >"/sys/block/$RIG_DISK/queue/nomerges"
+	echo 0 >"/sys/block/$RIG_DISK/queue/rq_affinity"
+	echo 0 >"/sys/block/$RIG_DISK/queue/iostats"
+	doctor "$RIG_DISK"
+	same_as_findmnt "$RIG_MNT"
+	same_as_ext4 "$RIG_MNT" "$RIG_DISK"
+	[[ $(finding "$RIG_MNT" barrier) == unsafe ]]
+	[[ $(finding "$RIG_MNT" atime) == slow ]]
+	[[ $(finding "$RIG_MNT" discard) == @(slow|note) ]]
+	[[ $(finding "$RIG_DISK" nomerges) == slow ]]
+	[[ $(finding "$RIG_DISK" rq_affinity) == note ]]
+	[[ $(finding "$RIG_DISK" iostats) == note ]]
+	[[ $(jq -r '.findings[0].grade' "$J") == unsafe ]]
+	# without a cache below there is nothing for a barrier to do; a loop device that never flushes is another matter
+	echo 'write through' >"/sys/block/$RIG_DISK/queue/write_cache"
+	doctor "$RIG_DISK"
+	[[ $(finding "$RIG_MNT" barrier) == note ]]
+	[[ $(finding "$RIG_DISK" write_cache) == check ]]
+}
+
+# stirred: what a run left changed in the settings of a disk
+settings_of() {
+	local f
+	for f in "/sys/block/$1/queue/"* "/sys/block/$1/queue/iosched/"*; do
+		[[ ! -f $f ]] || printf '%s %s\n' "$f" "$(cat "$f" 2>/dev/null)"
+	done
+	cat /proc/self/mountinfo
+}
+
+# touches TRACE: the system calls in it (strace -y) that could change something; what is printed goes to a file "out"
+touches() {
+	grep -E 'O_WRONLY|O_RDWR|O_CREAT|O_TRUNC' "$1" | grep -v '= -1 ' || true
+	grep -E '^([0-9]+ +)?(unlink|unlinkat|rename|renameat2?|mkdir|mkdirat|rmdir|mknod|mknodat|link|linkat|symlink|symlinkat|truncate|ftruncate|fallocate|chmod|fchmod|fchmodat|chown|fchown|lchown|fchownat|mount|umount2?|move_mount|fsconfig|setxattr|fsetxattr|utimensat|sync|syncfs|fsync|fdatasync|pwrite64|pwritev2?|reboot|swapon|kill)\(' "$1" || true
+	grep -E '^([0-9]+ +)?writev?\(' "$1" | grep -vE 'writev?\([0-9]+<[^>]*/out>' || true
+	# of a terminal, and the question for a dm table
+	grep -E '^([0-9]+ +)?ioctl\(' "$1" | grep -vE 'TCGETS|TIOCGWINSZ|DM_TABLE_STATUS|PERF_EVENT_IOC_' || true
+}
+
+@test "doctor: changes nothing: no file is opened for writing, no ioctl that sets anything" {
+	local before after text
+	need_rig
+	need strace
+	rig_up
+	before=$(settings_of "$RIG_DISK")
+	strace -f -y -qq -o "$BATS_TEST_TMPDIR/trace" "$BT" doctor --no-probes "$RIG_MNT" >"$BATS_TEST_TMPDIR/out"
+	after=$(settings_of "$RIG_DISK")
+	[[ $before == "$after" ]]
+	grep -q openat "$BATS_TEST_TMPDIR/trace"
+	text=$(touches "$BATS_TEST_TMPDIR/trace")
+	[[ ! $text ]] || { echo "$text"; false; }
+	# no disk is read or written for it either
+	strace -f -y -qq -e trace=openat -o "$BATS_TEST_TMPDIR/trace" "$BT" doctor --no-probes >"$BATS_TEST_TMPDIR/out"
+	text=$(touches "$BATS_TEST_TMPDIR/trace")
+	[[ ! $text ]] || { echo "$text"; false; }
+}
+
+@test "doctor: reads no block from a disk" {
+	local before after
+	need_rig
+	rig_up
+	sync
+	before=$(kernel_stat "$RIG_DISK" 1)
+	doctor "$RIG_MNT"
+	after=$(kernel_stat "$RIG_DISK" 1)
+	[[ $before == "$after" ]]
+	is "$RIG_MNT" block_size 4096
+}
+
+@test "doctor: its probes are those of barriertrace probes, and are gone afterwards" {
+	need_tracing
+	root_disk
+	"$BT" doctor / --json "$J" -o /dev/null
+	jq -e '.probes | length > 10 and any(.state == "attached")' "$J"
+	[[ $(jq -r '.probes[] | "\(.name) \(.state)"' "$J" | sort) == "$("$BT" probes | awk 'NR > 1 { print $1, $3 }' | sort)" ]]
+}
+
+@test "doctor --trace: findings carry the weight that the trace measured" {
+	need_rig
+	need_tracing
+	need sqlite3
+	rig_up --flush-us 3000 --write-us 300
+	start sqlite_endless "$RIG_MNT/db"
+	doctor --trace 2 "$RIG_MNT" || [[ $? == 5 ]]
+	jq .trace "$J"
+	[[ $(jq .trace.calls "$J") -gt 20 ]]
+	holds "$(jq '.trace.wall_ns / 1e9' "$J") >= 1.9"
+	[[ $(jq '[.trace.ledger[]] | add' "$J") == $(jq .trace.total_ns "$J") ]]
+	jq -er .trace.sentence "$J"
+	# no FUA: the second flush of each commit
+	jq -e --arg d "$RIG_DISK" '.trace.ledger["flush.post"] as $post | .findings[] | select(.key == "fua" and .place == $d)
+		| .measured.ns == $post and .measured.share > 0.1' "$J"
+	grep -q 'Measured: ' "$BATS_TEST_TMPDIR/text"
+}
+
+sqlite_endless() {
+	while :; do
+		sqlite_inserts "$1" 50
+	done
+}
+
+@test "doctor --trace: no sync call, no weight" {
+	need_rig
+	need_tracing
+	rig_up --fs none
+	doctor --trace 0.3 "$RIG_DEV" || [[ $? == 5 ]]
+	[[ $(jq .trace.calls "$J") == 0 ]] || skip "somebody else synced"
+	jq -e '[.findings[] | has("measured")] | any | not' "$J"
+	grep -q 'no sync calls' "$BATS_TEST_TMPDIR/text"
+}
+
+@test "doctor --trace: a signal ends it early, with its report" {
+	need_tracing
+	root_disk
+	start_tracing doctor --trace 60 / --json "$J" -o /dev/null
+	stop_tracing "$STARTED" INT
+	jq -e '.trace.wall_ns < 30e9' "$J"
+}

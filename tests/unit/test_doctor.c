@@ -1,0 +1,701 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the doctor finds in made-up machines: layers, values, findings, tools; and how it is shown. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "diagnosis.h"
+#include "doctor/doctor.h"
+#include "doctor/exam.h"
+#include "doctor/tool.h"
+#include "fake_tree.h"
+#include "mem.h"
+#include "render_diagnosis.h"
+#include "tap.h"
+
+static void is_str(const char *got, const char *want, const char *name)
+{
+	if (!ok(got && want ? !strcmp(got, want) : got == want, "%s", name))
+		diag("got '%s', want '%s'", got ? got : "(null)", want ? want : "(null)");
+}
+
+/* ---- the machine ---- */
+
+#define SATA "pci/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+#define USB "pci/usb1/1-1/host6/target6:0:0/6:0:0:0/block/sdb"
+#define QUEUE "queue/fua=0\n", "queue/rotational=0\n", "queue/nr_requests=64\n", "mq/0/nr_tags=32\n", \
+	      "queue/physical_block_size=4096\n", "ro=0\n", "size=800000\n"
+
+static void make_sata(void)
+{
+	DEVICE(SATA, "8:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none mq-deadline [bfq]\n", "queue/wbt_lat_usec=0\n",
+	       "queue/nomerges=2\n", "queue/rq_affinity=0\n", "queue/iostats=0\n", "device/queue_depth=1\n", "device/scsi_level=6\n",
+	       "device/scsi_disk/0:0:0:0/cache_type=write back\n", "device/scsi_disk/0:0:0:0/FUA=0\n",
+	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 2000 8000\n", "device/model=XYZ SSD         \n",
+	       "queue/discard_granularity=4096\n");
+	DEVICE(SATA "/sda1", "8:1", "partition=1\n", "start=63\n", "size=1000\n", "alignment_offset=0\n");
+	DEVICE(SATA "/sda2", "8:2", "partition=2\n", "start=4096\n", "size=2000\n", "holders/dm-0=", "alignment_offset=3584\n");
+	DEVICE(SATA "/sda3", "8:3", "partition=3\n", "start=8200\n", "size=2000\n");
+	DEVICE(SATA "/sda4", "8:4", "partition=4\n", "start=8192\n", "size=2000\n");
+	put("sys/class/scsi_host/host0/link_power_management_policy", "min_power\n");
+}
+
+static void make_disks(void)
+{
+	make_sata();
+	DEVICE(USB, "8:16", QUEUE, "queue/write_cache=write through\n", "queue/scheduler=[mq-deadline]\n", "device/scsi_level=6\n",
+	       "device/scsi_disk/6:0:0:0/cache_type=write through\n", "holders/md1=");
+	DEVICE("pci/usb1/1-2/host7/x/block/sdc", "8:32", QUEUE, "queue/write_cache=write through\n");
+	DEVICE("pci/host8/x/block/sdd", "8:48", QUEUE, "queue/write_cache=write through\n", "device/scsi_level=6\n",
+	       "device/scsi_disk/8:0:0:0/cache_type=write back\n", "device/power/runtime_status=suspended\n");
+	DEVICE("pci/host9/x/block/sde", "8:64", QUEUE, "queue/write_cache=write through\n",
+	       "device/scsi_disk/9:0:0:0/cache_type=temporary write through\n");
+	DEVICE("pci/host10/x/block/sdf", "8:80", QUEUE, "queue/write_cache=write back\n", "queue/rotational=1\n",
+	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n", "queue/nr_requests=4\n");
+	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n", "device/features=0010001000100110\n");
+	DEVICE("pci/virtio2/block/vdc", "254:32", QUEUE, "queue/write_cache=write back\n", "device/features=0010001001100110\n",
+	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
+	DEVICE("pci/nvme/nvme0/nvme0n1", "259:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none [mq-deadline]\n");
+	DEVICE("pci/nvme/nvme1/nvme1n1", "259:1", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=[none] mq-deadline\n",
+	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
+}
+
+static void make_stacks(void)
+{
+	DEVICE("virtual/block/dm-0", "253:0", "size=2000\n", "slaves/sda2=", "dm/name=secret\n", "dm/suspended=0\n",
+	       "queue/write_cache=write back\n", "queue/scheduler=none\n", "queue/nr_requests=128\n");
+	DEVICE("virtual/block/dm-1", "253:1", "size=2000\n", "slaves/nvme0n1=", "dm/name=snap\n", "dm/suspended=1\n",
+	       "queue/write_cache=write through\n");
+	DEVICE("virtual/block/md0", "9:0", "size=2000\n", "slaves/nvme1n1=", "slaves/vdc=", "md/level=raid5\n", "md/raid_disks=3\n",
+	       "md/degraded=1\n", "md/sync_action=resync\n", "md/bitmap/location=+8\n", "md/consistency_policy=ppl\n",
+	       "queue/write_cache=write back\n");
+	DEVICE("virtual/block/md1", "9:1", "size=2000\n", "slaves/sdb=", "md/level=raid1\n", "md/degraded=0\n", "md/sync_action=idle\n",
+	       "md/bitmap/location=none\n", "md/consistency_policy=resync\n", "queue/write_cache=write through\n");
+	DEVICE("virtual/block/loop0", "7:0", "size=80\n", "loop/dio=0\n", "queue/write_cache=write back\n");
+	DEVICE("virtual/block/loop1", "7:1", "size=80\n", "loop/dio=1\n", "queue/write_cache=write through\n",
+	       "loop/backing_file=/gone\x1b[31m/f\n");
+}
+
+/* "ID parent dev root dir options - type source options" */
+static const char mountinfo[] =
+	"900021 1 8:1 / /srv/old rw,noatime - ext4 /dev/sda1 rw,nobarrier,discard\n"
+	"900022 1 8:3 / /srv/strict rw - ext4 /dev/sda3 rw,sync\n"
+	"900023 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n"
+	"900024 1 253:0 / /srv/secret rw,relatime - xfs /dev/mapper/secret rw,wsync,logdev=/dev/sdz1\n"
+	"900025 1 9:1 / /srv/usb rw,relatime - ext4 /dev/md1 rw\n"
+	"900026 1 0:40 / /srv/tree rw,relatime - btrfs /dev/vdc rw,nobarrier,notreelog,flushoncommit,discard=async,commit=300\n"
+	"900027 1 254:16 / /srv/f2 rw,relatime - f2fs /dev/vdb rw,fsync_mode=nobarrier\n";
+
+static void put_ext4(const char *name, const char *options, const char *task)
+{
+	char *path = xasprintf("proc/fs/ext4/%s/options", name);
+
+	put(path, options);
+	free(path);
+	path = xasprintf("sys/fs/ext4/%s/journal_task", name);
+	put(path, task);
+	free(path);
+}
+
+static void make_file_systems(void)
+{
+	char *whole = full("cg/work"), *text = xasprintf("%s900040 1 0:30 / %s/cg rw - cgroup2 cgroup2 rw\n", mountinfo, dir);
+
+	put("proc/self/mountinfo", text);
+	put_ext4("sda1", "rw\nnobarrier\ndiscard\nnodelalloc\ndata=ordered\ncommit=5\nnoauto_da_alloc\n", "123\n");
+	put_ext4("sda3", "rw\nbarrier\nnodiscard\ndelalloc\ndata=journal\ncommit=120\n", "124\n");
+	put_ext4("sda4", "rw\nbarrier\nnodiscard\ndelalloc\ndata=ordered\ncommit=5\nauto_da_alloc\nmax_batch_time=15000\n", "125\n");
+	put_ext4("md1", "rw\nnobarrier\ndata=writeback\n", "<none>\n");
+	put("cg/io.max", "");
+	put("cg/work/io.max", "8:16 rbps=max wbps=99 riops=max wiops=max\n8:0 rbps=max wbps=1048576 riops=max wiops=max\n");
+	put("proc/sys/vm/dirty_ratio", "60\n");
+	put("proc/sys/vm/dirty_bytes", "0\n");
+	put("proc/sys/vm/laptop_mode", "5\n");
+	put("proc/sys/kernel/bpf_stats_enabled", "1\n");
+	put("proc/pressure/io", "some avg10=0.01 avg60=0.02 avg300=0.03 total=4\nfull avg10=0.00\n");
+	put("sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+	put("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
+	put("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n");
+	put("sys/devices/system/cpu/cpuidle/cpufreq/scaling_governor", "nonsense\n");
+	free(text);
+	free(whole);
+}
+
+/* ---- the tools ---- */
+
+static char *tools;	/* folder */
+
+static void put_tool(const char *name, const char *script)
+{
+	char *path = xasprintf("bin/%s", name), *whole = full(path), *text;
+
+	text = xasprintf("#!/bin/sh\necho \"${0##*/} $*\" >>%s/asked\n%s\n", dir, script);
+	put(path, text);
+	chmod(whole, 0755);
+	free(text);
+	free(whole);
+	free(path);
+}
+
+static void remove_tools(void)
+{
+	static const char *const names[] = { "bin/smartctl", "bin/hdparm", "bin/nvme", "asked" };
+
+	for (size_t i = 0; i < 4; i++) {
+		char *whole = full(names[i]);
+
+		unlink(whole);
+		free(whole);
+	}
+}
+
+/* What the tools were asked, a line each; owned. */
+static char *asked(void)
+{
+	char *path = full("asked"), *text = file_text(path);
+
+	free(path);
+	return text;
+}
+
+static char *fake_table(unsigned int major, unsigned int minor)
+{
+	if (major != 253)
+		return NULL;
+	return xstrdup(minor ? "0 8 snapshot\n8 8 linear\n16 8 writecache\n24 8 linear" :
+		       "0 2000 crypt : 1 allow_discards");
+}
+
+static uint64_t fake_block_size(const char *folder, unsigned int major, unsigned int minor)
+{
+	(void)folder;
+	return major == 8 && minor == 4 ? 1024 : 0;
+}
+
+/* ---- looking ---- */
+
+static struct diagnosis d;
+
+static void look_with(const char *word, bool no_tools)
+{
+	const char *const folders[] = { tools, NULL };
+	char *dev = full("dev");
+	struct doctor_opts o = { .tool_folders = folders, .dev = dev, .dm_table = fake_table, .no_tools = no_tools,
+				 .block_size = fake_block_size };
+	struct err e = { 0 };
+
+	diagnosis_free(&d);
+	if (doctor_look(word, &o, &d, &e))
+		diag("%s: %s", word, e.text);
+	free(dev);
+}
+
+static void look(const char *word)
+{
+	look_with(word, false);
+}
+
+static const char *value(const char *layer, const char *key)
+{
+	const struct diag_layer *l = diag_layer_named(&d, layer);
+
+	return l ? diag_value(l, key) : NULL;
+}
+
+static const struct diag_setting *setting(const char *layer, const char *key)
+{
+	const struct diag_layer *l = diag_layer_named(&d, layer);
+
+	for (size_t i = 0; l && i < l->n_settings; i++)
+		if (!strcmp(l->setting[i].key, key))
+			return &l->setting[i];
+	return NULL;
+}
+
+/* "unsafe", or NULL: no finding */
+static const char *grade(const char *layer, const char *key)
+{
+	for (size_t i = 0; i < d.n_findings; i++)
+		if (!strcmp(d.finding[i].place, layer) && !strcmp(d.finding[i].key, key))
+			return diag_grade_name(d.finding[i].grade);
+	return NULL;
+}
+
+/* A row of expectations about what was looked at last. */
+struct want {
+	const char *layer, *key, *value, *grade;
+};
+
+static void expect(const struct want *w)
+{
+	for (; w->layer; w++) {
+		const char *v = value(w->layer, w->key), *g = grade(w->layer, w->key);
+		bool same = v && !strcmp(v, w->value) && (g && w->grade ? !strcmp(g, w->grade) : g == w->grade);
+
+		if (!ok(same, "%s of %s is %s: %s", w->key, w->layer, w->value, w->grade ? w->grade : "no finding"))
+			diag("got '%s': %s", v ? v : "(null)", g ? g : "no finding");
+	}
+}
+
+#define EXPECT(...) expect((const struct want[]){ __VA_ARGS__, { 0 } })
+
+static char *layer_names(void)
+{
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < d.n_layers; i++)
+		buf_printf(&b, "%s%s", i ? " " : "", d.layer[i].name);
+	return b.data;
+}
+
+static void layers_are(const char *word, const char *want)
+{
+	char *got;
+
+	look(word);
+	got = layer_names();
+	is_str(got, want, word);
+	free(got);
+}
+
+/* ---- tests ---- */
+
+static void test_layers(void)
+{
+	static const char sda[] = "/srv/secret /srv/good /srv/old /srv/strict dm-0 sda1 sda2 sda3 sda4 sda machine";
+
+	layers_are("sda", sda);
+	layers_are("sda1", sda);
+	layers_are("dm-0", sda);
+	layers_are("md1", "/srv/usb md1 sdb machine");
+	layers_are("sdb", "/srv/usb md1 sdb machine");
+	layers_are("vdc", "/srv/tree md0 nvme1n1 vdc machine");
+	look("dm-0");
+	is_str(diag_layer_named(&d, "/srv/secret")->fstype, "xfs", "a file system's type");
+	is_str(diag_layer_named(&d, "/srv/secret")->below[0], "dm-0", "what it stands on");
+	is_str(diag_layer_named(&d, "dm-0")->below[0], "sda2", "what that stands on");
+	is_str(diag_layer_named(&d, "sda2")->below[0], "sda", "a partition's disk");
+	look(NULL);
+	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "loop0") && diag_layer_named(&d, "/srv/f2"), "without a word: every disk");
+}
+
+static void test_wrong_word(void)
+{
+	struct doctor_opts o = { 0 };
+	struct diagnosis none = { 0 };
+	struct err e = { 0 };
+
+	ok(doctor_look("sdx", &o, &none, &e) == -ENOENT && e.status == EXIT_USAGE && !none.n_layers, "an unknown disk is an error");
+	diagnosis_free(&none);
+}
+
+static void test_loop_file(void)
+{
+	int id = mount_id(dir);
+	char *line = xasprintf("%s%d 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n", mountinfo, id), *file = full("disk.img"), *text;
+
+	put("proc/self/mountinfo", line);
+	free(line);
+	put("disk.img", "");
+	text = xasprintf("%s\n", file);
+	put("sys/devices/virtual/block/loop0/loop/backing_file", text);
+	look("loop0");
+	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "sda4", "a loop device stands on its file's disk");
+	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "/srv/good"), "with all that is below");
+	is_str(value("loop0", "backing_file"), file, "the file");
+	EXPECT({ "loop0", "dio", "0", "slow" });
+	line = xasprintf("%d 1 0:50 / /x rw - fuse.rigd rigd rw\n", id);
+	put("proc/self/mountinfo", line);
+	look("loop0");
+	is_str(diag_layer_named(&d, "/x") ? diag_layer_named(&d, "/x")->fstype : NULL, "fuse.rigd", "a file on no disk: its file system is shown");
+	look("loop1");
+	EXPECT({ "loop1", "dio", "1", NULL }, { "loop1", "write_cache", "write through", "check" });
+	free(line);
+	free(text);
+	free(file);
+	make_file_systems();
+}
+
+static void test_sata(void)
+{
+	look("sda");
+	EXPECT({ "sda", "write_cache", "write back", NULL }, { "sda", "fua", "0", "slow" }, { "sda", "transport", "ata", NULL },
+	       { "sda", "scheduler", "bfq", "slow" }, { "sda", "wbt_lat_usec", "0", "note" }, { "sda", "queue_depth", "1", "slow" },
+	       { "sda", "nr_requests", "64", NULL }, { "sda", "nomerges", "2", "slow" }, { "sda", "rq_affinity", "0", "note" },
+	       { "sda", "iostats", "0", "note" }, { "sda", "link_power", "min_power", "note" }, { "sda", "model", "XYZ SSD", NULL },
+	       { "sda", "scsi_cache_type", "write back", NULL }, { "sda", "flushes", "2000", NULL }, { "sda", "flush_ms", "8000", NULL },
+	       { "sda1", "start", "63", "slow" }, { "sda2", "alignment_offset", "3584", "slow" }, { "sda2", "start", "4096", NULL },
+	       { "sda3", "start", "8200", "note" }, { "sda4", "start", "8192", NULL }, { "sda", "physical_block_size", "4096", NULL });
+	is_str(value("sda", "cgroup_io_max"), "/work: rbps=max wbps=1048576 riops=max wiops=max", "a cgroup's limit for this disk");
+	is_str(grade("sda", "cgroup_io_max"), "slow", "which hurts");
+	ok(strstr(setting("sda", "scheduler")->where, "/sys/class/block/sda/queue/scheduler"), "where a value was read");
+	ok(strstr(setting("sda", "scsi_cache_type")->where, "/device/scsi_disk/0:0:0:0/cache_type"), "with the names that stood for *");
+	ok(!setting("sda", "zoned"), "what isn't there is no setting");
+	ok(!setting("dm-0", "scheduler") && !setting("dm-0", "nr_requests"), "dm has no scheduler and no tags");
+}
+
+static void test_caches(void)
+{
+	look(NULL);
+	EXPECT({ "sdc", "write_cache", "write through", "check" }, { "sdd", "write_cache", "write through", "unsafe" },
+	       { "sde", "write_cache", "write through", NULL }, { "sde", "scsi_cache_type", "temporary write through", "note" },
+	       { "vdb", "write_cache", "write through", "check" }, { "vdb", "virtio_flush", "0", NULL },
+	       { "vdc", "virtio_flush", "1", NULL }, { "vdc", "flush_ms", "10", "check" }, { "nvme1n1", "flush_ms", "10", "note" },
+	       { "vdc", "write_cache", "write back", NULL }, { "dm-1", "write_cache", "write through", "unsafe" },
+	       { "md1", "write_cache", "write through", NULL }, { "dm-0", "write_cache", "write back", NULL });
+}
+
+static void test_queues(void)
+{
+	look(NULL);
+	EXPECT({ "sdf", "scheduler", "none", "note" }, { "sdf", "nr_requests", "4", "slow" }, { "sdf", "fua", "1", NULL },
+	       { "nvme0n1", "scheduler", "mq-deadline", "note" }, { "nvme1n1", "scheduler", "none", NULL },
+	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL }, { "sdb", "transport", "usb", NULL },
+	       { "vdb", "transport", "virtio", NULL });
+}
+
+static void test_stacks(void)
+{
+	look(NULL);
+	EXPECT({ "dm-0", "dm_targets", "crypt", NULL }, { "dm-0", "dm_options", "allow_discards", "note" }, { "dm-0", "suspended", "0", NULL },
+	       { "dm-1", "dm_targets", "snapshot, linear, writecache", "slow" }, { "dm-1", "suspended", "1", "slow" },
+	       { "md0", "md_degraded", "1", "unsafe" }, { "md0", "md_sync_action", "resync", "slow" }, { "md0", "md_bitmap", "+8", "note" },
+	       { "md0", "md_consistency", "ppl", "slow" }, { "md1", "md_degraded", "0", NULL }, { "md1", "md_sync_action", "idle", NULL },
+	       { "md1", "md_bitmap", "none", NULL }, { "md1", "md_consistency", "resync", NULL }, { "md0", "md_level", "raid5", NULL });
+	ok(!setting("dm-1", "dm_options"), "only dm-crypt has options that count");
+}
+
+static void test_file_systems(void)
+{
+	look(NULL);
+	EXPECT({ "/srv/old", "barrier", "off", "unsafe" }, { "/srv/old", "discard", "on", "slow" }, { "/srv/old", "atime", "noatime", NULL },
+	       { "/srv/old", "delalloc", "off", "slow" }, { "/srv/old", "auto_da_alloc", "off", "check" },
+	       { "/srv/strict", "atime", "strictatime", "slow" }, { "/srv/strict", "sync", "on", "slow" },
+	       { "/srv/strict", "data", "journal", "slow" }, { "/srv/strict", "commit", "120", "note" },
+	       { "/srv/good", "barrier", "on", NULL }, { "/srv/good", "discard", "off", NULL }, { "/srv/good", "atime", "relatime", NULL },
+	       { "/srv/good", "data", "ordered", NULL }, { "/srv/good", "commit", "5", NULL }, { "/srv/good", "delalloc", "on", NULL },
+	       { "/srv/good", "max_batch_time", "15000", NULL }, { "/srv/good", "journal", "125", NULL },
+	       { "/srv/usb", "barrier", "off", "note" }, { "/srv/usb", "data", "writeback", "check" }, { "/srv/usb", "journal", "none", "check" },
+	       { "/srv/secret", "wsync", "on", "slow" }, { "/srv/secret", "logdev", "/dev/sdz1", "note" }, { "/srv/secret", "barrier", "on", NULL },
+	       { "/srv/tree", "barrier", "off", "unsafe" }, { "/srv/tree", "notreelog", "on", "slow" },
+	       { "/srv/tree", "flushoncommit", "on", "slow" }, { "/srv/tree", "discard", "async", "note" }, { "/srv/tree", "commit", "300", "note" },
+	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "fsync_mode", "nobarrier", NULL });
+	ok(!setting("/srv/good", "sync") && !setting("/srv/secret", "data"), "no setting that the file system does not have");
+}
+
+/* On sda4, and no node for the others. */
+static void test_superblock(void)
+{
+	char super[4096] = { 0 }, *path = full("dev/sda4");
+	FILE *f = fopen(path, "w");
+
+	memcpy(super + 1024 + 0x38, "\x53\xef", 2);
+	super[1024 + 0x5c + 1] = 4;
+	fwrite(super, 1, sizeof(super), f);
+	fclose(f);
+	look("sda");
+	if (setting("/srv/good", "fast_commit")->unknown && strstr(setting("/srv/good", "fast_commit")->unknown, "not supported"))
+		ok(true, "superblock # SKIP this file system has no reads that don't wait");
+	else
+		EXPECT({ "/srv/good", "fast_commit", "on", NULL });
+	is_str(setting("/srv/old", "fast_commit")->unknown, "the superblock cannot be read: No such file or directory",
+	       "a superblock that cannot be read is said");
+	EXPECT({ "/srv/good", "block_size", "1024", "slow" });
+	ok(!setting("/srv/old", "block_size"), "a block size that isn't known");
+	truncate(path, 1500);
+	look("sda");
+	ok(!value("/srv/good", "fast_commit"), "a cut superblock tells nothing");
+	unlink(path);
+	free(path);
+}
+
+static void test_machine(void)
+{
+	look("sda");
+	EXPECT({ "machine", "governor", "powersave, performance", "note" }, { "machine", "dirty_ratio", "60", "note" },
+	       { "machine", "laptop_mode", "5", "slow" }, { "machine", "bpf_stats_enabled", "1", "note" }, { "machine", "btf", "none", "note" },
+	       { "machine", "lockdown", "none integrity [confidentiality]", "note" },
+	       { "machine", "io_pressure", "some avg10=0.01 avg60=0.02 avg300=0.03 total=4", NULL });
+}
+
+/* Root reads everything: only another user is refused. */
+static void test_unreadable(void)
+{
+	char *path = full("proc/sys/vm/dirty_ratio");
+
+	chmod(path, 0);
+	look("sda");
+	if (access(path, R_OK))
+		ok(!value("machine", "dirty_ratio") && strstr(setting("machine", "dirty_ratio")->unknown, "run as root"),
+		   "what may not be read is said");
+	else
+		ok(true, "what may not be read is said # SKIP root may read everything");
+	chmod(path, 0644);
+	free(path);
+}
+
+/* ---- the drive's own word ---- */
+
+static const char smartctl_on[] =
+	"cat <<'X'\n{\"model_name\": \"ACME 1\", \"firmware_version\": \"F1\", \"write_cache\": {\"enabled\": true},\n"
+	"\"endurance_used\": {\"current_percent\": 91}, \"smart_status\": {\"passed\": false}}\nX";
+static const char hdparm_on[] =
+	"case $1 in -C) printf '\\n%s:\\n drive state is:  active/idle\\n' $2 ;;\n"
+	"*) printf '\\n%s:\\n write-caching =  1 (on)\\n\\tModel Number:       ACME 2   \\n\\tFirmware Revision:  F2\\n' $3 ;; esac";
+static const char hdparm_asleep[] = "printf '\\n%s:\\n drive state is:  standby\\n' $2";
+static const char nvme_on[] =
+	"case $1 in id-ctrl) echo '{\"mn\": \"ACME N  \", \"fr\": \"F3 \", \"vwc\": 7}' ;;\n"
+	"get-feature) echo 'get-feature:0x06 (Volatile Write Cache), Current value:0x00000001' ;;\n"
+	"smart-log) echo '{\"critical_warning\": 0, \"percent_used\": 3}' ;; esac";
+
+static void test_tools_missing(void)
+{
+	remove_tools();
+	look("sdb");
+	EXPECT({ "sdb", "write_cache", "write through", "check" });
+	ok(!value("sdb", "drive_cache") && strstr(setting("sdb", "drive_cache")->unknown, "smartctl is not installed (apt install smartmontools)") &&
+		   strstr(setting("sdb", "drive_cache")->unknown, "hdparm is not installed (apt install hdparm)"),
+	   "missing tools are named, with how to install them");
+	look("nvme0n1");
+	ok(strstr(setting("nvme0n1", "wear")->unknown, "nvme is not installed (apt install nvme-cli)"), "for NVMe too");
+	look("vdb");
+	ok(!setting("vdb", "drive_cache"), "a virtual disk has no drive to ask");
+}
+
+static void test_smartctl(void)
+{
+	char *log;
+
+	put_tool("smartctl", smartctl_on);
+	look("sdb");
+	EXPECT({ "sdb", "drive_cache", "on", NULL }, { "sdb", "write_cache", "write through", "unsafe" }, { "sdb", "drive_model", "ACME 1", NULL },
+	       { "sdb", "firmware", "F1", NULL }, { "sdb", "wear", "91", "note" }, { "sdb", "health", "failing", "unsafe" });
+	log = asked();
+	ok(log && strstr(log, "smartctl -n standby -j ") && !strchr(log, '\n'), "smartctl is asked once, and not to wake the drive");
+	free(log);
+	ok(strstr(setting("sdb", "wear")->where, "smartctl -n standby -j"), "where: the tool's command line");
+	remove_tools();
+	put_tool("smartctl", "echo '{\"model_name\": \"ACME 1\"}'; exit 2");
+	look("sdb");
+	is_str(setting("sdb", "drive_cache")->unknown, "the drive is asleep and was not woken", "smartctl finds it asleep");
+	remove_tools();
+	put_tool("smartctl", "echo '{\"model_name\": 7, \"write_cache\": [1], \"smart_status\": \"x'");
+	look("sdb");
+	ok(!value("sdb", "drive_cache") && !value("sdb", "drive_model"), "an answer that is no JSON tells nothing");
+}
+
+static void test_hdparm(void)
+{
+	char *log;
+
+	remove_tools();
+	put_tool("hdparm", hdparm_on);
+	look("sda");
+	EXPECT({ "sda", "drive_cache", "on", "note" }, { "sda", "drive_model", "ACME 2", NULL }, { "sda", "firmware", "F2", NULL });
+	remove_tools();
+	put_tool("hdparm", hdparm_asleep);
+	look("sda");
+	is_str(setting("sda", "drive_cache")->unknown, "the drive is asleep and was not woken", "hdparm finds it asleep");
+	log = asked();
+	ok(log && strstr(log, "hdparm -C ") && !strchr(log, '\n'), "and is not asked further");
+	free(log);
+	remove_tools();
+	put_tool("hdparm", hdparm_on);
+	look("sdd");
+	is_str(setting("sdd", "drive_cache")->unknown, "the drive is asleep and was not woken", "what the kernel has suspended is left alone");
+	log = asked();
+	ok(!log, "no tool is started for it");
+	free(log);
+	look_with("sda", true);
+	log = asked();
+	ok(!log && strstr(setting("sda", "firmware")->unknown, "--no-tools"), "nor with --no-tools");
+	free(log);
+}
+
+static void test_nvme(void)
+{
+	remove_tools();
+	put_tool("nvme", nvme_on);
+	look("nvme0n1");
+	EXPECT({ "nvme0n1", "drive_cache", "on", NULL }, { "nvme0n1", "drive_model", "ACME N", NULL }, { "nvme0n1", "firmware", "F3", NULL },
+	       { "nvme0n1", "wear", "3", NULL }, { "nvme0n1", "health", "ok", NULL });
+	remove_tools();
+	put_tool("nvme", "[ $1 = id-ctrl ] && echo '{\"mn\": \"ACME P\", \"vwc\": 0}'");
+	look("nvme0n1");
+	EXPECT({ "nvme0n1", "drive_cache", "none", NULL });
+	remove_tools();
+}
+
+static void test_tool_run(void)
+{
+	char *const sleeper[] = { "/bin/sleep", "20", NULL }, *const talker[] = { "/bin/sh", "-c", "echo a; echo b >&2; exit 3", NULL },
+	     *const absent[] = { "/no/such/tool", NULL }, *const flood[] = { "/bin/sh", "-c", "yes", NULL },
+	     *const quiet[] = { "/bin/sh", "-c", "exec >&- 2>&-; sleep 20", NULL };
+	struct buf b = { 0 };
+
+	ok(tool_run(talker, 5000, &b) == 3 && !strcmp(b.data, "a\n"), "a tool's status and output");
+	ok(tool_run(sleeper, 100, &b) == -ETIMEDOUT, "a tool that takes too long is ended");
+	ok(tool_run(quiet, 100, &b) == -ETIMEDOUT, "one that closes its output, too");
+	ok(tool_run(absent, 100, &b) == -ENOENT, "a tool that isn't there");
+	ok(tool_run(flood, 5000, &b) == -E2BIG, "a tool that writes without end");
+	ok(!tool_find("barriertrace_no_such_tool", NULL), "not found");
+	buf_free(&b);
+}
+
+static void test_options(void)
+{
+	char *v;
+
+	ok(option_find("rw,discard=async,commit=30", "discard", &v) && !strcmp(v, "async"), "an option's value");
+	free(v);
+	ok(!option_find("rw,nodiscard", "discard", &v) && !v, "only whole names");
+	ok(!option_find("rw,discardx", "discard", NULL) && option_find("discard", "discard", NULL) && !option_find(NULL, "x", NULL),
+	   "at the beginning, not as a part, in nothing");
+}
+
+/* ---- the trace ---- */
+
+static void test_weigh(void)
+{
+	struct report r = { .wall_ns = 1000, .have_sync = true, .have_verdict = true };
+
+	look("sda");
+	r.sync.count = 10;
+	r.sync.unflushed = 2;
+	r.sync.ledger.ns[CAUSE_FLUSH_POST] = 300;
+	r.sync.ledger.ns[CAUSE_IOQ] = 600;
+	r.sync.ledger.ns[CAUSE_CPU] = 100;
+	r.verdict.sentence = "It is the scheduler.";
+	doctor_weigh(&d, &r);
+	for (size_t i = 0; i < d.n_findings; i++) {
+		const struct diag_finding *f = &d.finding[i];
+
+		if (!strcmp(f->key, "fua"))
+			ok(f->have_weight && f->weight_ns == 300, "FUA weighs the post-flushes");
+		if (!strcmp(f->key, "iostats"))
+			ok(!f->have_weight, "what acts on no cause has no weight");
+	}
+	is_str(grade("sync calls", "unflushed"), "check", "calls without a flush are told of");
+	ok(d.finding[0].grade == DIAG_UNSAFE, "the worst first");
+	for (size_t i = 1; i < d.n_findings; i++)
+		if (d.finding[i - 1].grade > d.finding[i].grade ||
+		    (d.finding[i - 1].grade == d.finding[i].grade && d.finding[i - 1].weight_ns < d.finding[i].weight_ns))
+			ok(false, "findings by grade, then by weight");
+	is_str(d.trace.sentence, "It is the scheduler.", "the verdict");
+	look("sdb");
+	ok(!grade("sdb", "scheduler"), "a setting that doesn't hurt by itself");
+	doctor_weigh(&d, &r);
+	is_str(grade("sdb", "scheduler"), "slow", "is told of when it took much of the time");
+}
+
+static void test_no_calls(void)
+{
+	struct report r = { .wall_ns = 1000, .have_sync = true };
+
+	look("sda");
+	doctor_weigh(&d, &r);
+	ok(d.trace.have && !d.trace.calls && !d.finding[0].have_weight, "a trace without sync calls weighs nothing");
+}
+
+/* ---- outputs ---- */
+
+static bool fits(const char *text, size_t width)
+{
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		if (strcspn(line, "\n") > width)
+			return false;
+	return true;
+}
+
+static void test_text(void)
+{
+	struct render_opts o = { .width = 80 };
+	struct buf b = { 0 };
+
+	look(NULL);
+	render_diagnosis_text(&d, &o, &b);
+	ok(!strncmp(b.data, "every disk: ", 12) && strstr(b.data, " unsafe, "), "text: the number of findings first");
+	ok(strstr(b.data, "is mounted without") < strstr(b.data, "\nsda  disk"), "text: findings before the layers");
+	ok(fits(b.data, 80), "text: 80 columns");
+	ok(!strchr(b.data, '\x1b') && strstr(b.data, "\\x1b"), "text: hostile names are escaped");
+	ok(strstr(b.data, "75000 us") || strstr(b.data, "0 us"), "text: units, in ASCII");
+	buf_clear(&b);
+	o.quiet = true;
+	render_diagnosis_text(&d, &o, &b);
+	ok(!strstr(b.data, "\nsda  disk") && strstr(b.data, "is mounted without"), "text: quiet is the findings alone");
+	buf_clear(&b);
+	o = (struct render_opts){ .width = 80, .color = true, .unicode = true };
+	render_diagnosis_text(&d, &o, &b);
+	ok(strstr(b.data, "\x1b[1;33munsafe"), "text: colour only where it is wanted");
+	buf_free(&b);
+}
+
+static void test_json(void)
+{
+	struct buf b = { 0 };
+	const json_t *finding;
+	json_t *doc;
+
+	look(NULL);
+	render_diagnosis_json(&d, &b);
+	doc = json_loads(b.data, 0, NULL);
+	ok(doc, "json: valid");
+	ok(json_array_size(json_object_get(doc, "findings")) == d.n_findings && json_array_size(json_object_get(doc, "layers")) == d.n_layers,
+	   "json: every finding and layer");
+	finding = json_array_get(json_object_get(doc, "findings"), 0);
+	is_str(json_string_value(json_object_get(finding, "grade")), "unsafe", "json: the worst first");
+	ok(!json_object_get(doc, "trace") && !json_object_get(finding, "measured"), "json: no trace, no weight");
+	json_decref(doc);
+	buf_free(&b);
+}
+
+int main(void)
+{
+	char *sys, *proc;
+
+	if (!mkdtemp(dir)) {
+		printf("Bail out! no temporary folder\n");
+		return 1;
+	}
+	sys = full("sys");
+	proc = full("proc");
+	tools = full("bin");
+	free(full("bin/x"));
+	free(full("dev/x"));
+	make_disks();
+	make_stacks();
+	make_file_systems();
+	sysfs_roots(sys, proc);
+	test_layers();
+	test_wrong_word();
+	test_sata();
+	test_caches();
+	test_queues();
+	test_stacks();
+	test_file_systems();
+	test_superblock();
+	test_machine();
+	test_unreadable();
+	test_tools_missing();
+	test_smartctl();
+	test_hdparm();
+	test_nvme();
+	test_tool_run();
+	test_options();
+	test_weigh();
+	test_no_calls();
+	test_text();
+	test_json();
+	test_loop_file();
+	diagnosis_free(&d);
+	tree_remove();
+	free(sys);
+	free(proc);
+	free(tools);
+	return tap_done();
+}
