@@ -13,7 +13,7 @@ PROGRAMS=(bash sh env cat cp mv rm ln ls mkdir rmdir mkfifo mktemp mknod touch c
 	mount umount losetup sfdisk setpriv unshare nsenter flock setsid blkid blockdev lsblk findmnt dmesg fallocate fsfreeze
 	taskset chrt ionice script wipefs fstrim
 	mkfs.ext4 mke2fs tune2fs e2fsck dumpe2fs mkfs.xfs xfs_io mkfs.btrfs btrfs fusermount3
-	dmsetup mdadm nvme modprobe insmod rmmod lsmod fio strace iostat tmux busybox)
+	dmsetup mdadm nvme smartctl hdparm cryptsetup modprobe insmod rmmod lsmod fio strace iostat tmux busybox)
 # The same for every architecture
 FILES=(/etc/passwd /etc/group /etc/nsswitch.conf /etc/mke2fs.conf /usr/lib/locale/C.utf8 /usr/bin/bats /usr/lib/bats-core
 	/usr/libexec/bats-core /usr/lib/bats /usr/share/terminfo/x/xterm /lib/terminfo/x/xterm /lib/terminfo/x/xterm-256color

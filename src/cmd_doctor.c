@@ -2,6 +2,7 @@
 /* barriertrace doctor [TARGET]: what the stack is set to, and what of that hurts. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "doctor/doctor.h"
@@ -113,6 +114,8 @@ static int trace(const char *word, uint64_t ns, struct diagnosis *d, struct err 
 	struct report r = { 0 };
 	int err = word ? target_resolve(word, &t, e) : target_all(&t, e);
 
+	if (isatty(STDERR_FILENO))
+		log_note("tracing for %s ...", num_duration(ns, 0).s);
 	if (!err)
 		err = watch(&t, !word, ns, &r, e);
 	if (!err) {

@@ -62,26 +62,51 @@ static void add_measured(struct diagnosis *d, enum diag_grade grade, const char 
 	*f = (struct diag_finding){ .grade = grade, .place = xstrdup(place), .key = key, .causes = causes, .what = what };
 }
 
-/* Of settings that act on a single large cause, the first of each cause that no finding has: "scheduler is mq-deadline". */
-static void add_large(struct diagnosis *d)
-{
-	uint32_t told = 0;
+/* What a cause that took much time says about a setting which does not hurt by itself. */
+static const struct large_row {
+	const char *key, *idle;	/* with the value `idle` it cannot have been this setting */
+	const char *format;	/* of the layer's name and the value */
+} large_rows[] = {
+	{ "write_cache", "write through", "Sync calls waited for %s to empty its cache (%s)." },
+	{ "scheduler", "none", "Sync calls waited in the I/O scheduler of %s, which is %s." },
+	{ "wbt_lat_usec", "0", "Sync calls were held back on their way to %s, where writeback is throttled (%s us)." },
+	{ "nr_requests", "", "Sync calls waited for a free request of %s, which has %s." },
+	{ "max_batch_time", "0", "Sync calls on %s waited for the journal, which may sleep for up to %s us for others to join." },
+};
 
+static void add_large_row(struct diagnosis *d, const struct large_row *row)
+{
 	for (size_t i = 0; i < d->n_layers; i++) {
 		const struct diag_layer *l = &d->layer[i];
 
 		for (size_t k = 0; k < l->n_settings; k++) {
 			const struct diag_setting *s = &l->setting[k];
-			bool single = s->causes && !(s->causes & (s->causes - 1));
 
-			if (!single || !s->value || told & s->causes || l->kind == DIAG_FS || has_finding(d, s->key) ||
+			if (strcmp(s->key, row->key) || !s->value || !strcmp(s->value, row->idle) ||
 			    weight_of(&d->trace.ledger, s->causes) * 100 < d->trace.total_ns * LARGE_SHARE)
 				continue;
-			told |= s->causes;
-			add_measured(d, DIAG_SLOW, l->name, s->key, s->causes,
-				     xasprintf("%s of %s is %s, and sync calls waited there.", s->key, l->name, s->value));
+			add_measured(d, DIAG_SLOW, l->name, s->key, s->causes, xasprintf(row->format, l->name, s->value));
 		}
 	}
+}
+
+/* The ledger does not know which disk of several it was: nothing is told then. */
+static bool is_one_disk(const struct diagnosis *d)
+{
+	size_t disks = 0, loops = 0;
+
+	for (size_t i = 0; i < d->n_layers; i++) {
+		disks += d->layer[i].kind == DIAG_DISK;
+		loops += d->layer[i].kind == DIAG_LOOP;
+	}
+	return disks == 1 || (!disks && loops == 1);
+}
+
+static void add_large(struct diagnosis *d)
+{
+	for (size_t i = 0; i < sizeof(large_rows) / sizeof(large_rows[0]) && is_one_disk(d); i++)
+		if (!has_finding(d, large_rows[i].key))
+			add_large_row(d, &large_rows[i]);
 }
 
 void doctor_weigh(struct diagnosis *d, const struct report *r)

@@ -110,7 +110,9 @@ void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct 
 
 void judge_fua(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
-	if (number(s->value) || !is(l, "write_cache", "write back") || l->kind != DIAG_DISK)
+	bool bottom = l->kind == DIAG_DISK || l->kind == DIAG_LOOP;	/* others have what is below them */
+
+	if (number(s->value) || !is(l, "write_cache", "write back") || !bottom)
 		return;
 	if (is(l, "transport", "ata"))
 		finding_add(x, l, s, DIAG_SLOW, "If the drive takes FUA: boot with libata.fua=1 (off by default, because some drives lie). "

@@ -36,6 +36,16 @@ static bool needs_flushes(const struct exam *x, const struct diag_layer *l, unsi
 	return !known;
 }
 
+/* The layer's first device that has this setting; NULL: none. */
+static const struct diag_layer *device_with(const struct exam *x, const struct diag_layer *l, const char *key)
+{
+	const struct diag_layer *below = l;
+
+	for (unsigned int depth = 0; below && depth < 16 && (below == l || !diag_value(below, key)); depth++)
+		below = below->below ? diag_layer_named(x->d, below->below[0]) : NULL;
+	return below == l ? NULL : below;
+}
+
 void judge_barrier(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (strcmp(s->value, "off") || is_read_only(l))
@@ -58,9 +68,13 @@ void judge_volatile(struct exam *x, const struct diag_layer *l, const struct dia
 
 void judge_discard(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
+	const struct diag_layer *device = device_with(x, l, "discard_granularity");
+
 	if (!strcmp(s->value, "off") || is_read_only(l))
 		return;
-	if (!strcmp(s->value, "async"))
+	if (device && is(device, "discard_granularity", "0"))
+		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is mounted with discard, but %s takes none.", l->name, device->name);
+	else if (!strcmp(s->value, "async"))
 		finding_add(x, l, s, DIAG_NOTE, NULL, "%s discards freed blocks in the background, beside other requests.", l->name);
 	else
 		finding_add(x, l, s, DIAG_SLOW, "Mount with nodiscard, and run fstrim once a week (fstrim.timer). Risk: none.",
@@ -99,16 +113,6 @@ void judge_journal(struct exam *x, const struct diag_layer *l, const struct diag
 			    "%s has no journal: fsyncs are short, but a crash can leave it inconsistent until e2fsck has run.", l->name);
 }
 
-
-/* The layer's first device that has this setting; NULL: none. */
-static const struct diag_layer *device_with(const struct exam *x, const struct diag_layer *l, const char *key)
-{
-	const struct diag_layer *below = l;
-
-	for (unsigned int depth = 0; below && depth < 16 && (below == l || !diag_value(below, key)); depth++)
-		below = below->below ? diag_layer_named(x->d, below->below[0]) : NULL;
-	return below == l ? NULL : below;
-}
 
 void judge_block_size(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {

@@ -58,7 +58,7 @@ static enum diag_kind kind_of(const char *name)
 	return block_has(name, "loop") ? DIAG_LOOP : DIAG_DISK;
 }
 
-/* The devices under a path; the file system in between, where no device would lead to it. */
+/* The devices under a path; without one, its file system. */
 static char **devices_of_path(struct diagnosis *d, const char *path)
 {
 	struct mount_origin o = { 0 };
@@ -67,8 +67,10 @@ static char **devices_of_path(struct diagnosis *d, const char *path)
 	if (mount_origin(path, &o))
 		return NULL;
 	names = strv_dup(o.names);
-	if (!names)
-		add_fs(d, o.dir ? o.dir : "?", o.fstype, o.options, NULL);
+	if (!names && o.dir) {
+		add_fs(d, o.dir, o.fstype, o.options, NULL);
+		strv_add(&names, xstrdup(o.dir));
+	}
 	mount_origin_free(&o);
 	return names;
 }

@@ -45,6 +45,10 @@ static void weight(struct text *t, struct buf *b, const struct diagnosis *d, con
 {
 	if (!f->have_weight)
 		return;
+	if (!f->weight_ns) {
+		buf_str(b, " Measured: nothing.");
+		return;
+	}
 	buf_str(b, " Measured: ");
 	text_num(b, num_percent(f->weight_ns, d->trace.total_ns, t->num));
 	buf_str(b, " of the time of the sync calls, ");
@@ -103,11 +107,13 @@ static void trace(struct text *t, const struct diagnosis *d)
 static void layer_head(struct text *t, const struct diag_layer *l)
 {
 	struct buf b = { 0 };
+	size_t width;
 
 	text_raw(t, &b, l->name);
 	text_style(t, STYLE_HEAD, b.data);
+	width = utf8_width(b.data, b.len);
 	buf_clear(&b);
-	buf_str(&b, "  ");
+	buf_str(&b, l->kind == DIAG_MACHINE ? "" : "  ");
 	if (l->kind != DIAG_MACHINE)
 		buf_str(&b, l->fstype ? "" : diag_kind_name(l->kind));
 	text_raw(t, &b, l->fstype ? l->fstype : "");
@@ -115,7 +121,7 @@ static void layer_head(struct text *t, const struct diag_layer *l)
 		buf_str(&b, i ? ", " : " on ");
 		text_raw(t, &b, l->below[i]);
 	}
-	text_wrap(t, STYLE_PLAIN, b.data, utf8_width(l->name, strlen(l->name)), INDENT + KEY + INDENT);
+	text_wrap(t, STYLE_PLAIN, b.data, width, INDENT + KEY + INDENT);
 	buf_free(&b);
 }
 
@@ -162,13 +168,50 @@ static void setting(struct text *t, const struct diag_setting *s)
 	buf_free(&where);
 }
 
+/* How many settings from this one on are unknown for the same reason: it is said once. */
+static size_t same_reason(const struct diag_layer *l, size_t from)
+{
+	const char *reason = l->setting[from].unknown;
+	size_t n = 1;
+
+	while (reason && from + n < l->n_settings && l->setting[from + n].unknown && !strcmp(l->setting[from + n].unknown, reason))
+		n++;
+	return n;
+}
+
+static void unknown(struct text *t, const struct diag_setting *s, size_t n)
+{
+	const size_t from = INDENT + KEY + INDENT;
+	struct buf keys = { 0 }, why = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		text_item(&keys, "%s", s[i].key);
+	value(t, &why, s);
+	text_pad(t, 0, INDENT);
+	text_wrap(t, STYLE_PLAIN, keys.data, INDENT, INDENT);
+	text_pad(t, 0, from);
+	text_wrap(t, STYLE_DIM, why.data, from, from);
+	buf_free(&keys);
+	buf_free(&why);
+}
+
+static void settings(struct text *t, const struct diag_layer *l)
+{
+	for (size_t i = 0, n; i < l->n_settings; i += n) {
+		n = same_reason(l, i);
+		if (n > 1)
+			unknown(t, &l->setting[i], n);
+		else
+			setting(t, &l->setting[i]);
+	}
+}
+
 static void layers(struct text *t, const struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->n_layers; i++) {
 		buf_char(t->out, '\n');
 		layer_head(t, &d->layer[i]);
-		for (size_t k = 0; k < d->layer[i].n_settings; k++)
-			setting(t, &d->layer[i].setting[k]);
+		settings(t, &d->layer[i]);
 	}
 }
 

@@ -41,7 +41,8 @@ files() { # PATTERN..
 		grep -nE "#include \"(probe|collect|analyse|render|report|wire|event)" src/base/*.[ch] | grep -v hist_geometry
 		grep -nE "#include \"(analyse/|render|session|commands)" src/probe/*.[ch]
 		grep -nE "#include \"(render|session|commands)" src/collect/*.[ch]
-		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c |
+		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event)" src/doctor/*.[ch]
+		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c src/doctor/*.c |
 			grep -vE "snprintf|asprintf|buf_v?printf"
 		true'
 	[ -z "$output" ] || { echo "$output"; false; }

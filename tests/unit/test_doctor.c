@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -56,7 +57,9 @@ static void make_disks(void)
 	       "device/scsi_disk/9:0:0:0/cache_type=temporary write through\n");
 	DEVICE("pci/host10/x/block/sdf", "8:80", QUEUE, "queue/write_cache=write back\n", "queue/rotational=1\n",
 	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n", "queue/nr_requests=4\n");
-	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n", "device/features=0010001000100110\n");
+	DEVICE("pci/host11/x/block/sdg", "8:96", "ro=1\n", "size=8\n", "queue/write_cache=write through\n");
+	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n", "device/features=0010001000100110\n",
+	       "queue/discard_granularity=0\n");
 	DEVICE("pci/virtio2/block/vdc", "254:32", QUEUE, "queue/write_cache=write back\n", "device/features=0010001001100110\n",
 	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
 	DEVICE("pci/nvme/nvme0/nvme0n1", "259:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none [mq-deadline]\n");
@@ -88,7 +91,7 @@ static const char mountinfo[] =
 	"900024 1 253:0 / /srv/secret rw,relatime - xfs /dev/mapper/secret rw,wsync,logdev=/dev/sdz1\n"
 	"900025 1 9:1 / /srv/usb rw,relatime - ext4 /dev/md1 rw\n"
 	"900026 1 0:40 / /srv/tree rw,relatime - btrfs /dev/vdc rw,nobarrier,notreelog,flushoncommit,discard=async,commit=300\n"
-	"900027 1 254:16 / /srv/f2 rw,relatime - f2fs /dev/vdb rw,fsync_mode=nobarrier\n";
+	"900027 1 254:16 / /srv/f2 rw,relatime - f2fs /dev/vdb rw,fsync_mode=nobarrier,discard,dirsync\n";
 
 static void put_ext4(const char *name, const char *options, const char *task)
 {
@@ -313,11 +316,34 @@ static void test_loop_file(void)
 	put("proc/self/mountinfo", line);
 	look("loop0");
 	is_str(diag_layer_named(&d, "/x") ? diag_layer_named(&d, "/x")->fstype : NULL, "fuse.rigd", "a file on no disk: its file system is shown");
+	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "/x", "which the device stands on");
+	is_str(d.layer[0].name, "loop0", "and comes before");
 	look("loop1");
 	EXPECT({ "loop1", "dio", "1", NULL }, { "loop1", "write_cache", "write through", "check" });
 	free(line);
 	free(text);
 	free(file);
+	make_file_systems();
+}
+
+/* The overlay's upper folder is in `dir`, whose device is sda4 here. */
+static void test_overlay(void)
+{
+	struct stat st;
+	char *line, *link;
+
+	if (stat(dir, &st) || !major(st.st_dev)) {
+		ok(true, "overlay # SKIP the temporary folder is on no disk");
+		return;
+	}
+	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,volatile\n", mountinfo, mount_id("/proc/self/status"), dir);
+	link = xasprintf("sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
+	put("proc/self/mountinfo", line);
+	link_to(link, "../../devices/" SATA "/sda4");
+	look("/proc/self/status");
+	EXPECT({ "/merged", "volatile", "on", "unsafe" }, { "/merged", "type", "overlay", NULL }, { "sda4", "start", "8192", NULL });
+	free(line);
+	free(link);
 	make_file_systems();
 }
 
@@ -354,6 +380,7 @@ static void test_queues(void)
 {
 	look(NULL);
 	EXPECT({ "sdf", "scheduler", "none", "note" }, { "sdf", "nr_requests", "4", "slow" }, { "sdf", "fua", "1", NULL },
+	       { "sdf", "read_only", "0", NULL }, { "sdg", "read_only", "1", "note" },
 	       { "nvme0n1", "scheduler", "mq-deadline", "note" }, { "nvme1n1", "scheduler", "none", NULL },
 	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL }, { "sdb", "transport", "usb", NULL },
 	       { "vdb", "transport", "virtio", NULL });
@@ -384,7 +411,8 @@ static void test_file_systems(void)
 	       { "/srv/secret", "wsync", "on", "slow" }, { "/srv/secret", "logdev", "/dev/sdz1", "note" }, { "/srv/secret", "barrier", "on", NULL },
 	       { "/srv/tree", "barrier", "off", "unsafe" }, { "/srv/tree", "notreelog", "on", "slow" },
 	       { "/srv/tree", "flushoncommit", "on", "slow" }, { "/srv/tree", "discard", "async", "note" }, { "/srv/tree", "commit", "300", "note" },
-	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "fsync_mode", "nobarrier", NULL });
+	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "discard", "on", "note" }, { "/srv/f2", "dirsync", "on", "slow" },
+	       { "/srv/f2", "fsync_mode", "nobarrier", NULL });
 	ok(!setting("/srv/good", "sync") && !setting("/srv/secret", "data"), "no setting that the file system does not have");
 }
 
@@ -591,6 +619,16 @@ static void test_weigh(void)
 	ok(!grade("sdb", "scheduler"), "a setting that doesn't hurt by itself");
 	doctor_weigh(&d, &r);
 	is_str(grade("sdb", "scheduler"), "slow", "is told of when it took much of the time");
+	ok(!grade("sdb", "write_cache") || strcmp(grade("sdb", "write_cache"), "slow"), "but not a cache that isn't flushed");
+	look("sdf");
+	r.sync.ledger.ns[CAUSE_FLUSH_ONLY] = 300;
+	r.sync.unflushed = 0;
+	doctor_weigh(&d, &r);
+	is_str(grade("sdf", "write_cache"), "slow", "flushes that took much of the time are told of");
+	ok(!grade("sdf", "nomerges") && !grade("sync calls", "unflushed"), "and nothing that did not");
+	look(NULL);
+	doctor_weigh(&d, &r);
+	ok(!grade("sdf", "write_cache"), "of several disks the ledger does not know which it was");
 }
 
 static void test_no_calls(void)
@@ -623,6 +661,7 @@ static void test_text(void)
 	ok(strstr(b.data, "is mounted without") < strstr(b.data, "\nsda  disk"), "text: findings before the layers");
 	ok(fits(b.data, 80), "text: 80 columns");
 	ok(!strchr(b.data, '\x1b') && strstr(b.data, "\\x1b"), "text: hostile names are escaped");
+	ok(strstr(b.data, "  drive_model, firmware, drive_cache, wear, health\n"), "text: what isn't known for one reason stands together");
 	ok(strstr(b.data, "75000 us") || strstr(b.data, "0 us"), "text: units, in ASCII");
 	buf_clear(&b);
 	o.quiet = true;
@@ -673,6 +712,7 @@ int main(void)
 	sysfs_roots(sys, proc);
 	test_layers();
 	test_wrong_word();
+	test_overlay();
 	test_sata();
 	test_caches();
 	test_queues();

@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The doctor on NVMe, AHCI and SCSI disks, dm-crypt and md: every value as the system's own tools have it. On a machine of its
+# own, because the disks are written to: here that machine is started, and in it the tests are these.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+load ../doctor
+
+KERNEL=6.12
+DISKS=(nvme ahci scsi virtio)
+
+setup() {
+	need_tool
+	need jq
+	J=$BATS_TEST_TMPDIR/json
+}
+
+teardown() {
+	! in_guest || tidy
+	clean_up
+}
+
+in_guest() {
+	[[ -d /barriertrace/tests && -x /busybox/busybox ]]
+}
+
+need_guest() {
+	local module
+	in_guest || skip "for the machine that the last test starts"
+	for module in ahci sd_mod virtio_scsi virtio_blk nvme dm-crypt dm-snapshot raid1 ext4; do
+		modprobe -q $module 2>/dev/null || true
+	done
+	NVME=nvme0n1
+	AHCI=$(disk_of /ata) SCSI=$(disk_of /virtio sd) VIRTIO=$(disk_of /virtio vd)
+}
+
+# disk_of PART-OF-ITS-PATH [PREFIX]
+disk_of() {
+	local link
+	for link in /sys/block/"${2:-sd}"*; do
+		[[ $(readlink -f "$link") != *"$1"* ]] || { echo "${link##*/}"; return; }
+	done
+}
+
+# Whatever a test has set up, the last first
+tidy() {
+	umount /mnt 2>/dev/null
+	for d in top secret; do
+		dmsetup remove $d 2>/dev/null
+	done
+	mdadm --stop /dev/md0 >/dev/null 2>&1
+	true
+}
+
+# make_dm NAME TABLE: its kernel name in $DM; nobody else makes the node here
+make_dm() {
+	dmsetup create "$1" --table "$2" && dmsetup mknodes || return
+	DM=dm-$(dmsetup info -c --noheadings -o minor "$1" | tr -d ' ')
+	[[ -b /dev/mapper/$1 ]]
+}
+
+mount_ext4() { # DEVICE [OPTIONS]
+	mkfs.ext4 -q -F "$1" && mount -o "${2:-relatime}" "$1" /mnt
+}
+
+@test "in the guest: NVMe, as lsblk and nvme have it" {
+	need_guest
+	[[ -b /dev/$NVME ]]
+	doctor "$NVME"
+	same_as_files
+	same_as_lsblk "$NVME"
+	is "$NVME" transport nvme
+	is "$NVME" model "$(sed 's/ *$//' /sys/block/$NVME/device/model)"
+	need nvme
+	is "$NVME" firmware "$(nvme id-ctrl /dev/$NVME -o json | jq -r '.fr | rtrimstr(" ")')"
+	is "$NVME" drive_model "$(nvme id-ctrl /dev/$NVME -o json | jq -r '.mn | sub(" +$"; "")')"
+	is "$NVME" wear "$(nvme smart-log /dev/$NVME -o json | jq -r .percent_used)"
+	local cache=off
+	! nvme get-feature /dev/$NVME -f 6 -H | grep -q 'Enabled' || cache=on
+	is "$NVME" drive_cache $cache
+}
+
+@test "in the guest: a disk on AHCI, as lsblk, hdparm and smartctl have it" {
+	need_guest
+	[[ $AHCI ]]
+	doctor "$AHCI"
+	same_as_files
+	same_as_lsblk "$AHCI"
+	is "$AHCI" transport ata
+	is "$AHCI" queue_depth "$(cat /sys/block/"$AHCI"/device/queue_depth)"
+	need hdparm
+	local cache=off
+	! hdparm -W "/dev/$AHCI" | grep -q '1 (on)' || cache=on
+	is "$AHCI" drive_cache $cache
+	is "$AHCI" firmware "$(hdparm -I "/dev/$AHCI" | sed -nE 's/.*Firmware Revision: +([^ ]+).*/\1/p')"
+	need smartctl
+	is "$AHCI" health "$(smartctl -j -H "/dev/$AHCI" | jq -r 'if .smart_status.passed then "ok" else "failing" end')"
+	# what the kernel believes, against what the drive says
+	echo 'write through' >"/sys/block/$AHCI/queue/write_cache"
+	doctor "$AHCI"
+	echo 'write back' >"/sys/block/$AHCI/queue/write_cache"
+	[[ $(finding "$AHCI" write_cache) == unsafe ]]
+}
+
+@test "in the guest: SCSI and virtio, as lsblk has them" {
+	need_guest
+	[[ $SCSI && $VIRTIO ]]
+	doctor
+	same_as_files
+	same_as_lsblk "$SCSI"
+	same_as_lsblk "$VIRTIO"
+	is "$VIRTIO" virtio_flush "$(cut -c10 /sys/block/"$VIRTIO"/device/features)"
+	is "$SCSI" scsi_cache_type "$(cat /sys/block/"$SCSI"/device/scsi_disk/*/cache_type)"
+}
+
+@test "in the guest: dm-crypt, as dmsetup has it, and never its key" {
+	local key=00112233445566778899aabbccddeeff0123456789abcdef0123456789abcdef
+	need_guest
+	need dmsetup
+	make_dm secret "0 100000 crypt aes-xts-plain64 $key 0 /dev/$NVME 0 1 allow_discards" || skip "missing: dm-crypt in this kernel"
+	mount_ext4 /dev/mapper/secret
+	doctor /mnt
+	same_as_files
+	same_as_findmnt /mnt
+	is "$DM" dm_name secret
+	is "$DM" dm_targets crypt
+	is "$DM" dm_options allow_discards
+	[[ $(finding "$DM" dm_options) == note ]]
+	[[ $(jq -r --arg d "$DM" '.layers[] | select(.name == $d) | .below[0]' "$J") == "$NVME" ]]
+	! grep -q 00112233 "$J"
+	same_as_ext4 /mnt "$DM"
+	umount /mnt
+	dmsetup remove secret
+	make_dm secret "0 100000 crypt aes-xts-plain64 $key 0 /dev/$NVME 0 2 no_read_workqueue no_write_workqueue"
+	doctor "$NVME"
+	is "$DM" dm_options 'no_read_workqueue no_write_workqueue'
+	[[ ! $(finding "$DM" dm_options) ]]
+}
+
+@test "in the guest: dm targets on two disks" {
+	need_guest
+	need dmsetup
+	make_dm top "0 100000 linear /dev/$NVME 0
+100000 100000 linear /dev/$VIRTIO 0"
+	doctor "$NVME"
+	is "$DM" dm_targets linear
+	is "$DM" suspended 0
+	[[ $(jq -c --arg d "$DM" '.layers[] | select(.name == $d) | .below | sort' "$J") == "[\"$NVME\",\"$VIRTIO\"]" ]]
+	# what shares the disk leads to the other disk
+	jq -e --arg d "$VIRTIO" '.layers[] | select(.name == $d)' "$J"
+	dmsetup suspend top
+	doctor "$DM"
+	dmsetup resume top
+	is "$DM" suspended 1
+	[[ $(finding "$DM" suspended) == slow ]]
+}
+
+@test "in the guest: md raid1, as mdadm and its files have it" {
+	need_guest
+	need mdadm
+	yes | mdadm --create /dev/md0 --metadata=1.2 --level=1 --raid-devices=2 --bitmap=internal --assume-clean "/dev/$SCSI" "/dev/$VIRTIO" ||
+		skip "missing: md in this kernel"
+	mount_ext4 /dev/md0 strictatime
+	doctor /mnt
+	same_as_files
+	same_as_lsblk md0
+	same_as_findmnt /mnt
+	same_as_ext4 /mnt md0
+	is md0 md_level "$(mdadm --detail /dev/md0 | sed -nE 's/.*Raid Level : //p')"
+	is md0 md_disks "$(mdadm --detail /dev/md0 | sed -nE 's/.*Raid Devices : //p')"
+	is md0 md_degraded 0
+	[[ $(finding md0 md_bitmap) == note ]]
+	[[ $(finding /mnt atime) == slow ]]
+	mdadm /dev/md0 --fail "/dev/$VIRTIO" --remove "/dev/$VIRTIO"
+	doctor md0
+	is md0 md_degraded 1
+	[[ $(finding md0 md_degraded) == unsafe ]]
+}
+
+@test "in the guest: nothing is opened for writing and no ioctl sets anything, but for smartctl's own habit" {
+	local text
+	need_guest
+	need strace dmsetup
+	make_dm top "0 100000 linear /dev/$NVME 0"
+	strace -f -y -qq -o "$BATS_TEST_TMPDIR/trace" "$BT" doctor --no-probes --no-tools >"$BATS_TEST_TMPDIR/out"
+	text=$(touches "$BATS_TEST_TMPDIR/trace")
+	[[ ! $text ]] || { echo "$text"; false; }
+	grep -q DM_TABLE_STATUS "$BATS_TEST_TMPDIR/trace"
+}
+
+@test "doctor on NVMe, AHCI, SCSI, dm-crypt and md, in a machine of its own" {
+	local rc=0 disk options=()
+	! in_guest || skip "we are in it"
+	for disk in "${DISKS[@]}"; do
+		options+=(--disk "$disk")
+	done
+	"$TOP/scripts/vm" "${options[@]}" --timeout 500 "$KERNEL" -- tests/vm/doctor.bats >"$BATS_TEST_TMPDIR/log" 2>&1 || rc=$?
+	cat "$BATS_TEST_TMPDIR/log"
+	((rc != 77)) || skip "$(grep -o 'missing: .*\|no kernel .*' "$BATS_TEST_TMPDIR/log" | sed -n 1p)"
+	((rc == 0))
+}
