@@ -227,8 +227,10 @@ static const struct question questions[] = {
 
 static enum bus bus_of(const struct diag_layer *l)
 {
-	if (block_has(l->name, "hidden") && diag_value(l, "size") == NULL)
-		return BUS_NONE;
+	uint64_t hidden = 0;
+
+	if (block_u64(l->name, "hidden", &hidden) && hidden)
+		return BUS_NONE;	/* a path of a multipath disk: it has no node */
 	if (block_has(l->name, "device/scsi_level"))
 		return BUS_SCSI;
 	return !strncmp(l->name, "nvme", 4) ? BUS_NVME : BUS_NONE;

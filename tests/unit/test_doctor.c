@@ -29,7 +29,7 @@ static void is_str(const char *got, const char *want, const char *name)
 #define SATA "pci/ata1/host0/target0:0:0/0:0:0:0/block/sda"
 #define USB "pci/usb1/1-1/host6/target6:0:0/6:0:0:0/block/sdb"
 #define QUEUE "queue/fua=0\n", "queue/rotational=0\n", "queue/nr_requests=64\n", "mq/0/nr_tags=32\n", \
-	      "queue/physical_block_size=4096\n", "ro=0\n", "size=800000\n"
+	      "queue/physical_block_size=4096\n", "ro=0\n", "size=800000\n", "hidden=0\n"
 
 static void make_sata(void)
 {
@@ -58,6 +58,7 @@ static void make_disks(void)
 	DEVICE("pci/host10/x/block/sdf", "8:80", QUEUE, "queue/write_cache=write back\n", "queue/rotational=1\n",
 	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n", "queue/nr_requests=4\n");
 	DEVICE("pci/host11/x/block/sdg", "8:96", "ro=1\n", "size=8\n", "queue/write_cache=write through\n");
+	DEVICE("pci/nvme/nvme0/nvme0c0n1", "259:7", "hidden=1\n", "size=8\n", "queue/write_cache=write back\n");
 	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n", "device/features=0010001000100110\n",
 	       "queue/discard_granularity=0\n");
 	DEVICE("pci/virtio2/block/vdc", "254:32", QUEUE, "queue/write_cache=write back\n", "device/features=0010001001100110\n",
@@ -493,6 +494,8 @@ static void test_tools_missing(void)
 	ok(strstr(setting("nvme0n1", "wear")->unknown, "nvme is not installed (apt install nvme-cli)"), "for NVMe too");
 	look("vdb");
 	ok(!setting("vdb", "drive_cache"), "a virtual disk has no drive to ask");
+	look("nvme0c0n1");
+	ok(diag_layer_named(&d, "nvme0c0n1") && !setting("nvme0c0n1", "wear"), "a hidden path has no node to ask by");
 }
 
 static void test_smartctl(void)

@@ -179,7 +179,7 @@ mount_ext4() { # DEVICE [OPTIONS]
 	[[ $(finding md0 md_degraded) == unsafe ]]
 }
 
-@test "in the guest: nothing is opened for writing and no ioctl sets anything, but for smartctl's own habit" {
+@test "in the guest: nothing is opened for writing, not by the drives' tools either, and no ioctl sets anything" {
 	local text
 	need_guest
 	need strace dmsetup
@@ -188,6 +188,9 @@ mount_ext4() { # DEVICE [OPTIONS]
 	text=$(touches "$BATS_TEST_TMPDIR/trace")
 	[[ ! $text ]] || { echo "$text"; false; }
 	grep -q DM_TABLE_STATUS "$BATS_TEST_TMPDIR/trace"
+	strace -f -y -qq -e trace=openat,open,execve -o "$BATS_TEST_TMPDIR/trace" "$BT" doctor --no-probes >"$BATS_TEST_TMPDIR/out"
+	text=$(touches "$BATS_TEST_TMPDIR/trace")
+	[[ ! $text ]] || { echo "$text"; false; }
 }
 
 @test "doctor on NVMe, AHCI, SCSI, dm-crypt and md, in a machine of its own" {
