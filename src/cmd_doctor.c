@@ -17,14 +17,15 @@
 enum { OPT_TRACE, OPT_OUTPUT, OPT_JSON, OPT_QUIET, OPT_ASCII, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
 
 static const struct option_def options[] = {
-	{ "trace", 't', "SECONDS", OPT_TRACE, "Trace the target for SECONDS (also 500ms, 2m) and weigh the findings by what the sync calls "
-	  "of that time waited for.", NULL },
+	{ "trace", 't', "SECONDS", OPT_TRACE, "Trace the target for SECONDS (also 500ms, 2m) and weigh the findings by "
+	  "what the sync calls of that time waited for.", NULL },
 	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OPT_JSON, "Write the diagnosis as JSON to FILE, or to standard output for '-'.", NULL },
 	{ "quiet", 'q', NULL, OPT_QUIET, "The findings alone.", NULL },
 	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "no-tools", 0, NULL, OPT_NO_TOOLS, "Start no smartctl, hdparm or nvme.", NULL },
-	{ "no-probes", 0, NULL, OPT_NO_PROBES, "Don't try which of this tool's probes work (takes some seconds, and root).", NULL },
+	{ "no-probes", 0, NULL, OPT_NO_PROBES, "Don't try which of this tool's probes work (takes some seconds, and "
+		"root).", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
@@ -33,12 +34,13 @@ const struct command_def doctor_def = {
 	.name = "doctor",
 	.usage = "[OPTION].. [TARGET]",
 	.summary = "Look at every setting that changes what an fsync costs, and say what hurts.",
-	.about = "Reads, and changes nothing. A TARGET is a disk, a partition, a dm, md or loop device, a mount point or a file; looked "
-		 "at are the disks below it and all that stands on them: file systems and their options, device-mapper, md and loop "
-		 "devices, partitions, queues, and the drives themselves where smartctl, hdparm or nvme is installed. Without a TARGET: "
-		 "every disk.\n\n"
-		 "A finding is unsafe (what fsync said was written can be lost), to check (it cannot be told from here), slow, or a note. "
-		 "Each setting is shown with its value, where it was read, and what it does to an fsync. A drive that sleeps is not woken.",
+	.about = "Reads, and changes nothing. A TARGET is a disk, a partition, a dm, md or loop device, a mount point "
+		 "or a file; looked at are the disks below it and all that stands on them: file systems and their "
+		 "options, device-mapper, md and loop devices, partitions, queues, and the drives themselves where "
+		 "smartctl, hdparm or nvme is installed. Without a TARGET: every disk.\n\n"
+		 "A finding is unsafe (what fsync said was written can be lost), to check (it cannot be told from "
+		 "here), slow, or a note. Each setting is shown with its value, where it was read, and what it does to "
+		 "an fsync. A drive that sleeps is not woken.",
 	.options = options,
 	.words = "DISK",
 };
@@ -57,7 +59,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	switch (id) {
 	case OPT_TRACE:
 		if (num_parse_seconds(value, &c->trace_ns) || !c->trace_ns)
-			return err_set(e, EINVAL, EXIT_USAGE, "--trace %s: write a time above 0, such as 1, 0.5 or 500ms", value);
+			return err_set(e, EINVAL, EXIT_USAGE, "--trace %s: write a time above 0, such as 1, 0.5 or "
+				       "500ms", value);
 		break;
 	case OPT_OUTPUT:	c->out.text_path = value; break;
 	case OPT_JSON:		c->out.json_path = value; break;

@@ -41,6 +41,13 @@ const char *diag_value(const struct diag_layer *l, const char *key)
 	return NULL;
 }
 
+bool diag_is(const struct diag_layer *l, const char *key, const char *value)
+{
+	const char *v = diag_value(l, key);
+
+	return v && !strcmp(v, value);
+}
+
 const struct diag_layer *diag_layer_named(const struct diagnosis *d, const char *name)
 {
 	for (size_t i = 0; i < d->n_layers; i++)

@@ -84,6 +84,8 @@ const char *diag_grade_name(enum diag_grade g);	/* "unsafe" */
 /* The value of a setting; NULL when the layer has no such setting or it isn't known. */
 const char *diag_value(const struct diag_layer *l, const char *key);
 
+bool diag_is(const struct diag_layer *l, const char *key, const char *value);	/* known, and this */
+
 /* NULL when there is none of this name. */
 const struct diag_layer *diag_layer_named(const struct diagnosis *d, const char *name);
 

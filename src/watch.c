@@ -38,7 +38,8 @@ static void close_signals(int fd, const sigset_t *before)
 {
 	struct signalfd_siginfo info;
 
-	while (fd >= 0 && poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 0) > 0 && read(fd, &info, sizeof(info)) > 0)
+	while (fd >= 0 && poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 0) > 0 && read(fd, &info,
+		sizeof(info)) > 0)
 		;
 	if (fd >= 0)
 		close(fd);
@@ -87,7 +88,8 @@ int watch(struct targets *targets, bool all, uint64_t duration_ns, struct report
 	if (err)
 		return err;
 	signals = open_signals(&blocked, &before);
-	err = signals < 0 ? err_set(e, errno, EXIT_FAILED, "cannot set up signals: %s", strerror(errno)) : session_start(s, e);
+	err = signals < 0 ? err_set(e, errno, EXIT_FAILED, "cannot set up signals: %s",
+		strerror(errno)) : session_start(s, e);
 	if (!err) {
 		loop(s, signals, clock_ns() + duration_ns);
 		session_report_total(s, &facts, r);

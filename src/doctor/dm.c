@@ -14,14 +14,15 @@
 #include "mem.h"
 
 #define TABLE_BYTES (256 << 10)
-#define CRYPT_FIELDS 5	/* cipher, key, offset of the initial vector, device, start; then the number of options and they */
+#define CRYPT_FIELDS 5	/* cipher, key, IV offset, device, start; the options follow, with their number */
 
 /* Lines "0 1024 linear 8:1 0"; of a crypt target only its name and, behind " : ", its options. */
 static void add_target(struct buf *b, const struct dm_target_spec *t, const char *parameters)
 {
 	const char *options = parameters;
 
-	buf_printf(b, "%s%llu %llu %.*s", b->len ? "\n" : "", (unsigned long long)t->sector_start, (unsigned long long)t->length,
+	buf_printf(b, "%s%llu %llu %.*s", b->len ? "\n" : "", (unsigned long long)t->sector_start,
+		   (unsigned long long)t->length,
 		   (int)sizeof(t->target_type), t->target_type);
 	if (strcmp(t->target_type, "crypt"))
 		return;

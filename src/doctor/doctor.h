@@ -21,8 +21,8 @@ struct doctor_opts {
 };
 
 /*
- * Fills a zeroed diagnosis but for the probes and the trace. `word` as for target_resolve(); NULL: every disk. On failure
- * *e says what is wrong with the word.
+ * Fills a zeroed diagnosis but for the probes and the trace. `word` as for target_resolve(); NULL: every disk. On
+ * failure *e says what is wrong with the word.
  */
 int doctor_look(const char *word, const struct doctor_opts *o, struct diagnosis *d, struct err *e);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * drive.c - what the drive says of itself, through the tools that are installed. None of the questions writes to a drive
+ * drive.c - what the drive says of itself,
+ 	through the tools that are installed. None of the questions writes to a drive
  * or wakes one that sleeps: smartctl has -n standby, hdparm is asked for the power mode first, and a device that the
  * kernel has put to sleep is left alone.
  */
@@ -43,7 +44,8 @@ static struct drive_fact *fact_of(const struct exam *x, const char *disk, const 
 }
 
 /* The first answer counts; a reason gives way to one. Takes the value. */
-static void learn(struct exam *x, const struct diag_layer *l, const char *key, char *value, const char *unknown, const char *where)
+static void learn(struct exam *x, const struct diag_layer *l, const char *key, char *value, const char *unknown,
+		  const char *where)
 {
 	struct drive_fact *f = fact_of(x, l->name, key);
 
@@ -109,7 +111,8 @@ struct path_row {
 	const char *key, *path, *yes, *no;
 };
 
-static void learn_rows(struct exam *x, const struct diag_layer *l, const json_t *doc, const struct path_row *row, const char *where)
+static void learn_rows(struct exam *x, const struct diag_layer *l, const json_t *doc, const struct path_row *row,
+		       const char *where)
 {
 	for (; row->key; row++) {
 		char *value = text_at(doc, row->path, row->yes, row->no);
@@ -144,7 +147,8 @@ static bool take_smartctl(struct exam *x, const struct diag_layer *l, int status
 static bool take_nvme(struct exam *x, const struct diag_layer *l, int status, const char *answer, const char *where)
 {
 	static const struct path_row rows[] = {
-		{ "drive_model", "mn", "", "" }, { "firmware", "fr", "", "" }, { "wear", "percent_used", "", "" }, { 0 },
+		{ "drive_model", "mn", "", "" }, { "firmware", "fr", "", "" }, { "wear", "percent_used", "", "" },
+			{ 0 },
 	};
 	json_t *doc = json_loads(answer, 0, NULL);
 	const json_t *vwc = at(doc, "vwc"), *warning = at(doc, "critical_warning");
@@ -159,12 +163,14 @@ static bool take_nvme(struct exam *x, const struct diag_layer *l, int status, co
 }
 
 /* "get-feature:0x06 (Volatile Write Cache), Current value:0x00000001" */
-static bool take_nvme_feature(struct exam *x, const struct diag_layer *l, int status, const char *answer, const char *where)
+static bool take_nvme_feature(struct exam *x, const struct diag_layer *l, int status, const char *answer,
+			      const char *where)
 {
 	const char *value = strstr(answer, "value:");
 
 	if (!status && value)
-		learn(x, l, "drive_cache", xstrdup(strtoull(value + strlen("value:"), NULL, 16) & 1 ? "on" : "off"), NULL, where);
+		learn(x, l, "drive_cache", xstrdup(strtoull(value + strlen("value:"), NULL, 16) & 1 ? "on" : "off"),
+		      NULL, where);
 	return true;
 }
 
@@ -221,7 +227,8 @@ static const struct question questions[] = {
 	{ "nvme", "nvme-cli", BUS_NVME, { "smart-log", "-o", "json" }, take_nvme },
 	{ "hdparm", "hdparm", BUS_SCSI, { "-C" }, take_power },
 	{ "hdparm", "hdparm", BUS_SCSI, { "-W", "-I" }, take_hdparm },
-	{ "smartctl", "smartmontools", BUS_SCSI, { "-n", "standby", "-j", "-i", "-H", "-A", "-g", "wcache" }, take_smartctl },
+	{ "smartctl", "smartmontools", BUS_SCSI, { "-n", "standby", "-j", "-i", "-H", "-A", "-g", "wcache" },
+		take_smartctl },
 	{ "smartctl", "smartmontools", BUS_NVME, { "-j", "-i", "-H", "-A" }, take_smartctl },
 };
 
@@ -271,7 +278,7 @@ static bool ask(struct exam *x, const struct diag_layer *l, const struct questio
 	return more;
 }
 
-static char *node_of(const struct exam *x, const char *disk)
+char *node_path(const struct exam *x, const char *disk)
 {
 	char *node = xasprintf("%s/%s", x->o->dev ? x->o->dev : "/dev", disk);
 
@@ -283,7 +290,7 @@ static char *node_of(const struct exam *x, const char *disk)
 static void ask_all(struct exam *x, const struct diag_layer *l, enum bus bus)
 {
 	const char *refused = NULL;	/* a tool that is not to be asked further */
-	char *node = node_of(x, l->name);
+	char *node = node_path(x, l->name);
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		const struct question *q = &questions[i];
@@ -299,21 +306,23 @@ static void ask_all(struct exam *x, const struct diag_layer *l, enum bus bus)
 	free(node);
 }
 
-/* "neither hdparm nor smartctl is installed (apt install hdparm smartmontools)" */
+/* "hdparm is not installed (apt install hdparm), smartctl is .."; owned by the caller; NULL: all are there */
 static char *missing(const struct exam *x, enum bus bus)
 {
-	static const struct {
-		const char *tool, *package;
-		enum bus bus;
-	} tools[] = { { "smartctl", "smartmontools", BUS_SCSI }, { "hdparm", "hdparm", BUS_SCSI }, { "nvme", "nvme-cli", BUS_NVME },
-		      { "smartctl", "smartmontools", BUS_NVME } };
+	const char *last = "";
 	struct buf b = { 0 };
 
-	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
-		char *path = tools[i].bus == bus ? tool_find(tools[i].tool, x->o->tool_folders) : NULL;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		const struct question *q = &questions[i];
+		char *path;
 
-		if (tools[i].bus == bus && !path)
-			buf_printf(&b, "%s%s is not installed (apt install %s)", b.len ? ", " : "", tools[i].tool, tools[i].package);
+		if (q->bus != bus || !strcmp(q->tool, last))
+			continue;
+		last = q->tool;
+		path = tool_find(q->tool, x->o->tool_folders);
+		if (!path)
+			buf_printf(&b, "%s%s is not installed (apt install %s)", b.len ? ", " : "", q->tool,
+				   q->package);
 		free(path);
 	}
 	return b.data;

@@ -30,7 +30,8 @@ struct reading {
 
 struct setting_row;
 
-typedef void read_fn(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r);
+typedef void read_fn(const struct exam *x, const struct diag_layer *l, const struct setting_row *row,
+		     struct reading *r);
 typedef void judge_fn(struct exam *x, const struct diag_layer *l, const struct diag_setting *s);
 
 struct setting_row {
@@ -59,7 +60,7 @@ void finding_add(struct exam *x, const struct diag_layer *l, const struct diag_s
 		 const char *advice, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* readers.c; `arg` is ... */
-read_fn read_attr;		/* a path below /sys/class/block/NAME; a part of it may be "*", the first that is there */
+read_fn read_attr;		/* a path below /sys/class/block/NAME; a part may be "*": the first that is there */
 read_fn read_mq_attr;		/* the same, of devices that have a request queue of their own */
 read_fn read_scheduler;
 read_fn read_stat;		/* the number of a field of /sys/class/block/NAME/stat, from 1 */
@@ -85,19 +86,28 @@ read_fn read_drive;		/* what a tool told under the row's key */
 void drive_ask(struct exam *x, const struct diag_layer *l);
 void drive_free(struct exam *x);
 
+/* Of a device by its kernel name; owned by the caller. */
+char *node_path(const struct exam *x, const char *name);
+
 /* dm.c: see struct doctor_opts. NULL when the kernel doesn't tell. */
 char *dm_kernel_table(unsigned int major, unsigned int minor);
 
-/* Whether an option stands in a comma-separated list; *value (may be NULL) gets what follows its "=", else NULL. Owned. */
+/* Whether an option stands in a comma-separated list. *value (may be NULL): what follows its "=", owned, or NULL. */
 bool option_find(const char *options, const char *name, char **value);
 
 /* judge.c */
-judge_fn judge_write_cache, judge_fua, judge_scheduler, judge_wbt, judge_nr_requests, judge_queue_depth, judge_rq_affinity,
-	judge_nomerges, judge_iostats, judge_alignment_offset, judge_start, judge_flush_ms, judge_drive_cache, judge_wear, judge_health,
-	judge_lpm, judge_loop_dio, judge_dm_targets, judge_dm_options, judge_suspended, judge_degraded, judge_sync_action,
-	judge_bitmap, judge_consistency, judge_barrier, judge_discard, judge_atime, judge_sync, judge_data, judge_journal, judge_commit,
-	judge_delalloc, judge_auto_da_alloc, judge_block_size, judge_notreelog, judge_wsync, judge_log_device, judge_volatile,
-	judge_cgroup, judge_governor, judge_laptop_mode, judge_btf, judge_lockdown, judge_bpf_stats, judge_dirty, judge_read_only,
+judge_fn judge_write_cache, judge_fua, judge_scheduler, judge_wbt, judge_nr_requests, judge_queue_depth,
+	judge_rq_affinity,
+	judge_nomerges, judge_iostats, judge_alignment_offset, judge_start, judge_flush_ms, judge_drive_cache,
+		judge_wear, judge_health,
+	judge_lpm, judge_loop_dio, judge_dm_targets, judge_dm_options, judge_suspended, judge_degraded,
+		judge_sync_action,
+	judge_bitmap, judge_consistency, judge_barrier, judge_discard, judge_atime, judge_sync, judge_data,
+		judge_journal, judge_commit,
+	judge_delalloc, judge_auto_da_alloc, judge_block_size, judge_notreelog, judge_wsync, judge_log_device,
+		judge_volatile,
+	judge_cgroup, judge_governor, judge_laptop_mode, judge_btf, judge_lockdown, judge_bpf_stats, judge_dirty,
+		judge_read_only,
 	judge_cache_type, judge_flushoncommit;
 
 #endif

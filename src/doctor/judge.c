@@ -11,13 +11,6 @@
 #define INSTANT_NS	20000	/* no drive empties a cache in less */
 #define WORN_PERCENT	80
 
-static bool is(const struct diag_layer *l, const char *key, const char *value)
-{
-	const char *v = diag_value(l, key);
-
-	return v && !strcmp(v, value);
-}
-
 static uint64_t number(const char *s)
 {
 	return s ? strtoull(s, NULL, 10) : 0;
@@ -36,9 +29,10 @@ static const struct diag_layer *caching_below(const struct exam *x, const struct
 
 		if (!below || below == l)
 			continue;
-		if (is(below, "write_cache", "write back"))
+		if (diag_is(below, "write_cache", "write back"))
 			return below;
-		found = below->kind == DIAG_PARTITION || !diag_value(below, "write_cache") ? caching_below(x, below, depth + 1) : NULL;
+		found = below->kind == DIAG_PARTITION || !diag_value(below, "write_cache") ? caching_below(x, below,
+			depth + 1) : NULL;
 		if (found)
 			return found;
 	}
@@ -50,7 +44,7 @@ static bool is_virtual(const struct diag_layer *l)
 	static const char *const makers[] = { "QEMU", "VBOX", "VMware", "Virtual" };
 	const char *model = diag_value(l, "model");
 
-	if (is(l, "transport", "virtio") || is(l, "transport", "xen") || is(l, "transport", "hyperv"))
+	if (diag_is(l, "transport", "virtio") || diag_is(l, "transport", "xen") || diag_is(l, "transport", "hyperv"))
 		return true;
 	for (size_t i = 0; model && i < sizeof(makers) / sizeof(makers[0]); i++)
 		if (strstr(model, makers[i]))
@@ -60,34 +54,38 @@ static bool is_virtual(const struct diag_layer *l)
 
 /* ---- the cache ---- */
 
-#define PUT_BACK "Tell the kernel the truth again: write \"write back\" into queue/write_cache. Risk: none; fsyncs get slower, " \
-		 "because they work again."
+#define PUT_BACK "Tell the kernel the truth again: write \"write back\" into queue/write_cache. Risk: none; fsyncs " \
+		 "get slower, because they work again."
 
 static void judge_write_through_disk(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	const char *scsi = diag_value(l, "scsi_cache_type");
 
-	if (is(l, "drive_cache", "on"))
+	if (diag_is(l, "drive_cache", "on"))
 		finding_add(x, l, s, DIAG_UNSAFE, PUT_BACK,
-			    "The kernel takes %s for a drive without a cache and sends it no flush, but the drive says that its write "
-			    "cache is on: what fsync said was written can be lost in a power cut.", l->name);
+			    "The kernel takes %s for a drive without a cache and sends it no flush, but the drive says "
+			    "that its write cache is on: what fsync said was written can be lost in a power "
+			    "cut.", l->name);
 	else if (scsi && !strncmp(scsi, "write back", 10))
 		finding_add(x, l, s, DIAG_UNSAFE, PUT_BACK,
-			    "The kernel sends %s no flush, though the drive's caching mode page says \"%s\": somebody changed the kernel's "
-			    "view. What fsync said was written can be lost in a power cut.", l->name, scsi);
-	else if (is(l, "transport", "usb"))
-		finding_add(x, l, s, DIAG_CHECK, "Connect the drive directly (SATA, NVMe), or look whether the enclosure has newer firmware; "
-			    "with smartctl or hdparm installed the drive itself is asked.",
-			    "%s is behind a USB bridge that tells of no cache, so that no flush is ever sent. If the drive caches, it is "
-			    "fast because it is unsafe.", l->name);
-	else if (is(l, "virtio_flush", "0"))
-		finding_add(x, l, s, DIAG_CHECK, "Ask whoever runs the host; in Firecracker set cache_type to Writeback, in QEMU cache to "
-			    "none or writeback.",
-			    "The host offers no flush for %s, so that an fsync ends in the host's memory unless the host writes through "
-			    "(cache=unsafe looks like this).", l->name);
-	else if (is(l, "transport", "nbd") || is(l, "transport", "xen") || is(l, "transport", "rbd"))
+			    "The kernel sends %s no flush, though the drive's caching mode page says \"%s\": somebody "
+			    "changed the kernel's view. What fsync said was written can be lost in a power "
+			    "cut.", l->name, scsi);
+	else if (diag_is(l, "transport", "usb"))
+		finding_add(x, l, s, DIAG_CHECK, "Connect the drive directly (SATA, NVMe), or look whether the "
+			    "enclosure has newer firmware; with smartctl or hdparm installed the drive itself is "
+			    "asked.",
+			    "%s is behind a USB bridge that tells of no cache, so that no flush is ever sent. If the "
+			    "drive caches, it is fast because it is unsafe.", l->name);
+	else if (diag_is(l, "virtio_flush", "0"))
+		finding_add(x, l, s, DIAG_CHECK, "Ask whoever runs the host; in Firecracker set cache_type to "
+			    "Writeback, in QEMU cache to none or writeback.",
+			    "The host offers no flush for %s, so that an fsync ends in the host's memory unless the "
+			    "host writes through (cache=unsafe looks like this).", l->name);
+	else if (diag_is(l, "transport", "nbd") || diag_is(l, "transport", "xen") || diag_is(l, "transport", "rbd"))
 		finding_add(x, l, s, DIAG_CHECK, "Look at the server's settings.",
-			    "The server behind %s takes no flush: whether its cache survives a power cut cannot be told from here.", l->name);
+			    "The server behind %s takes no flush: whether its cache survives a power cut cannot be "
+			    "told from here.", l->name);
 }
 
 void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -98,44 +96,48 @@ void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct 
 		return;
 	if (l->kind == DIAG_DISK && !l->below)
 		judge_write_through_disk(x, l, s);
-	else if (l->kind == DIAG_LOOP && !is(l, "read_only", "1"))
+	else if (l->kind == DIAG_LOOP && !diag_is(l, "read_only", "1"))
 		finding_add(x, l, s, DIAG_CHECK, PUT_BACK,
-			    "%s never syncs its file: an fsync on it ends in the page cache, unless the file's writes are synchronous.",
+			    "%s never syncs its file: an fsync on it ends in the page cache, unless the file's writes "
+			    "are synchronous.",
 			    l->name);
 	else if (below)
 		finding_add(x, l, s, DIAG_UNSAFE, PUT_BACK,
-			    "%s takes no flush, but %s below it has a volatile cache: what fsync said was written can be lost in a power "
-			    "cut.", l->name, below->name);
+			    "%s takes no flush, but %s below it has a volatile cache: what fsync said was written can "
+			    "be lost in a power cut.", l->name, below->name);
 }
 
 void judge_fua(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	bool bottom = l->kind == DIAG_DISK || l->kind == DIAG_LOOP;	/* others have what is below them */
 
-	if (number(s->value) || !is(l, "write_cache", "write back") || !bottom)
+	if (number(s->value) || !diag_is(l, "write_cache", "write back") || !bottom)
 		return;
-	if (is(l, "transport", "ata"))
-		finding_add(x, l, s, DIAG_SLOW, "If the drive takes FUA: boot with libata.fua=1 (off by default, because some drives lie). "
-			    "Risk: such a drive loses commits.",
+	if (diag_is(l, "transport", "ata"))
+		finding_add(x, l, s, DIAG_SLOW, "If the drive takes FUA: boot with libata.fua=1 (off by default, "
+			    "because some drives lie). Risk: such a drive loses commits.",
 			    "%s is used without FUA: each commit record costs a second flush.", l->name);
 	else
-		finding_add(x, l, s, DIAG_SLOW, NULL, "%s has no FUA: each commit record costs a second flush.", l->name);
+		finding_add(x, l, s, DIAG_SLOW, NULL, "%s has no FUA: each commit record costs a second flush.",
+			    l->name);
 }
 
 void judge_cache_type(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strncmp(s->value, "temporary", 9))
-		finding_add(x, l, s, DIAG_NOTE, NULL, "The cache type of %s was set by hand, until the next boot.", l->name);
+		finding_add(x, l, s, DIAG_NOTE, NULL, "The cache type of %s was set by hand, until the next boot.",
+			    l->name);
 }
 
 void judge_drive_cache(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
-	if (!strcmp(s->value, "off") && is(l, "write_cache", "write back"))
+	if (!strcmp(s->value, "off") && diag_is(l, "write_cache", "write back"))
 		finding_add(x, l, s, DIAG_NOTE, NULL,
-			    "The drive says that its write cache is off, but the kernel still sends it flushes, which then cost little.");
-	if (!strcmp(s->value, "on") && is(l, "transport", "ata") && is(l, "rotational", "0"))
-		finding_add(x, l, s, DIAG_NOTE, "Measure with the cache off (hdparm -W 0): some SSDs write synchronously faster without it. "
-			    "Risk: other writes may get slower.",
+			    "The drive says that its write cache is off, but the kernel still sends it flushes, which "
+			    "then cost little.");
+	if (!strcmp(s->value, "on") && diag_is(l, "transport", "ata") && diag_is(l, "rotational", "0"))
+		finding_add(x, l, s, DIAG_NOTE, "Measure with the cache off (hdparm -W 0): some SSDs write "
+			    "synchronously faster without it. Risk: other writes may get slower.",
 			    "The write cache of %s is on, and each fsync has to empty it.", l->name);
 }
 
@@ -144,41 +146,50 @@ void judge_flush_ms(struct exam *x, const struct diag_layer *l, const struct dia
 {
 	uint64_t n = number_of(l, "flushes"), mean = n ? number(s->value) * 1000000 / n : 0;
 
-	if (n < MANY_FLUSHES || mean >= INSTANT_NS || l->kind != DIAG_DISK || !is(l, "write_cache", "write back"))
+	if (n < MANY_FLUSHES || mean >= INSTANT_NS || l->kind != DIAG_DISK || !diag_is(l, "write_cache", "write back"))
 		return;
 	if (is_virtual(l))
-		finding_add(x, l, s, DIAG_CHECK, "Ask whoever runs the host: in QEMU this is cache=unsafe, VirtualBox ignores flushes unless "
-			    "told not to.",
-			    "The host answered the %s flushes of %s in %s on average: it may drop them.", num_count(n).s, l->name,
+		finding_add(x, l, s, DIAG_CHECK, "Ask whoever runs the host: in QEMU this is cache=unsafe, VirtualBox "
+			    "ignores flushes unless told not to.",
+			    "The host answered the %s flushes of %s in %s on average: it may drop them.",
+			    num_count(n).s, l->name,
 			    num_duration(mean, 0).s);
 	else
-		finding_add(x, l, s, DIAG_NOTE, NULL, "%s answered its %s flushes in %s on average: either its cache survives a power cut, or "
-			    "it does not obey.", l->name, num_count(n).s, num_duration(mean, 0).s);
+		finding_add(x, l, s, DIAG_NOTE, NULL, "%s answered its %s flushes in %s on average: either its cache "
+			    "survives a power cut, or it does not "
+			    "obey.", l->name, num_count(n).s, num_duration(mean, 0).s);
 }
 
 /* ---- the queue ---- */
 
 void judge_scheduler(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
-	bool rotational = is(l, "rotational", "1");
+	bool rotational = diag_is(l, "rotational", "1");
 
 	if (!strcmp(s->value, "none") && rotational && !is_virtual(l) && l->kind == DIAG_DISK)
-		finding_add(x, l, s, DIAG_NOTE, "Try mq-deadline or bfq: echo mq-deadline > queue/scheduler. Risk: none.",
-			    "%s turns, and no scheduler puts its requests in order: an fsync's writes queue up behind background writes.",
+		finding_add(x, l, s, DIAG_NOTE, "Try mq-deadline or bfq: echo mq-deadline > queue/scheduler. Risk: "
+			    "none.",
+			    "%s turns, and no scheduler puts its requests in order: an fsync's writes queue up behind "
+			    "background writes.",
 			    l->name);
 	else if (!strcmp(s->value, "bfq") && !rotational)
-		finding_add(x, l, s, DIAG_SLOW, "Try none or mq-deadline: echo none > queue/scheduler. Risk: less fairness between programs.",
-			    "bfq keeps %s idle between the requests of one program, which costs a fast drive more than it gains.", l->name);
-	else if (strcmp(s->value, "none") && is(l, "transport", "nvme"))
-		finding_add(x, l, s, DIAG_NOTE, "Try none: echo none > queue/scheduler. Risk: less fairness between programs.",
-			    "%s is an NVMe drive with the scheduler %s, which its queues don't need.", l->name, s->value);
+		finding_add(x, l, s, DIAG_SLOW, "Try none or mq-deadline: echo none > queue/scheduler. Risk: less "
+			    "fairness between programs.",
+			    "bfq keeps %s idle between the requests of one program, which costs a fast drive more than "
+			    "it gains.", l->name);
+	else if (strcmp(s->value, "none") && diag_is(l, "transport", "nvme"))
+		finding_add(x, l, s, DIAG_NOTE, "Try none: echo none > queue/scheduler. Risk: less fairness between "
+			    "programs.",
+			    "%s is an NVMe drive with the scheduler %s, which its queues don't need.", l->name,
+			    s->value);
 }
 
 void judge_wbt(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value))
 		return;
-	finding_add(x, l, s, DIAG_NOTE, "If background writing makes fsyncs slow: echo -1 > queue/wbt_lat_usec (the default). Risk: none.",
+	finding_add(x, l, s, DIAG_NOTE, "If background writing makes fsyncs slow: echo -1 > queue/wbt_lat_usec (the "
+		    "default). Risk: none.",
 		    "Writeback to %s is not throttled: it can fill the drive's queue before an fsync.", l->name);
 }
 
@@ -186,13 +197,15 @@ void judge_nr_requests(struct exam *x, const struct diag_layer *l, const struct 
 {
 	if (number(s->value) < FEW_REQUESTS)
 		finding_add(x, l, s, DIAG_SLOW, "Raise queue/nr_requests. Risk: longer queues.",
-			    "%s takes %s requests at once: further ones wait for a tag, an fsync's among them.", l->name, s->value);
+			    "%s takes %s requests at once: further ones wait for a tag, an fsync's among them.",
+			    l->name, s->value);
 }
 
 void judge_queue_depth(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) == 1)
-		finding_add(x, l, s, DIAG_SLOW, "Look in the kernel's log why queueing is off (NCQ); a USB enclosure with UAS has it.",
+		finding_add(x, l, s, DIAG_SLOW, "Look in the kernel's log why queueing is off (NCQ); a USB enclosure "
+			    "with UAS has it.",
 			    "%s takes one command at a time: an fsync waits for every request before it.", l->name);
 }
 
@@ -200,7 +213,8 @@ void judge_rq_affinity(struct exam *x, const struct diag_layer *l, const struct 
 {
 	if (!number(s->value))
 		finding_add(x, l, s, DIAG_NOTE, "echo 1 > queue/rq_affinity (the default).",
-			    "Requests of %s end on whichever CPU the interrupt came to, and the caller is woken from afar.", l->name);
+			    "Requests of %s end on whichever CPU the interrupt came to, and the caller is woken from "
+			    "afar.", l->name);
 }
 
 void judge_nomerges(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -214,15 +228,18 @@ void judge_iostats(struct exam *x, const struct diag_layer *l, const struct diag
 {
 	if (!number(s->value))
 		finding_add(x, l, s, DIAG_NOTE, "echo 1 > queue/iostats (the default).",
-			    "The kernel does not count the requests and flushes of %s: iostat shows nothing, and this tool cannot check itself.",
+			    "The kernel does not count the requests and flushes of %s: iostat shows nothing, and this "
+			    "tool cannot check itself.",
 			    l->name);
 }
 
 void judge_lpm(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strncmp(s->value, "min_power", 9) || !strcmp(s->value, "med_power_with_dipm"))
-		finding_add(x, l, s, DIAG_NOTE, "echo max_performance > .../link_power_management_policy. Risk: more power is used.",
-			    "The link to %s may sleep between requests (%s), and waking it delays the first write of an fsync.", l->name, s->value);
+		finding_add(x, l, s, DIAG_NOTE, "echo max_performance > .../link_power_management_policy. Risk: more "
+			    "power is used.",
+			    "The link to %s may sleep between requests (%s), and waking it delays the first write of "
+			    "an fsync.", l->name, s->value);
 }
 
 void judge_cgroup(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -234,7 +251,8 @@ void judge_cgroup(struct exam *x, const struct diag_layer *l, const struct diag_
 void judge_read_only(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) && l->kind == DIAG_DISK)
-		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is read-only: nothing is written, and nothing flushed.", l->name);
+		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is read-only: nothing is written, and nothing flushed.",
+			    l->name);
 }
 
 /* ---- alignment ---- */
@@ -243,7 +261,8 @@ void judge_alignment_offset(struct exam *x, const struct diag_layer *l, const st
 {
 	if (strcmp(s->value, "0"))
 		finding_add(x, l, s, DIAG_SLOW, "Make the partition anew at a multiple of 1 MiB, and restore the data.",
-			    "%s is not aligned to the blocks of the device below it (%s bytes off): writes make it read first.", l->name, s->value);
+			    "%s is not aligned to the blocks of the device below it (%s bytes off): writes make it "
+			    "read first.", l->name, s->value);
 }
 
 void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -255,11 +274,13 @@ void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_s
 		return;	/* it says the same */
 	if (block && at % block)
 		finding_add(x, l, s, DIAG_SLOW, "Make the partition anew at a multiple of 1 MiB, and restore the data.",
-			    "%s begins in the middle of a physical sector of %s: each write makes the drive read two sectors first.", l->name,
+			    "%s begins in the middle of a physical sector of %s: each write makes the drive read two "
+			    "sectors first.", l->name,
 			    num_bytes(block, 0).s);
-	else if (at % (1 << 20) && !is(disk ? disk : l, "rotational", "1"))
+	else if (at % (1 << 20) && !diag_is(disk ? disk : l, "rotational", "1"))
 		finding_add(x, l, s, DIAG_NOTE, "For the next time: begin partitions at multiples of 1 MiB.",
-			    "%s does not begin at a multiple of 1 MiB, so that it may lie across the flash's erase blocks.", l->name);
+			    "%s does not begin at a multiple of 1 MiB, so that it may lie across the flash's erase "
+			    "blocks.", l->name);
 }
 
 /* ---- the drive ---- */
@@ -267,13 +288,15 @@ void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_s
 void judge_wear(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) >= WORN_PERCENT)
-		finding_add(x, l, s, DIAG_NOTE, "Plan a replacement.", "%s has used up %s %% of its rated life.", l->name, s->value);
+		finding_add(x, l, s, DIAG_NOTE, "Plan a replacement.", "%s has used up %s %% of its rated life.",
+			    l->name, s->value);
 }
 
 void judge_health(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "failing"))
-		finding_add(x, l, s, DIAG_UNSAFE, "Save what is on it, and replace it.", "%s says of itself that it is failing.", l->name);
+		finding_add(x, l, s, DIAG_UNSAFE, "Save what is on it, and replace it.", "%s says of itself that it is "
+			    "failing.", l->name);
 }
 
 /* ---- stacks ---- */
@@ -282,7 +305,8 @@ void judge_loop_dio(struct exam *x, const struct diag_layer *l, const struct dia
 {
 	if (!number(s->value))
 		finding_add(x, l, s, DIAG_SLOW, "losetup --direct-io=on. Risk: none.",
-			    "%s writes into the page cache: data is kept twice, and a flush has to write all of it at once.", l->name);
+			    "%s writes into the page cache: data is kept twice, and a flush has to write all of it at "
+			    "once.", l->name);
 }
 
 void judge_dm_targets(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -308,7 +332,8 @@ void judge_dm_targets(struct exam *x, const struct diag_layer *l, const struct d
 		for (const char *p = strstr(s->value, types[i].type); p; p = strstr(p + n, types[i].type)) {
 			if ((p > s->value && p[-1] != ' ') || (p[n] && p[n] != ','))
 				continue;
-			finding_add(x, l, s, types[i].grade, NULL, "The dm target %s of %s %s.", types[i].type, l->name, types[i].what);
+			finding_add(x, l, s, types[i].grade, NULL, "The dm target %s of %s %s.", types[i].type, l->name,
+				    types[i].what);
 			break;
 		}
 	}
@@ -318,8 +343,8 @@ void judge_dm_options(struct exam *x, const struct diag_layer *l, const struct d
 {
 	if (strstr(s->value, "no_write_workqueue"))
 		return;
-	finding_add(x, l, s, DIAG_NOTE, "On a fast drive try cryptsetup refresh --perf-no_write_workqueue --perf-no_read_workqueue. Risk: "
-		    "encryption runs in the writer's own time.",
+	finding_add(x, l, s, DIAG_NOTE, "On a fast drive try cryptsetup refresh --perf-no_write_workqueue "
+		    "--perf-no_read_workqueue. Risk: encryption runs in the writer's own time.",
 		    "dm-crypt hands each write to %s from one worker to the next before the drive sees it.", l->name);
 }
 
@@ -348,14 +373,17 @@ void judge_bitmap(struct exam *x, const struct diag_layer *l, const struct diag_
 {
 	if (!strcmp(s->value, "none") || !*s->value)
 		return;
-	finding_add(x, l, s, DIAG_NOTE, "A larger bitmap chunk (mdadm --grow --bitmap-chunk) makes it rarer. Risk: a longer resync.",
-		    "%s has a write-intent bitmap: the first write into a clean region waits for a flushed write of it.", l->name);
+	finding_add(x, l, s, DIAG_NOTE, "A larger bitmap chunk (mdadm --grow --bitmap-chunk) makes it rarer. Risk: a "
+		    "longer resync.",
+		    "%s has a write-intent bitmap: the first write into a clean region waits for a flushed write of "
+		    "it.", l->name);
 }
 
 void judge_consistency(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "ppl") || !strcmp(s->value, "journal"))
-		finding_add(x, l, s, DIAG_SLOW, NULL, "%s writes to its %s before each write of a stripe: safer, and slower.", l->name, s->value);
+		finding_add(x, l, s, DIAG_SLOW, NULL, "%s writes to its %s before each write of a stripe: safer, and "
+			    "slower.", l->name, s->value);
 }
 
 /* ---- the machine ---- */
@@ -364,20 +392,23 @@ void judge_governor(struct exam *x, const struct diag_layer *l, const struct dia
 {
 	if (strstr(s->value, "powersave") || strstr(s->value, "conservative"))
 		finding_add(x, l, s, DIAG_NOTE, "cpupower frequency-set -g performance. Risk: more power is used.",
-			    "The CPUs save power (%s): the many short wake-ups of an fsync run at a low clock.", s->value);
+			    "The CPUs save power (%s): the many short wake-ups of an fsync run at a low clock.",
+			    s->value);
 }
 
 void judge_laptop_mode(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value))
-		finding_add(x, l, s, DIAG_SLOW, "sysctl vm.laptop_mode=0.", "laptop_mode is on: dirty data is kept back, and an fsync finds it.");
+		finding_add(x, l, s, DIAG_SLOW, "sysctl vm.laptop_mode=0.", "laptop_mode is on: dirty data is kept "
+			    "back, and an fsync finds it.");
 }
 
 void judge_dirty(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) > 40 && !number_of(l, "dirty_bytes"))
 		finding_add(x, l, s, DIAG_NOTE, "sysctl vm.dirty_ratio=20 (the default).",
-			    "Up to %s %% of memory may be dirty: one fsync with data=ordered may have to write much of it.", s->value);
+			    "Up to %s %% of memory may be dirty: one fsync with data=ordered may have to write much of "
+			    "it.", s->value);
 }
 
 void judge_btf(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -390,7 +421,8 @@ void judge_btf(struct exam *x, const struct diag_layer *l, const struct diag_set
 void judge_lockdown(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (strstr(s->value, "[confidentiality]"))
-		finding_add(x, l, s, DIAG_NOTE, NULL, "The kernel is locked down for confidentiality: it refuses tracing.");
+		finding_add(x, l, s, DIAG_NOTE, NULL, "The kernel is locked down for confidentiality: it refuses "
+			    "tracing.");
 }
 
 void judge_bpf_stats(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)

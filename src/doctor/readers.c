@@ -106,8 +106,10 @@ void read_transport(const struct exam *x, const struct diag_layer *l, const stru
 	static const struct {
 		const char *part, *name;
 	} ways[] = {	/* the first that is on the way: a SATA drive in a USB enclosure is reached by USB */
-		{ "/usb", "usb" }, { "/vmbus", "hyperv" }, { "/vbd-", "xen" }, { "/session", "iscsi" }, { "/rport-", "fc" },
-		{ "/ata", "ata" }, { "/end_device-", "sas" }, { "/nvme", "nvme" }, { "/mmc_host", "mmc" }, { "/virtio", "virtio" },
+		{ "/usb", "usb" }, { "/vmbus", "hyperv" }, { "/vbd-", "xen" }, { "/session", "iscsi" }, { "/rport-",
+			"fc" },
+		{ "/ata", "ata" }, { "/end_device-", "sas" }, { "/nvme", "nvme" }, { "/mmc_host", "mmc" }, { "/virtio",
+			"virtio" },
 		{ "/nbd", "nbd" }, { "/rbd", "rbd" },
 	};
 	char *path = device_path(l);
@@ -148,7 +150,8 @@ void read_scsi_host(const struct exam *x, const struct diag_layer *l, const stru
 
 	(void)x;
 	if (host && isdigit((unsigned char)host[5]))
-		read_file(xasprintf("%s/class/scsi_host/%.*s/%s", sys_root(), (int)strcspn(host + 1, "/"), host + 1, row->arg), r);
+		read_file(xasprintf("%s/class/scsi_host/%.*s/%s", sys_root(), (int)strcspn(host + 1, "/"), host + 1,
+			  row->arg), r);
 	free(path);
 }
 
@@ -249,7 +252,8 @@ static void cgroup_file(struct cgroups *g, const char *top, const char *folder)
 			continue;
 		if (!g->where)
 			g->where = xstrdup(path);
-		strv_add(&g->found, xasprintf("%s: %s", folder[strlen(top)] ? folder + strlen(top) : "/", line + strlen(device)));
+		strv_add(&g->found, xasprintf("%s: %s", folder[strlen(top)] ? folder + strlen(top) : "/",
+			 line + strlen(device)));
 	}
 	free(device);
 	free(text);
@@ -280,7 +284,8 @@ static void cgroup_mount(void *ctx, const struct mounted *m)
 	struct cgroups *g = ctx;
 	bool v1 = !strncmp(g->file, "blkio.", 6);
 
-	if (v1 ? !strcmp(m->fstype, "cgroup") && m->options && strstr(m->options, "blkio") : !strcmp(m->fstype, "cgroup2"))
+	if (v1 ? !strcmp(m->fstype, "cgroup") && m->options && strstr(m->options, "blkio") : !strcmp(m->fstype,
+		"cgroup2"))
 		cgroup_walk(g, m->dir, m->dir, 0);
 }
 

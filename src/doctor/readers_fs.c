@@ -203,7 +203,8 @@ static uint32_t le(const unsigned char *p, unsigned int bytes)
 
 /*
  * A mounted ext4 keeps its superblock's block, but a read that must not wait gets none of a page that was not read as a
- * whole. Where that block is the whole page, a plain read finds all of it there, and asks no drive. 0 or -errno; -EAGAIN: not
+ * whole. Where that block is the whole page, a plain read finds all of it there,
+ 	and asks no drive. 0 or -errno; -EAGAIN: not
  * in memory.
  */
 static int super_read(const char *path, bool whole_page, unsigned char super[SUPER_SIZE])
@@ -225,16 +226,8 @@ static int super_read(const char *path, bool whole_page, unsigned char super[SUP
 	return err;
 }
 
-static char *node_path(const struct exam *x, const char *name)
-{
-	char *path = xasprintf("%s/%s", x->o->dev ? x->o->dev : "/dev", name);
-
-	for (char *p = path; (p = strchr(p, '!')); )
-		*p = '/';
-	return path;
-}
-
-void read_fast_commit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_fast_commit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row,
+		      struct reading *r)
 {
 	unsigned char super[SUPER_SIZE];
 	int err;

@@ -201,7 +201,8 @@ static void sort_layers(struct diagnosis *d)
 		unsigned int r = rank[i];
 		size_t at = i;
 
-		for (; at && (r > rank[at - 1] || (r == rank[at - 1] && strverscmp(l.name, d->layer[at - 1].name) < 0)); at--) {
+		for (; at && (r > rank[at - 1] || (r == rank[at - 1] && strverscmp(l.name,
+			d->layer[at - 1].name) < 0)); at--) {
 			d->layer[at] = d->layer[at - 1];
 			rank[at] = rank[at - 1];
 		}

@@ -5,7 +5,7 @@
 
 #include "buf.h"
 
-/* The program in one of the folders (ends with NULL; NULL: those of the system); owned by the caller. NULL: not installed. */
+/* The program in one of the folders (NULL: those of the system), owned by the caller. NULL: not installed. */
 char *tool_find(const char *name, const char *const *folders);
 
 /*

@@ -174,7 +174,8 @@ static size_t same_reason(const struct diag_layer *l, size_t from)
 	const char *reason = l->setting[from].unknown;
 	size_t n = 1;
 
-	while (reason && from + n < l->n_settings && l->setting[from + n].unknown && !strcmp(l->setting[from + n].unknown, reason))
+	while (reason && from + n < l->n_settings && l->setting[from + n].unknown &&
+		!strcmp(l->setting[from + n].unknown, reason))
 		n++;
 	return n;
 }

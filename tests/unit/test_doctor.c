@@ -33,13 +33,16 @@ static void is_str(const char *got, const char *want, const char *name)
 
 static void make_sata(void)
 {
-	DEVICE(SATA, "8:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none mq-deadline [bfq]\n", "queue/wbt_lat_usec=0\n",
-	       "queue/nomerges=2\n", "queue/rq_affinity=0\n", "queue/iostats=0\n", "device/queue_depth=1\n", "device/scsi_level=6\n",
+	DEVICE(SATA, "8:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none mq-deadline [bfq]\n",
+	       "queue/wbt_lat_usec=0\n",
+	       "queue/nomerges=2\n", "queue/rq_affinity=0\n", "queue/iostats=0\n", "device/queue_depth=1\n",
+	       "device/scsi_level=6\n",
 	       "device/scsi_disk/0:0:0:0/cache_type=write back\n", "device/scsi_disk/0:0:0:0/FUA=0\n",
 	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 2000 8000\n", "device/model=XYZ SSD         \n",
 	       "queue/discard_granularity=4096\n");
 	DEVICE(SATA "/sda1", "8:1", "partition=1\n", "start=63\n", "size=1000\n", "alignment_offset=0\n");
-	DEVICE(SATA "/sda2", "8:2", "partition=2\n", "start=4096\n", "size=2000\n", "holders/dm-0=", "alignment_offset=3584\n");
+	DEVICE(SATA "/sda2", "8:2", "partition=2\n", "start=4096\n", "size=2000\n", "holders/dm-0=",
+	       "alignment_offset=3584\n");
 	DEVICE(SATA "/sda3", "8:3", "partition=3\n", "start=8200\n", "size=2000\n");
 	DEVICE(SATA "/sda4", "8:4", "partition=4\n", "start=8192\n", "size=2000\n");
 	put("sys/class/scsi_host/host0/link_power_management_policy", "min_power\n");
@@ -48,7 +51,8 @@ static void make_sata(void)
 static void make_disks(void)
 {
 	make_sata();
-	DEVICE(USB, "8:16", QUEUE, "queue/write_cache=write through\n", "queue/scheduler=[mq-deadline]\n", "device/scsi_level=6\n",
+	DEVICE(USB, "8:16", QUEUE, "queue/write_cache=write through\n", "queue/scheduler=[mq-deadline]\n",
+	       "device/scsi_level=6\n",
 	       "device/scsi_disk/6:0:0:0/cache_type=write through\n", "holders/md1=");
 	DEVICE("pci/usb1/1-2/host7/x/block/sdc", "8:32", QUEUE, "queue/write_cache=write through\n");
 	DEVICE("pci/host8/x/block/sdd", "8:48", QUEUE, "queue/write_cache=write through\n", "device/scsi_level=6\n",
@@ -56,15 +60,20 @@ static void make_disks(void)
 	DEVICE("pci/host9/x/block/sde", "8:64", QUEUE, "queue/write_cache=write through\n",
 	       "device/scsi_disk/9:0:0:0/cache_type=temporary write through\n");
 	DEVICE("pci/host10/x/block/sdf", "8:80", QUEUE, "queue/write_cache=write back\n", "queue/rotational=1\n",
-	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n", "queue/nr_requests=4\n");
+	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n",
+	       "queue/nr_requests=4\n");
 	DEVICE("pci/host11/x/block/sdg", "8:96", "ro=1\n", "size=8\n", "queue/write_cache=write through\n");
 	DEVICE("pci/nvme/nvme0/nvme0c0n1", "259:7", "hidden=1\n", "size=8\n", "queue/write_cache=write back\n");
-	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n", "device/features=0010001000100110\n",
+	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n",
+	       "device/features=0010001000100110\n",
 	       "queue/discard_granularity=0\n");
-	DEVICE("pci/virtio2/block/vdc", "254:32", QUEUE, "queue/write_cache=write back\n", "device/features=0010001001100110\n",
+	DEVICE("pci/virtio2/block/vdc", "254:32", QUEUE, "queue/write_cache=write back\n",
+	       "device/features=0010001001100110\n",
 	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
-	DEVICE("pci/nvme/nvme0/nvme0n1", "259:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none [mq-deadline]\n");
-	DEVICE("pci/nvme/nvme1/nvme1n1", "259:1", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=[none] mq-deadline\n",
+	DEVICE("pci/nvme/nvme0/nvme0n1", "259:0", QUEUE, "queue/write_cache=write back\n",
+	       "queue/scheduler=none [mq-deadline]\n");
+	DEVICE("pci/nvme/nvme1/nvme1n1", "259:1", QUEUE, "queue/write_cache=write back\n",
+	       "queue/scheduler=[none] mq-deadline\n",
 	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
 }
 
@@ -74,10 +83,12 @@ static void make_stacks(void)
 	       "queue/write_cache=write back\n", "queue/scheduler=none\n", "queue/nr_requests=128\n");
 	DEVICE("virtual/block/dm-1", "253:1", "size=2000\n", "slaves/nvme0n1=", "dm/name=snap\n", "dm/suspended=1\n",
 	       "queue/write_cache=write through\n");
-	DEVICE("virtual/block/md0", "9:0", "size=2000\n", "slaves/nvme1n1=", "slaves/vdc=", "md/level=raid5\n", "md/raid_disks=3\n",
+	DEVICE("virtual/block/md0", "9:0", "size=2000\n", "slaves/nvme1n1=", "slaves/vdc=", "md/level=raid5\n",
+	       "md/raid_disks=3\n",
 	       "md/degraded=1\n", "md/sync_action=resync\n", "md/bitmap/location=+8\n", "md/consistency_policy=ppl\n",
 	       "queue/write_cache=write back\n");
-	DEVICE("virtual/block/md1", "9:1", "size=2000\n", "slaves/sdb=", "md/level=raid1\n", "md/degraded=0\n", "md/sync_action=idle\n",
+	DEVICE("virtual/block/md1", "9:1", "size=2000\n", "slaves/sdb=", "md/level=raid1\n", "md/degraded=0\n",
+	       "md/sync_action=idle\n",
 	       "md/bitmap/location=none\n", "md/consistency_policy=resync\n", "queue/write_cache=write through\n");
 	DEVICE("virtual/block/loop0", "7:0", "size=80\n", "loop/dio=0\n", "queue/write_cache=write back\n");
 	DEVICE("virtual/block/loop1", "7:1", "size=80\n", "loop/dio=1\n", "queue/write_cache=write through\n",
@@ -91,7 +102,8 @@ static const char mountinfo[] =
 	"900023 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n"
 	"900024 1 253:0 / /srv/secret rw,relatime - xfs /dev/mapper/secret rw,wsync,logdev=/dev/sdz1\n"
 	"900025 1 9:1 / /srv/usb rw,relatime - ext4 /dev/md1 rw\n"
-	"900026 1 0:40 / /srv/tree rw,relatime - btrfs /dev/vdc rw,nobarrier,notreelog,flushoncommit,discard=async,commit=300\n"
+	"900026 1 0:40 / /srv/tree rw,relatime - btrfs /dev/vdc "
+	"rw,nobarrier,notreelog,flushoncommit,discard=async,commit=300\n"
 	"900027 1 254:16 / /srv/f2 rw,relatime - f2fs /dev/vdb rw,fsync_mode=nobarrier,discard,dirsync\n";
 
 static void put_ext4(const char *name, const char *options, const char *task)
@@ -107,15 +119,18 @@ static void put_ext4(const char *name, const char *options, const char *task)
 
 static void make_file_systems(void)
 {
-	char *whole = full("cg/work"), *text = xasprintf("%s900040 1 0:30 / %s/cg rw - cgroup2 cgroup2 rw\n", mountinfo, dir);
+	char *whole = full("cg/work"), *text = xasprintf("%s900040 1 0:30 / %s/cg rw - cgroup2 cgroup2 rw\n", mountinfo,
+		dir);
 
 	put("proc/self/mountinfo", text);
 	put_ext4("sda1", "rw\nnobarrier\ndiscard\nnodelalloc\ndata=ordered\ncommit=5\nnoauto_da_alloc\n", "123\n");
 	put_ext4("sda3", "rw\nbarrier\nnodiscard\ndelalloc\ndata=journal\ncommit=120\n", "124\n");
-	put_ext4("sda4", "rw\nbarrier\nnodiscard\ndelalloc\ndata=ordered\ncommit=5\nauto_da_alloc\nmax_batch_time=15000\n", "125\n");
+	put_ext4("sda4", "rw\nbarrier\nnodiscard\ndelalloc\ndata=ordered\ncommit=5\nauto_da_alloc\n"
+		 "max_batch_time=15000\n", "125\n");
 	put_ext4("md1", "rw\nnobarrier\ndata=writeback\n", "<none>\n");
 	put("cg/io.max", "");
-	put("cg/work/io.max", "8:16 rbps=max wbps=99 riops=max wiops=max\n8:0 rbps=max wbps=1048576 riops=max wiops=max\n");
+	put("cg/work/io.max", "8:16 rbps=max wbps=99 riops=max wiops=max\n8:0 rbps=max wbps=1048576 riops=max "
+	    "wiops=max\n");
 	put("proc/sys/vm/dirty_ratio", "60\n");
 	put("proc/sys/vm/dirty_bytes", "0\n");
 	put("proc/sys/vm/laptop_mode", "5\n");
@@ -285,7 +300,8 @@ static void test_layers(void)
 	is_str(diag_layer_named(&d, "dm-0")->below[0], "sda2", "what that stands on");
 	is_str(diag_layer_named(&d, "sda2")->below[0], "sda", "a partition's disk");
 	look(NULL);
-	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "loop0") && diag_layer_named(&d, "/srv/f2"), "without a word: every disk");
+	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "loop0") && diag_layer_named(&d, "/srv/f2"),
+	   "without a word: every disk");
 }
 
 static void test_wrong_word(void)
@@ -294,14 +310,16 @@ static void test_wrong_word(void)
 	struct diagnosis none = { 0 };
 	struct err e = { 0 };
 
-	ok(doctor_look("sdx", &o, &none, &e) == -ENOENT && e.status == EXIT_USAGE && !none.n_layers, "an unknown disk is an error");
+	ok(doctor_look("sdx", &o, &none, &e) == -ENOENT && e.status == EXIT_USAGE && !none.n_layers,
+	   "an unknown disk is an error");
 	diagnosis_free(&none);
 }
 
 static void test_loop_file(void)
 {
 	int id = mount_id(dir);
-	char *line = xasprintf("%s%d 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n", mountinfo, id), *file = full("disk.img"), *text;
+	char *line = xasprintf("%s%d 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n", mountinfo, id),
+		*file = full("disk.img"), *text;
 
 	put("proc/self/mountinfo", line);
 	free(line);
@@ -309,15 +327,18 @@ static void test_loop_file(void)
 	text = xasprintf("%s\n", file);
 	put("sys/devices/virtual/block/loop0/loop/backing_file", text);
 	look("loop0");
-	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "sda4", "a loop device stands on its file's disk");
+	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "sda4",
+	       "a loop device stands on its file's disk");
 	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "/srv/good"), "with all that is below");
 	is_str(value("loop0", "backing_file"), file, "the file");
 	EXPECT({ "loop0", "dio", "0", "slow" });
 	line = xasprintf("%d 1 0:50 / /x rw - fuse.rigd rigd rw\n", id);
 	put("proc/self/mountinfo", line);
 	look("loop0");
-	is_str(diag_layer_named(&d, "/x") ? diag_layer_named(&d, "/x")->fstype : NULL, "fuse.rigd", "a file on no disk: its file system is shown");
-	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "/x", "which the device stands on");
+	is_str(diag_layer_named(&d, "/x") ? diag_layer_named(&d, "/x")->fstype : NULL, "fuse.rigd",
+	       "a file on no disk: its file system is shown");
+	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "/x",
+	       "which the device stands on");
 	is_str(d.layer[0].name, "loop0", "and comes before");
 	look("loop1");
 	EXPECT({ "loop1", "dio", "1", NULL }, { "loop1", "write_cache", "write through", "check" });
@@ -337,12 +358,14 @@ static void test_overlay(void)
 		ok(true, "overlay # SKIP the temporary folder is on no disk");
 		return;
 	}
-	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,volatile\n", mountinfo, mount_id("/proc/self/status"), dir);
+	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,volatile\n", mountinfo,
+		mount_id("/proc/self/status"), dir);
 	link = xasprintf("sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
 	put("proc/self/mountinfo", line);
 	link_to(link, "../../devices/" SATA "/sda4");
 	look("/proc/self/status");
-	EXPECT({ "/merged", "volatile", "on", "unsafe" }, { "/merged", "type", "overlay", NULL }, { "sda4", "start", "8192", NULL });
+	EXPECT({ "/merged", "volatile", "on", "unsafe" }, { "/merged", "type", "overlay", NULL }, { "sda4", "start",
+	       "8192", NULL });
 	free(line);
 	free(link);
 	make_file_systems();
@@ -351,17 +374,27 @@ static void test_overlay(void)
 static void test_sata(void)
 {
 	look("sda");
-	EXPECT({ "sda", "write_cache", "write back", NULL }, { "sda", "fua", "0", "slow" }, { "sda", "transport", "ata", NULL },
-	       { "sda", "scheduler", "bfq", "slow" }, { "sda", "wbt_lat_usec", "0", "note" }, { "sda", "queue_depth", "1", "slow" },
-	       { "sda", "nr_requests", "64", NULL }, { "sda", "nomerges", "2", "slow" }, { "sda", "rq_affinity", "0", "note" },
-	       { "sda", "iostats", "0", "note" }, { "sda", "link_power", "min_power", "note" }, { "sda", "model", "XYZ SSD", NULL },
-	       { "sda", "scsi_cache_type", "write back", NULL }, { "sda", "flushes", "2000", NULL }, { "sda", "flush_ms", "8000", NULL },
-	       { "sda1", "start", "63", "slow" }, { "sda2", "alignment_offset", "3584", "slow" }, { "sda2", "start", "4096", NULL },
-	       { "sda3", "start", "8200", "note" }, { "sda4", "start", "8192", NULL }, { "sda", "physical_block_size", "4096", NULL });
-	is_str(value("sda", "cgroup_io_max"), "/work: rbps=max wbps=1048576 riops=max wiops=max", "a cgroup's limit for this disk");
+	EXPECT({ "sda", "write_cache", "write back", NULL }, { "sda", "fua", "0", "slow" }, { "sda", "transport", "ata",
+	       NULL },
+	       { "sda", "scheduler", "bfq", "slow" }, { "sda", "wbt_lat_usec", "0", "note" }, { "sda", "queue_depth",
+	       "1", "slow" },
+	       { "sda", "nr_requests", "64", NULL }, { "sda", "nomerges", "2", "slow" }, { "sda", "rq_affinity", "0",
+	       "note" },
+	       { "sda", "iostats", "0", "note" }, { "sda", "link_power", "min_power", "note" }, { "sda", "model",
+	       "XYZ SSD", NULL },
+	       { "sda", "scsi_cache_type", "write back", NULL }, { "sda", "flushes", "2000", NULL }, { "sda",
+	       "flush_ms", "8000", NULL },
+	       { "sda1", "start", "63", "slow" }, { "sda2", "alignment_offset", "3584", "slow" }, { "sda2", "start",
+	       "4096", NULL },
+	       { "sda3", "start", "8200", "note" }, { "sda4", "start", "8192", NULL }, { "sda", "physical_block_size",
+	       "4096", NULL });
+	is_str(value("sda", "cgroup_io_max"), "/work: rbps=max wbps=1048576 riops=max wiops=max",
+	       "a cgroup's limit for this disk");
 	is_str(grade("sda", "cgroup_io_max"), "slow", "which hurts");
-	ok(strstr(setting("sda", "scheduler")->where, "/sys/class/block/sda/queue/scheduler"), "where a value was read");
-	ok(strstr(setting("sda", "scsi_cache_type")->where, "/device/scsi_disk/0:0:0:0/cache_type"), "with the names that stood for *");
+	ok(strstr(setting("sda", "scheduler")->where, "/sys/class/block/sda/queue/scheduler"),
+	   "where a value was read");
+	ok(strstr(setting("sda", "scsi_cache_type")->where, "/device/scsi_disk/0:0:0:0/cache_type"),
+	   "with the names that stood for *");
 	ok(!setting("sda", "zoned"), "what isn't there is no setting");
 	ok(!setting("dm-0", "scheduler") && !setting("dm-0", "nr_requests"), "dm has no scheduler and no tags");
 }
@@ -370,9 +403,11 @@ static void test_caches(void)
 {
 	look(NULL);
 	EXPECT({ "sdc", "write_cache", "write through", "check" }, { "sdd", "write_cache", "write through", "unsafe" },
-	       { "sde", "write_cache", "write through", NULL }, { "sde", "scsi_cache_type", "temporary write through", "note" },
+	       { "sde", "write_cache", "write through", NULL }, { "sde", "scsi_cache_type", "temporary write through",
+	       "note" },
 	       { "vdb", "write_cache", "write through", "check" }, { "vdb", "virtio_flush", "0", NULL },
-	       { "vdc", "virtio_flush", "1", NULL }, { "vdc", "flush_ms", "10", "check" }, { "nvme1n1", "flush_ms", "10", "note" },
+	       { "vdc", "virtio_flush", "1", NULL }, { "vdc", "flush_ms", "10", "check" }, { "nvme1n1", "flush_ms",
+	       "10", "note" },
 	       { "vdc", "write_cache", "write back", NULL }, { "dm-1", "write_cache", "write through", "unsafe" },
 	       { "md1", "write_cache", "write through", NULL }, { "dm-0", "write_cache", "write back", NULL });
 }
@@ -380,41 +415,55 @@ static void test_caches(void)
 static void test_queues(void)
 {
 	look(NULL);
-	EXPECT({ "sdf", "scheduler", "none", "note" }, { "sdf", "nr_requests", "4", "slow" }, { "sdf", "fua", "1", NULL },
+	EXPECT({ "sdf", "scheduler", "none", "note" }, { "sdf", "nr_requests", "4", "slow" }, { "sdf", "fua", "1",
+	       NULL },
 	       { "sdf", "read_only", "0", NULL }, { "sdg", "read_only", "1", "note" },
 	       { "nvme0n1", "scheduler", "mq-deadline", "note" }, { "nvme1n1", "scheduler", "none", NULL },
-	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL }, { "sdb", "transport", "usb", NULL },
+	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL }, { "sdb",
+	       "transport", "usb", NULL },
 	       { "vdb", "transport", "virtio", NULL });
 }
 
 static void test_stacks(void)
 {
 	look(NULL);
-	EXPECT({ "dm-0", "dm_targets", "crypt", NULL }, { "dm-0", "dm_options", "allow_discards", "note" }, { "dm-0", "suspended", "0", NULL },
+	EXPECT({ "dm-0", "dm_targets", "crypt", NULL }, { "dm-0", "dm_options", "allow_discards", "note" }, { "dm-0",
+	       "suspended", "0", NULL },
 	       { "dm-1", "dm_targets", "snapshot, linear, writecache", "slow" }, { "dm-1", "suspended", "1", "slow" },
-	       { "md0", "md_degraded", "1", "unsafe" }, { "md0", "md_sync_action", "resync", "slow" }, { "md0", "md_bitmap", "+8", "note" },
-	       { "md0", "md_consistency", "ppl", "slow" }, { "md1", "md_degraded", "0", NULL }, { "md1", "md_sync_action", "idle", NULL },
-	       { "md1", "md_bitmap", "none", NULL }, { "md1", "md_consistency", "resync", NULL }, { "md0", "md_level", "raid5", NULL });
+	       { "md0", "md_degraded", "1", "unsafe" }, { "md0", "md_sync_action", "resync", "slow" }, { "md0",
+	       "md_bitmap", "+8", "note" },
+	       { "md0", "md_consistency", "ppl", "slow" }, { "md1", "md_degraded", "0", NULL }, { "md1",
+	       "md_sync_action", "idle", NULL },
+	       { "md1", "md_bitmap", "none", NULL }, { "md1", "md_consistency", "resync", NULL }, { "md0", "md_level",
+	       "raid5", NULL });
 	ok(!setting("dm-1", "dm_options"), "only dm-crypt has options that count");
 }
 
 static void test_file_systems(void)
 {
 	look(NULL);
-	EXPECT({ "/srv/old", "barrier", "off", "unsafe" }, { "/srv/old", "discard", "on", "slow" }, { "/srv/old", "atime", "noatime", NULL },
+	EXPECT({ "/srv/old", "barrier", "off", "unsafe" }, { "/srv/old", "discard", "on", "slow" }, { "/srv/old",
+	       "atime", "noatime", NULL },
 	       { "/srv/old", "delalloc", "off", "slow" }, { "/srv/old", "auto_da_alloc", "off", "check" },
 	       { "/srv/strict", "atime", "strictatime", "slow" }, { "/srv/strict", "sync", "on", "slow" },
 	       { "/srv/strict", "data", "journal", "slow" }, { "/srv/strict", "commit", "120", "note" },
-	       { "/srv/good", "barrier", "on", NULL }, { "/srv/good", "discard", "off", NULL }, { "/srv/good", "atime", "relatime", NULL },
-	       { "/srv/good", "data", "ordered", NULL }, { "/srv/good", "commit", "5", NULL }, { "/srv/good", "delalloc", "on", NULL },
+	       { "/srv/good", "barrier", "on", NULL }, { "/srv/good", "discard", "off", NULL }, { "/srv/good", "atime",
+	       "relatime", NULL },
+	       { "/srv/good", "data", "ordered", NULL }, { "/srv/good", "commit", "5", NULL }, { "/srv/good",
+	       "delalloc", "on", NULL },
 	       { "/srv/good", "max_batch_time", "15000", NULL }, { "/srv/good", "journal", "125", NULL },
-	       { "/srv/usb", "barrier", "off", "note" }, { "/srv/usb", "data", "writeback", "check" }, { "/srv/usb", "journal", "none", "check" },
-	       { "/srv/secret", "wsync", "on", "slow" }, { "/srv/secret", "logdev", "/dev/sdz1", "note" }, { "/srv/secret", "barrier", "on", NULL },
+	       { "/srv/usb", "barrier", "off", "note" }, { "/srv/usb", "data", "writeback", "check" }, { "/srv/usb",
+	       "journal", "none", "check" },
+	       { "/srv/secret", "wsync", "on", "slow" }, { "/srv/secret", "logdev", "/dev/sdz1", "note" },
+	       { "/srv/secret", "barrier", "on", NULL },
 	       { "/srv/tree", "barrier", "off", "unsafe" }, { "/srv/tree", "notreelog", "on", "slow" },
-	       { "/srv/tree", "flushoncommit", "on", "slow" }, { "/srv/tree", "discard", "async", "note" }, { "/srv/tree", "commit", "300", "note" },
-	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "discard", "on", "note" }, { "/srv/f2", "dirsync", "on", "slow" },
+	       { "/srv/tree", "flushoncommit", "on", "slow" }, { "/srv/tree", "discard", "async", "note" },
+	       { "/srv/tree", "commit", "300", "note" },
+	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "discard", "on", "note" }, { "/srv/f2", "dirsync",
+	       "on", "slow" },
 	       { "/srv/f2", "fsync_mode", "nobarrier", NULL });
-	ok(!setting("/srv/good", "sync") && !setting("/srv/secret", "data"), "no setting that the file system does not have");
+	ok(!setting("/srv/good", "sync") && !setting("/srv/secret", "data"), "no setting that the file system does not "
+	   "have");
 }
 
 /* On sda4, and no node for the others. */
@@ -428,7 +477,8 @@ static void test_superblock(void)
 	fwrite(super, 1, sizeof(super), f);
 	fclose(f);
 	look("sda");
-	if (setting("/srv/good", "fast_commit")->unknown && strstr(setting("/srv/good", "fast_commit")->unknown, "not supported"))
+	if (setting("/srv/good", "fast_commit")->unknown && strstr(setting("/srv/good", "fast_commit")->unknown,
+		"not supported"))
 		ok(true, "superblock # SKIP this file system has no reads that don't wait");
 	else
 		EXPECT({ "/srv/good", "fast_commit", "on", NULL });
@@ -447,7 +497,8 @@ static void test_machine(void)
 {
 	look("sda");
 	EXPECT({ "machine", "governor", "powersave, performance", "note" }, { "machine", "dirty_ratio", "60", "note" },
-	       { "machine", "laptop_mode", "5", "slow" }, { "machine", "bpf_stats_enabled", "1", "note" }, { "machine", "btf", "none", "note" },
+	       { "machine", "laptop_mode", "5", "slow" }, { "machine", "bpf_stats_enabled", "1", "note" }, { "machine",
+	       "btf", "none", "note" },
 	       { "machine", "lockdown", "none integrity [confidentiality]", "note" },
 	       { "machine", "io_pressure", "some avg10=0.01 avg60=0.02 avg300=0.03 total=4", NULL });
 }
@@ -460,7 +511,8 @@ static void test_unreadable(void)
 	chmod(path, 0);
 	look("sda");
 	if (access(path, R_OK))
-		ok(!value("machine", "dirty_ratio") && strstr(setting("machine", "dirty_ratio")->unknown, "run as root"),
+		ok(!value("machine", "dirty_ratio") && strstr(setting("machine", "dirty_ratio")->unknown,
+		   "run as root"),
 		   "what may not be read is said");
 	else
 		ok(true, "what may not be read is said # SKIP root may read everything");
@@ -475,7 +527,8 @@ static const char smartctl_on[] =
 	"\"endurance_used\": {\"current_percent\": 91}, \"smart_status\": {\"passed\": false}}\nX";
 static const char hdparm_on[] =
 	"case $1 in -C) printf '\\n%s:\\n drive state is:  active/idle\\n' $2 ;;\n"
-	"*) printf '\\n%s:\\n write-caching =  1 (on)\\n\\tModel Number:       ACME 2   \\n\\tFirmware Revision:  F2\\n' $3 ;; esac";
+	"*) printf '\\n%s:\\n write-caching =  1 (on)\\n\\tModel Number:       ACME 2   \\n\\tFirmware Revision:  "
+	"F2\\n' $3 ;; esac";
 static const char hdparm_asleep[] = "printf '\\n%s:\\n drive state is:  standby\\n' $2";
 static const char nvme_on[] =
 	"case $1 in id-ctrl) echo '{\"mn\": \"ACME N  \", \"fr\": \"F3 \", \"vwc\": 7}' ;;\n"
@@ -487,7 +540,8 @@ static void test_tools_missing(void)
 	remove_tools();
 	look("sdb");
 	EXPECT({ "sdb", "write_cache", "write through", "check" });
-	ok(!value("sdb", "drive_cache") && strstr(setting("sdb", "drive_cache")->unknown, "smartctl is not installed (apt install smartmontools)") &&
+	ok(!value("sdb", "drive_cache") && strstr(setting("sdb", "drive_cache")->unknown, "smartctl is not installed "
+		   "(apt install smartmontools)") &&
 		   strstr(setting("sdb", "drive_cache")->unknown, "hdparm is not installed (apt install hdparm)"),
 	   "missing tools are named, with how to install them");
 	look("nvme0n1");
@@ -504,16 +558,20 @@ static void test_smartctl(void)
 
 	put_tool("smartctl", smartctl_on);
 	look("sdb");
-	EXPECT({ "sdb", "drive_cache", "on", NULL }, { "sdb", "write_cache", "write through", "unsafe" }, { "sdb", "drive_model", "ACME 1", NULL },
-	       { "sdb", "firmware", "F1", NULL }, { "sdb", "wear", "91", "note" }, { "sdb", "health", "failing", "unsafe" });
+	EXPECT({ "sdb", "drive_cache", "on", NULL }, { "sdb", "write_cache", "write through", "unsafe" }, { "sdb",
+	       "drive_model", "ACME 1", NULL },
+	       { "sdb", "firmware", "F1", NULL }, { "sdb", "wear", "91", "note" }, { "sdb", "health", "failing",
+	       "unsafe" });
 	log = asked();
-	ok(log && strstr(log, "smartctl -n standby -j ") && !strchr(log, '\n'), "smartctl is asked once, and not to wake the drive");
+	ok(log && strstr(log, "smartctl -n standby -j ") && !strchr(log, '\n'), "smartctl is asked once, and not to "
+	   "wake the drive");
 	free(log);
 	ok(strstr(setting("sdb", "wear")->where, "smartctl -n standby -j"), "where: the tool's command line");
 	remove_tools();
 	put_tool("smartctl", "echo '{\"model_name\": \"ACME 1\"}'; exit 2");
 	look("sdb");
-	is_str(setting("sdb", "drive_cache")->unknown, "the drive is asleep and was not woken", "smartctl finds it asleep");
+	is_str(setting("sdb", "drive_cache")->unknown, "the drive is asleep and was not woken",
+	       "smartctl finds it asleep");
 	remove_tools();
 	put_tool("smartctl", "echo '{\"model_name\": 7, \"write_cache\": [1], \"smart_status\": \"x'");
 	look("sdb");
@@ -527,18 +585,21 @@ static void test_hdparm(void)
 	remove_tools();
 	put_tool("hdparm", hdparm_on);
 	look("sda");
-	EXPECT({ "sda", "drive_cache", "on", "note" }, { "sda", "drive_model", "ACME 2", NULL }, { "sda", "firmware", "F2", NULL });
+	EXPECT({ "sda", "drive_cache", "on", "note" }, { "sda", "drive_model", "ACME 2", NULL }, { "sda", "firmware",
+	       "F2", NULL });
 	remove_tools();
 	put_tool("hdparm", hdparm_asleep);
 	look("sda");
-	is_str(setting("sda", "drive_cache")->unknown, "the drive is asleep and was not woken", "hdparm finds it asleep");
+	is_str(setting("sda", "drive_cache")->unknown, "the drive is asleep and was not woken",
+	       "hdparm finds it asleep");
 	log = asked();
 	ok(log && strstr(log, "hdparm -C ") && !strchr(log, '\n'), "and is not asked further");
 	free(log);
 	remove_tools();
 	put_tool("hdparm", hdparm_on);
 	look("sdd");
-	is_str(setting("sdd", "drive_cache")->unknown, "the drive is asleep and was not woken", "what the kernel has suspended is left alone");
+	is_str(setting("sdd", "drive_cache")->unknown, "the drive is asleep and was not woken",
+	       "what the kernel has suspended is left alone");
 	log = asked();
 	ok(!log, "no tool is started for it");
 	free(log);
@@ -553,7 +614,8 @@ static void test_nvme(void)
 	remove_tools();
 	put_tool("nvme", nvme_on);
 	look("nvme0n1");
-	EXPECT({ "nvme0n1", "drive_cache", "on", NULL }, { "nvme0n1", "drive_model", "ACME N", NULL }, { "nvme0n1", "firmware", "F3", NULL },
+	EXPECT({ "nvme0n1", "drive_cache", "on", NULL }, { "nvme0n1", "drive_model", "ACME N", NULL }, { "nvme0n1",
+	       "firmware", "F3", NULL },
 	       { "nvme0n1", "wear", "3", NULL }, { "nvme0n1", "health", "ok", NULL });
 	remove_tools();
 	put_tool("nvme", "[ $1 = id-ctrl ] && echo '{\"mn\": \"ACME P\", \"vwc\": 0}'");
@@ -564,7 +626,8 @@ static void test_nvme(void)
 
 static void test_tool_run(void)
 {
-	char *const sleeper[] = { "/bin/sleep", "20", NULL }, *const talker[] = { "/bin/sh", "-c", "echo a; echo b >&2; exit 3", NULL },
+	char *const sleeper[] = { "/bin/sleep", "20", NULL }, *const talker[] = { "/bin/sh", "-c",
+	     "echo a; echo b >&2; exit 3", NULL },
 	     *const absent[] = { "/no/such/tool", NULL }, *const flood[] = { "/bin/sh", "-c", "yes", NULL },
 	     *const quiet[] = { "/bin/sh", "-c", "exec >&- 2>&-; sleep 20", NULL };
 	struct buf b = { 0 };
@@ -585,7 +648,8 @@ static void test_options(void)
 	ok(option_find("rw,discard=async,commit=30", "discard", &v) && !strcmp(v, "async"), "an option's value");
 	free(v);
 	ok(!option_find("rw,nodiscard", "discard", &v) && !v, "only whole names");
-	ok(!option_find("rw,discardx", "discard", NULL) && option_find("discard", "discard", NULL) && !option_find(NULL, "x", NULL),
+	ok(!option_find("rw,discardx", "discard", NULL) && option_find("discard", "discard", NULL) && !option_find(NULL,
+	   "x", NULL),
 	   "at the beginning, not as a part, in nothing");
 }
 
@@ -615,14 +679,16 @@ static void test_weigh(void)
 	ok(d.finding[0].grade == DIAG_UNSAFE, "the worst first");
 	for (size_t i = 1; i < d.n_findings; i++)
 		if (d.finding[i - 1].grade > d.finding[i].grade ||
-		    (d.finding[i - 1].grade == d.finding[i].grade && d.finding[i - 1].weight_ns < d.finding[i].weight_ns))
+		    (d.finding[i - 1].grade == d.finding[i].grade &&
+			d.finding[i - 1].weight_ns < d.finding[i].weight_ns))
 			ok(false, "findings by grade, then by weight");
 	is_str(d.trace.sentence, "It is the scheduler.", "the verdict");
 	look("sdb");
 	ok(!grade("sdb", "scheduler"), "a setting that doesn't hurt by itself");
 	doctor_weigh(&d, &r);
 	is_str(grade("sdb", "scheduler"), "slow", "is told of when it took much of the time");
-	ok(!grade("sdb", "write_cache") || strcmp(grade("sdb", "write_cache"), "slow"), "but not a cache that isn't flushed");
+	ok(!grade("sdb", "write_cache") || strcmp(grade("sdb", "write_cache"), "slow"), "but not a cache that isn't "
+	   "flushed");
 	look("sdf");
 	r.sync.ledger.ns[CAUSE_FLUSH_ONLY] = 300;
 	r.sync.unflushed = 0;
@@ -664,7 +730,8 @@ static void test_text(void)
 	ok(strstr(b.data, "is mounted without") < strstr(b.data, "\nsda  disk"), "text: findings before the layers");
 	ok(fits(b.data, 80), "text: 80 columns");
 	ok(!strchr(b.data, '\x1b') && strstr(b.data, "\\x1b"), "text: hostile names are escaped");
-	ok(strstr(b.data, "  drive_model, firmware, drive_cache, wear, health\n"), "text: what isn't known for one reason stands together");
+	ok(strstr(b.data, "  drive_model, firmware, drive_cache, wear, health\n"), "text: what isn't known for one "
+	   "reason stands together");
 	ok(strstr(b.data, "75000 us") || strstr(b.data, "0 us"), "text: units, in ASCII");
 	buf_clear(&b);
 	o.quiet = true;
@@ -687,7 +754,8 @@ static void test_json(void)
 	render_diagnosis_json(&d, &b);
 	doc = json_loads(b.data, 0, NULL);
 	ok(doc, "json: valid");
-	ok(json_array_size(json_object_get(doc, "findings")) == d.n_findings && json_array_size(json_object_get(doc, "layers")) == d.n_layers,
+	ok(json_array_size(json_object_get(doc, "findings")) == d.n_findings && json_array_size(json_object_get(doc,
+	   "layers")) == d.n_layers,
 	   "json: every finding and layer");
 	finding = json_array_get(json_object_get(doc, "findings"), 0);
 	is_str(json_string_value(json_object_get(finding, "grade")), "unsafe", "json: the worst first");

@@ -74,7 +74,7 @@ mount_ext4() { # DEVICE [OPTIONS]
 	is "$NVME" transport nvme
 	is "$NVME" model "$(sed 's/ *$//' /sys/block/$NVME/device/model)"
 	need nvme
-	is "$NVME" firmware "$(nvme id-ctrl /dev/$NVME -o json | jq -r '.fr | rtrimstr(" ")')"
+	is "$NVME" firmware "$(nvme id-ctrl /dev/$NVME -o json | jq -r '.fr | sub(" +$"; "")')"
 	is "$NVME" drive_model "$(nvme id-ctrl /dev/$NVME -o json | jq -r '.mn | sub(" +$"; "")')"
 	is "$NVME" wear "$(nvme smart-log /dev/$NVME -o json | jq -r .percent_used)"
 	local cache=off
