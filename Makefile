@@ -43,7 +43,7 @@ endif
 LIBS := libbpf libelf zlib libzstd jansson sqlite3 ncursesw
 # expanded when a rule needs it: scripts/setup may have to install pkg-config and the libraries first
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
-LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
+LIB_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm -lpthread
 
 # A static build (a make of its own, see below): the C library's warnings about what a static program can't do are errors.
 # Its bytes must not depend on where it is built: no paths, no debug information.

@@ -28,7 +28,7 @@
 
 enum {
 	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_RECORDING, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
-	OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_PLAIN, OPT_VERSION, OPT_HELP
+	OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_PLAIN, OPT_VERSION, OPT_HELP
 };
 
 #define G_WHAT "What to trace"
@@ -75,6 +75,9 @@ static const struct option_def options[] = {
 
 static const struct option_def record_options[] = {
 	{ "output", 'o', "FILE", OPT_RECORDING, "Write the recording to FILE.", G_OUT },
+	{ "rotate", 0, "SIZE,N", OPT_ROTATE, "Go on in a new FILE before it is larger than SIZE (such as 100M), and keep N: "
+	  "FILE.1 is the one before, and so on. Each is a recording of its own time. Those of an earlier run are "
+	  "removed at the start.", G_OUT },
 	{ "text", 0, "FILE", OPT_OUTPUT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	WHAT_OPTIONS
 	DURATION_OPTION
@@ -125,14 +128,14 @@ struct trace {
 	struct filter filter;
 	uint64_t interval_ns, duration_ns;
 	struct outputs out;
-	const char *record_path;	/* NULL: no recording */
+	struct rotation_opts record;	/* path NULL: no recording */
 	bool quiet, verbose, as_root, strict, no_ledger, plain, help, version;
 	char *const *argv;		/* the command; NULL: none */
 
 	/* what runs */
 	struct session *s;
 	struct command cmd;
-	struct recording_writer *recording;
+	struct rotation *recording;
 	char *note;
 	int signals, tick;		/* file descriptors */
 	uint64_t ticks;			/* since the last look around */
@@ -197,7 +200,8 @@ static int set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_CGROUP:	return filter_cgroup(&t->filter, value, e);
 	case OPT_INTERVAL:	return set_seconds("interval", value, &t->interval_ns, e);
 	case OPT_DURATION:	return set_seconds("duration", value, &t->duration_ns, e);
-	case OPT_RECORDING:	t->record_path = value; return 0;
+	case OPT_RECORDING:	t->record.path = value; return 0;
+	case OPT_ROTATE:	return rotation_parse(value, &t->record, e);
 	case OPT_OUTPUT:	t->out.text_path = value; return 0;
 	case OPT_JSON:		t->out.json_path = value; return 0;
 	case OPT_BTF:		t->session.want.btf_path = value; return 0;
@@ -313,7 +317,7 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 /* Not when somebody wants text, or something else, where the screen would be. */
 static bool want_live(const struct trace *t)
 {
-	if (t->plain || t->record_path || t->out.text_path || (!t->out.stream && (t->argv || t->quiet)))
+	if (t->plain || t->record.path || t->out.text_path || (!t->out.stream && (t->argv || t->quiet)))
 		return false;
 	for (int i = 0; i < RENDER_N_FILES; i++)
 		if (t->out.file_path[i] && !strcmp(t->out.file_path[i], "-"))
@@ -345,7 +349,7 @@ static int open_outputs(struct trace *t, struct err *e)
 	int err;
 
 	t->out.stream = t->interval_ns > 0;
-	err = outputs_open(&t->out, t->record_path ? TEXT_NOWHERE : t->argv ? TEXT_STDERR : TEXT_STDOUT, e);
+	err = outputs_open(&t->out, t->record.path ? TEXT_NOWHERE : t->argv ? TEXT_STDERR : TEXT_STDOUT, e);
 	return err ? err : choose_live(t, e);
 }
 
@@ -608,20 +612,20 @@ static void note_own_place(struct trace *t)
 	struct targets on = { 0 };
 	struct err e;
 
-	if (target_resolve(t->record_path, &on, &e))
+	if (target_resolve(t->record.path, &on, &e))
 		return;
 	for (size_t i = 0; i < on.n && !t->note; i++)
 		for (size_t j = 0; j < t->session.targets.n; j++)
 			if (on.t[i].disk_major == t->session.targets.t[j].disk_major &&
 			    on.t[i].disk_minor == t->session.targets.t[j].disk_minor && !t->session.all && !t->note)
 				t->note = xasprintf("the recording %s lies on %s, which is traced: its own writes are "
-						    "among those that are shown", t->record_path, on.t[i].disk);
+						    "among those that are shown", t->record.path, on.t[i].disk);
 	targets_free(&on);
 }
 
 static int open_recording(struct trace *t, struct err *e)
 {
-	int err = recording_create(t->record_path, &t->recording, e);
+	int err = rotation_open(&t->record, &t->recording, e);
 
 	t->session.recording = t->recording;
 	if (!err)
@@ -629,25 +633,34 @@ static int open_recording(struct trace *t, struct err *e)
 	return err;
 }
 
+static void say_recorded(const struct trace *t, const struct rotation_written *w)
+{
+	if (w->files == 1)
+		log_note("%s facts recorded; see them with: barriertrace report %s", num_count(w->records).s, t->record.path);
+	else
+		log_note("%s facts recorded in %s files, %s removed since; see the last with: barriertrace report %s",
+			 num_count(w->records).s, num_count(w->files).s, w->removed ? num_count(w->removed).s : "none",
+			 t->record.path);
+}
+
 /* Whether the recording is whole. If it isn't, that has been said, and the run still has its own status. */
 static bool close_recording(struct trace *t)
 {
-	struct recording_written w;
+	struct rotation_written w;
 	struct err e = { 0 };
 	bool whole;
 
-	if (recording_flush(t->recording, &e))
+	if (recording_flush(rotation_writer(t->recording), &e))
 		log_error("%s", e.text);
-	w = *recording_written(t->recording);
+	w = rotation_written(t->recording);
 	whole = !w.stopped;
-	if (recording_close(t->recording, &e)) {
+	if (rotation_close(t->recording, &e)) {
 		log_error("%s", e.text);
 		whole = false;
 	}
 	t->recording = NULL;
 	if (whole)
-		log_note("%s facts recorded; see them with: barriertrace report %s", num_count(w.records).s,
-			 t->record_path);
+		say_recorded(t, &w);
 	return whole;
 }
 
@@ -659,7 +672,7 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 	err = resolve_targets(t, words, e);
 	if (!err)
 		err = open_outputs(t, e);
-	if (!err && t->record_path)
+	if (!err && t->record.path)
 		err = open_recording(t, e);
 	if (!err)
 		err = open_signals(t, e);
@@ -696,7 +709,7 @@ static void clean_up(struct trace *t)
 	outfile_close(&t->text_later);
 	session_close(t->s);
 	outputs_close(&t->out);
-	recording_close(t->recording, &e);
+	rotation_close(t->recording, &e);
 	free(t->note);
 	filter_free(&t->filter);
 	if (t->signals >= 0)
@@ -725,7 +738,7 @@ static int trace_main(const struct command_def *def, char **argv)
 	} else if (t.version) {
 		printf("barriertrace %s\n", BT_VERSION);
 		status = EXIT_OK;
-	} else if (def == &record_def && !t.record_path) {
+	} else if (def == &record_def && !t.record.path) {
 		log_error("record needs -o FILE: where to put the recording");
 		status = EXIT_USAGE;
 	} else {

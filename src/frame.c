@@ -15,6 +15,7 @@ struct sync_opts frame_sync_opts(const struct frame *f)
 {
 	return (struct sync_opts){
 		.start_ns = f->start_ns,
+		.known_ns = f->known_ns,
 		.symbols = f->symbol,
 		.n_symbols = f->n_symbols,
 		.devices = f->place,

@@ -31,6 +31,7 @@ struct frame {
 	bool ledger;			/* sync calls were traced */
 	bool detail;			/* every call is wanted; the caller's wish, no part of a recording */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
+	uint64_t known_ns;		/* facts from then on are all there; the file of a recording may begin amid calls */
 	struct sync_device *place;
 	size_t n_places;
 	struct sync_symbol *symbol;

@@ -72,7 +72,7 @@ static const struct member view_members[] = {
 
 static const struct member frame_members[] = {
 	M(M_U32, frame, views), M(M_BOOL, frame, all), M(M_BOOL, frame, only_command), M(M_BOOL, frame, ledger),
-	M(M_U64, frame, start_ns), END
+	M(M_U64, frame, start_ns), M(M_U64, frame, known_ns), END
 };
 
 static const struct member place_members[] = {

@@ -14,6 +14,7 @@
 
 #include "analyse/sync.h"
 #include "analyse/whatif.h"
+#include "collect/carry.h"
 #include "collect/counters.h"
 #include "collect/cpu_time.h"
 #include "collect/heats.h"
@@ -37,7 +38,7 @@ struct tracked {
 	struct target t;
 	uint32_t view;
 	bool vanished;
-	struct report_kernel before, at_step, last;
+	struct report_kernel before, at_step, at_turn, last;
 };
 
 /* One whole disk whose requests are counted. */
@@ -46,11 +47,25 @@ struct disk {
 	struct wire_disk wire;
 };
 
+/* What a report is of. */
+enum span { SPAN_RUN, SPAN_INTERVAL, SPAN_FILE };
+
+/* Since when the present file of a recording that rotates has been written: what the sums were then. */
+struct turn {
+	uint64_t start_ns;
+	char start_text[32];
+	struct wire_run run;
+	uint64_t skipped;
+	struct heats *heats;
+};
+
 struct session {
 	struct session_opts opts;
 	struct probes *probes;
 	struct counters *counters;
 	struct heats *heats;		/* by tracked; NULL before the start */
+	struct carry *carry;		/* NULL: the recording, if there is one, doesn't rotate */
+	struct turn turn;
 	struct tracked *tracked;
 	size_t n_tracked;
 	struct disk *disk;
@@ -168,19 +183,39 @@ static void record_long(struct session *s, uint16_t kind, const void *bytes, siz
 {
 	struct err e = { 0 };
 
-	record_said(recording_add_long(s->opts.recording, kind, bytes, n, &e), &e);
+	record_said(recording_add_long(rotation_writer(s->opts.recording), kind, bytes, n, &e), &e);
 }
 
-static void feed(void *ctx, const struct wire_head *record)
+static void record_fact(void *ctx, const struct wire_head *record)
 {
 	struct session *s = ctx;
 	struct err e = { 0 };
 
+	record_said(recording_add(rotation_writer(s->opts.recording), record, &e), &e);
+}
+
+static void next_file(struct session *s);
+
+static void record(struct session *s, const struct wire_head *record)
+{
+	if (!s->carry) {
+		record_fact(s, record);
+		return;
+	}
+	if (rotation_due(s->opts.recording))
+		next_file(s);
+	carry_record(s->carry, record);
+}
+
+static void feed(void *ctx, const struct wire_head *fact)
+{
+	struct session *s = ctx;
+
 	if (s->opts.recording)
-		record_said(recording_add(s->opts.recording, record, &e), &e);
-	sync_feed(s->sync, record);
+		record(s, fact);
+	sync_feed(s->sync, fact);
 	if (s->sync_step)
-		sync_feed(s->sync_step, record);
+		sync_feed(s->sync_step, fact);
 }
 
 static struct sync_analysis *new_analysis(struct session *s, bool detail)
@@ -238,6 +273,8 @@ void session_tick(struct session *s)
 	uint64_t time = now_ns() - s->start_ns;
 
 	heats_look(s->heats, time, false);
+	if (s->carry)
+		heats_look(s->turn.heats, now_ns() - s->turn.start_ns, false);
 	/* what is recorded is to survive a crash */
 	if (s->opts.recording)
 		session_drain(s);
@@ -384,16 +421,24 @@ static void watch_heat(struct session *s, const struct tracked *k)
 		memcpy(from.part_view, disk->wire.part_view, sizeof(from.part_view));
 	}
 	heats_add(s->heats, &from);
+	if (s->carry)
+		heats_add(s->turn.heats, &from);
 }
 
-static void note_start(struct session *s)
+static void date(char text[32])
 {
 	time_t t = time(NULL);
 	struct tm tm;
 
 	gmtime_r(&t, &tm);
-	strftime(s->start_text, sizeof(s->start_text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	s->start_ns = s->step_ns = now_ns();
+	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static void note_start(struct session *s)
+{
+	date(s->start_text);
+	memcpy(s->turn.start_text, s->start_text, sizeof(s->turn.start_text));
+	s->start_ns = s->step_ns = s->turn.start_ns = now_ns();
 	s->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
@@ -407,12 +452,16 @@ int session_start(struct session *s, struct err *e)
 		follow_journals(s);
 	read_places(s);
 	s->heats = heats_new(s->counters);
+	if (s->opts.recording && rotation_recent(s->opts.recording)) {
+		s->carry = carry_new(rotation_recent(s->opts.recording), record_fact, s);
+		s->turn.heats = heats_new(s->counters);
+	}
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		struct tracked *k = &s->tracked[i];
 
 		if (kernel_stat_read(&k->t, &k->before))
 			k->vanished = true;
-		k->at_step = k->last = k->before;
+		k->at_step = k->at_turn = k->last = k->before;
 		watch_heat(s, k);
 	}
 	note_start(s);
@@ -453,7 +502,7 @@ static void add_newcomer(struct session *s, const struct target *t)
 	k = &s->tracked[s->n_tracked - 1];
 	if (kernel_stat_read(&k->t, &k->before))
 		k->vanished = true;
-	k->at_step = k->last = k->before;
+	k->at_step = k->at_turn = k->last = k->before;
 	tell_kernel(s, &s->disk[s->n_disks - 1]);
 	watch_heat(s, k);
 	forget_ignored(s);
@@ -501,13 +550,13 @@ void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes)
 
 /* ---- the report ---- */
 
-static void run_facts(struct session *s, const struct session_facts *facts, struct report *r)
+static void run_facts(struct session *s, const struct session_facts *facts, enum span span, struct report *r)
 {
 	const struct wire_run *run = probes_maps(s->probes)->run;
 	struct utsname un;
 
 	r->version = xstrdup(BT_VERSION);
-	r->start = xstrdup(s->start_text);
+	r->start = xstrdup(span == SPAN_FILE ? s->turn.start_text : s->start_text);
 	if (!uname(&un)) {
 		r->kernel = xstrdup(un.release);
 		r->arch = xstrdup(un.machine);
@@ -526,8 +575,10 @@ static void run_facts(struct session *s, const struct session_facts *facts, stru
 	probes_report(s->probes, r);
 }
 
-static void run_losses(struct session *s, struct report *r)
+static void run_losses(struct session *s, enum span span, struct report *r)
 {
+	static const struct turn from_start;
+	const struct turn *before = span == SPAN_FILE ? &s->turn : &from_start;
 	static const char *const drops[DROP_COUNT] = {
 		[DROP_RING_FULL] = "facts about sync calls: the ring buffer was full",
 		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
@@ -536,12 +587,12 @@ static void run_losses(struct session *s, struct report *r)
 	};
 	const struct wire_run *run = probes_maps(s->probes)->run;
 
-	report_add_lost(r, probes_skipped_runs(s->probes),
+	report_add_lost(r, probes_skipped_runs(s->probes) - before->skipped,
 			"program runs that the kernel skipped because an interrupt came while the same program ran");
-	report_add_lost(r, run->bios_full, "bios not timed: too many in flight");
-	report_add_lost(r, run->family_full, "processes of the command not followed: too many at once");
+	report_add_lost(r, run->bios_full - before->run.bios_full, "bios not timed: too many in flight");
+	report_add_lost(r, run->family_full - before->run.family_full, "processes of the command not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
-		report_add_lost(r, run->drops[i], drops[i]);
+		report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
 	if (s->not_followed)
 		strv_add(&r->notes, xasprintf("%u disks appeared when there was no room left to trace them",
 					      s->not_followed));
@@ -550,22 +601,26 @@ static void run_losses(struct session *s, struct report *r)
 					    "(barriertrace probes says which)"));
 }
 
-static void kernel_delta(struct tracked *k, bool interval, struct report_device *d)
+static void kernel_delta(struct tracked *k, enum span span, struct report_device *d)
 {
+	const struct report_kernel *from[] = {
+		[SPAN_RUN] = &k->before, [SPAN_INTERVAL] = &k->at_step, [SPAN_FILE] = &k->at_turn,
+	};
 	struct report_kernel now;
 
 	if (k->vanished || kernel_stat_read(&k->t, &now)) {
 		k->vanished = true;
 		return;
 	}
-	kernel_stat_delta(interval ? &k->at_step : &k->before, &now, &d->kernel);
+	kernel_stat_delta(from[span], &now, &d->kernel);
 	k->last = now;
-	if (interval)
+	if (span == SPAN_INTERVAL)
 		k->at_step = now;
 }
 
-static void frame_add_device(struct session *s, struct tracked *k, bool interval, struct frame *f)
+static void frame_add_device(struct session *s, struct tracked *k, enum span span, struct frame *f)
 {
+	const struct heats *heats = span == SPAN_FILE ? s->turn.heats : s->heats;
 	struct disk *disk = find_disk(s, WIRE_DEV(k->t.disk_major, k->t.disk_minor));
 	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
 	struct report_device *d = &fd->facts;
@@ -574,11 +629,11 @@ static void frame_add_device(struct session *s, struct tracked *k, bool interval
 	d->major = k->t.major;
 	d->minor = k->t.minor;
 	d->bio_based = k->t.bio_based;
-	kernel_delta(k, interval, d);
+	kernel_delta(k, span, d);
 	d->vanished = k->vanished;
 	device_facts(&k->t, d);
-	for (int c = 0; c < HEAT_CLASSES && !interval; c++)
-		d->heat[c] = heats_copy(s->heats, (size_t)(k - s->tracked), (enum heat_class)c);
+	for (int c = 0; c < HEAT_CLASSES && span != SPAN_INTERVAL; c++)
+		d->heat[c] = heats_copy(heats, (size_t)(k - s->tracked), (enum heat_class)c);
 	fd->view = k->view;
 	if (k->view != disk->wire.view)
 		return;
@@ -587,17 +642,18 @@ static void frame_add_device(struct session *s, struct tracked *k, bool interval
 }
 
 /* Places and symbols are lent: see frame_unlend(). */
-static void make_frame(struct session *s, const struct session_facts *facts, bool interval, struct frame *f)
+static void make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)
 {
 	*f = (struct frame){
 		.views = s->views, .all = s->opts.all, .only_command = s->opts.only_command, .ledger = s->ring,
-		.start_ns = s->start_ns, .place = s->places.device, .n_places = s->places.n,
+		.start_ns = span == SPAN_FILE ? s->turn.start_ns : s->start_ns,
+		.known_ns = span == SPAN_FILE ? carry_known_ns(s->carry) : 0, .place = s->places.device, .n_places = s->places.n,
 		.symbol = s->symbols, .n_symbols = s->n_symbols,
 	};
-	run_facts(s, facts, &f->run);
-	run_losses(s, &f->run);
+	run_facts(s, facts, span, &f->run);
+	run_losses(s, span, &f->run);
 	for (size_t i = 0; i < s->n_tracked; i++)
-		frame_add_device(s, &s->tracked[i], interval, f);
+		frame_add_device(s, &s->tracked[i], span, f);
 }
 
 static void drop_frame(struct frame *f)
@@ -623,10 +679,11 @@ static void record_start(struct session *s)
 	struct session_facts facts = { .command = s->opts.command };
 	struct frame f;
 
-	make_frame(s, &facts, false, &f);
+	make_frame(s, &facts, s->carry ? SPAN_FILE : SPAN_RUN, &f);
 	record_frame(s, WIRE_HEADER, &f);
 	drop_frame(&f);
 	session_save(s);
+	rotation_begun(s->opts.recording);
 }
 
 static void record_counts(struct session *s, const struct view_counts *v)
@@ -641,16 +698,16 @@ static void record_counts(struct session *s, const struct view_counts *v)
 	buf_free(&b);
 }
 
-static struct view_counts *all_counts(struct session *s, bool interval)
+/* Those of a file are those since the last step, which only intervals and turns take, and never both. */
+static struct view_counts *all_counts(struct session *s, enum span span)
 {
+	static void (*const counts[])(struct counters *c, uint32_t view, struct view_counts *out) = {
+		[SPAN_RUN] = counters_total, [SPAN_INTERVAL] = counters_interval, [SPAN_FILE] = counters_since,
+	};
 	struct view_counts *v = xcalloc(s->max_views, sizeof(*v));
 
-	for (uint32_t i = 0; i < s->views; i++) {
-		if (interval)
-			counters_interval(s->counters, i, &v[i]);
-		else
-			counters_total(s->counters, i, &v[i]);
-	}
+	for (uint32_t i = 0; i < s->views; i++)
+		counts[span](s->counters, i, &v[i]);
 	return v;
 }
 
@@ -661,10 +718,75 @@ void session_save(struct session *s)
 
 	if (!s->opts.recording)
 		return;
-	v = all_counts(s, false);
+	v = all_counts(s, s->carry ? SPAN_FILE : SPAN_RUN);
 	record_counts(s, v);
 	free(v);
-	record_said(recording_flush(s->opts.recording, &e), &e);
+	record_said(recording_flush(rotation_writer(s->opts.recording), &e), &e);
+}
+
+/* ---- a recording that rotates: each file has its own beginning and end, and sums from the one to the other ---- */
+
+static void end_file(struct session *s, const struct session_facts *facts)
+{
+	uint64_t now = now_ns();
+	struct err e = { 0 };
+	struct view_counts *v;
+	struct frame f;
+
+	record_said(rotation_ends(s->opts.recording, &e), &e);
+	heats_look(s->turn.heats, now - s->turn.start_ns, true);
+	make_frame(s, facts, SPAN_FILE, &f);
+	f.run.wall_ns = now - s->turn.start_ns;
+	f.run.final = true;
+	counters_step(s->counters);
+	v = all_counts(s, SPAN_INTERVAL);
+	record_counts(s, v);
+	record_frame(s, WIRE_END, &f);
+	drop_frame(&f);
+	free(v);
+}
+
+/* The kernel's counters after ours: what it has counted from then on we have, too. */
+static void begin_turn(struct session *s)
+{
+	s->turn.start_ns = now_ns();
+	date(s->turn.start_text);
+	s->turn.run = *probes_maps(s->probes)->run;
+	s->turn.skipped = probes_skipped_runs(s->probes);
+	heats_restart(s->turn.heats);
+	for (size_t i = 0; i < s->n_tracked; i++) {
+		struct tracked *k = &s->tracked[i];
+
+		if (!k->vanished && kernel_stat_read(&k->t, &k->at_turn))
+			k->vanished = true;
+	}
+}
+
+static void next_file(struct session *s)
+{
+	struct session_facts facts = { .command = s->opts.command };
+	struct err e = { 0 };
+	int err;
+
+	end_file(s, &facts);
+	err = rotation_turn(s->opts.recording, &e);
+	record_said(err, &e);
+	if (err)
+		return;
+	begin_turn(s);
+	record_start(s);
+	carry_begin_file(s->carry);
+}
+
+static void record_end(struct session *s, const struct session_facts *facts, const struct frame *f,
+		       const struct view_counts *v)
+{
+	if (s->carry) {
+		end_file(s, facts);
+		return;
+	}
+	record_counts(s, v);
+	record_frame(s, WIRE_END, f);
 }
 
 /* With the programs still there, as they were during the run. */
@@ -687,18 +809,16 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	if (!interval)
 		heats_look(s->heats, now_ns() - s->start_ns, true);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */
-	make_frame(s, facts, interval, &f);
-	v = all_counts(s, interval);
+	make_frame(s, facts, interval ? SPAN_INTERVAL : SPAN_RUN, &f);
+	v = all_counts(s, interval ? SPAN_INTERVAL : SPAN_RUN);
 	f.run.wall_ns = wall_ns;
 	f.run.final = !interval;
 	if (!interval) {
 		f.run.kernel_cpu_ns = s->start_kernel_cpu_ns ? cpu_kernel_ns() - s->start_kernel_cpu_ns : 0;
 		measure_pace(s, &f.run);
 	}
-	if (s->opts.recording && !interval) {
-		record_counts(s, v);
-		record_frame(s, WIRE_END, &f);
-	}
+	if (s->opts.recording && !interval)
+		record_end(s, facts, &f, v);
 	frame_report(&f, v, !s->ring ? NULL : interval ? s->sync_step : s->sync, interval, r);
 	drop_frame(&f);
 	free(v);
@@ -721,8 +841,8 @@ void session_report_so_far(struct session *s, const struct session_facts *facts,
 	struct frame f;
 
 	session_drain(s);
-	make_frame(s, facts, false, &f);
-	v = all_counts(s, false);
+	make_frame(s, facts, SPAN_RUN, &f);
+	v = all_counts(s, SPAN_RUN);
 	f.run.wall_ns = now_ns() - s->start_ns;
 	/* the analysis beside it: what only the last report may take stays there */
 	frame_report(&f, v, NULL, false, r);
@@ -743,6 +863,8 @@ void session_close(struct session *s)
 	if (!s)
 		return;
 	heats_free(s->heats);
+	heats_free(s->turn.heats);
+	carry_free(s->carry);
 	counters_free(s->counters);
 	ring_close(s->ring);
 	sync_free(s->sync);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "collect/recording.h"
+#include "collect/rotation.h"
 #include "collect/target.h"
 #include "err.h"
 #include "probe/probe.h"
@@ -21,7 +21,7 @@ struct session_opts {
 	bool only_command;		/* report only the disks that the wrapped command reached */
 	bool stream;			/* session_report_interval() will be called */
 	bool detail;			/* the whole run's report has report.detail */
-	struct recording_writer *recording;	/* gets every fact; NULL: none. The caller's */
+	struct rotation *recording;	/* gets every fact; NULL: none. The caller's */
 	char *const *command;		/* borrowed; NULL: none */
 	struct probe_want want;		/* filters, rungs, ledger; the session adds sizes */
 };

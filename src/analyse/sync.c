@@ -685,7 +685,7 @@ static bool feed_sync(struct sync_analysis *a, const struct wire_sync *s)
 	if (left_out(a, s))
 		return true;
 	prefetch_groups(a, s);
-	complete = walk_call(a->walk, s, &r);
+	complete = s->enter >= a->opts.known_ns && walk_call(a->walk, s, &r);
 	if (complete)
 		add_call(a, s, r);
 	else
@@ -713,7 +713,7 @@ static bool feed_request(struct sync_analysis *a, const struct wire_request *r)
 		renamed.dev = r->disk;
 		r = &renamed;
 	}
-	if (a->detail && r->class < WIRE_CLASSES && !tl_request(a->tl, r->rq, r->done))
+	if (a->detail && r->done >= a->opts.start_ns && r->class < WIRE_CLASSES && !tl_request(a->tl, r->rq, r->done))
 		keep_request(a, r);
 	whatif_request(a->whatif, r);
 	return tl_add_request(a->tl, r);

@@ -31,6 +31,7 @@ struct sync_device {
 
 struct sync_opts {
 	uint64_t start_ns;	/* of the run, CLOCK_MONOTONIC */
+	uint64_t known_ns;	/* calls that began earlier get no ledger: some of their facts may not be there */
 	const struct sync_symbol *symbols;	/* all arrays are borrowed and have to outlive the analysis */
 	size_t n_symbols;
 	const struct sync_device *devices;

@@ -278,3 +278,31 @@ int num_parse_seconds(const char *s, uint64_t *ns)
 	*ns = v;
 	return 0;
 }
+
+int num_parse_bytes(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	unsigned int shift = 0;
+	uint64_t v;
+	int err;
+
+	if (!s)
+		return -EINVAL;
+	err = parse_digits(&s, &v);
+	if (err == -EINVAL)
+		return err;
+	unit = *s ? strchr(units, *s) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		s++;
+		if (!strcmp(s, "iB") || !strcmp(s, "B"))
+			s += strlen(s);
+	}
+	if (*s)
+		return -EINVAL;
+	if (err || v > UINT64_MAX >> shift)
+		return -ERANGE;
+	*bytes = v << shift;
+	return 0;
+}

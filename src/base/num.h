@@ -51,4 +51,7 @@ int num_parse_range(const char *s, uint64_t min, uint64_t max, uint64_t *out);
 /* "0.5" (seconds), "500ms", "250us", "100ns", "2s", "5m", "5min", "1h", into nanoseconds */
 int num_parse_seconds(const char *s, uint64_t *ns);
 
+/* "4096", "64K", "100M", "2GiB": K is 1,024. Into bytes */
+int num_parse_bytes(const char *s, uint64_t *bytes);
+
 #endif

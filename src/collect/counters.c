@@ -230,3 +230,16 @@ void counters_interval(struct counters *c, uint32_t view, struct view_counts *ou
 		cell_set_extremes(&out->cell[cell], &x);
 	}
 }
+
+void counters_since(struct counters *c, uint32_t view, struct view_counts *out)
+{
+	read_view(c, view, out);
+	if (c->previous[view])
+		sub_view(out, c->previous[view]);
+	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
+		struct cell_extremes x = { 0 };
+
+		fold_cell(c, view, cell, c->maps->run->generation & 1, &x);
+		cell_set_extremes(&out->cell[cell], &x);
+	}
+}

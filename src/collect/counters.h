@@ -25,6 +25,9 @@ void counters_total(struct counters *c, uint32_t view, struct view_counts *out);
 /* Adds the latencies of one cell so far to rows: issue to complete, or `total`. */
 void counters_rows(struct counters *c, uint32_t view, uint32_t cell, bool total, uint64_t rows[HEAT_ROWS]);
 
+/* What came since the last counters_step() and counters_interval(). */
+void counters_since(struct counters *c, uint32_t view, struct view_counts *out);
+
 /* Ends the interval, for all views at once. */
 void counters_step(struct counters *c);
 

@@ -98,6 +98,18 @@ void heats_look(struct heats *h, uint64_t time, bool now)
 		h->every *= 2;
 }
 
+void heats_restart(struct heats *h)
+{
+	heats_look(h, h->last, true);
+	for (size_t i = 0; i < h->n_devices; i++)
+		for (int c = 0; c < HEAT_CLASSES; c++) {
+			free(h->device[i].heat[c]);
+			h->device[i].heat[c] = NULL;
+		}
+	h->last = 0;
+	h->every = FIRST_LOOK_NS;
+}
+
 struct heat *heats_copy(const struct heats *h, size_t device, enum heat_class c)
 {
 	struct heat *out;

@@ -29,6 +29,9 @@ void heats_add(struct heats *h, const struct heats_source *source);
 /* To be called often; looks when a column has ended, `time` ns after the run's start. `now`: looks in any case. */
 void heats_look(struct heats *h, uint64_t time, bool now);
 
+/* From now on a new time is counted, from 0; what was counted so far is forgotten. */
+void heats_restart(struct heats *h);
+
 /* A copy for a device's report: the caller's; NULL where nothing was counted. */
 struct heat *heats_copy(const struct heats *h, size_t device, enum heat_class c);
 

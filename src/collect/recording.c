@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,8 @@
 #define BLOCK_MAX	(1u << 20)	/* what a reader accepts, before and after inflating */
 #define LOOK_AGAIN_MAX	(64ull << 20)	/* bytes of damaged blocks that are searched for other blocks, in all */
 #define READ_AHEAD	(64u << 10)
+#define AHEAD		4u		/* blocks that a thread reads ahead */
+#define THREAD_AFTER	8u		/* blocks from which it is worth one */
 #define VARINT_MAX	10
 
 /* A piece of a long record. */
@@ -248,14 +251,19 @@ int recording_create_fd(int fd, const char *name, struct recording_writer **out,
 	return 0;
 }
 
+void recording_stop(struct recording_writer *w)
+{
+	w->written.stopped = true;
+	w->written.not_kept += w->records;
+	w->len = w->records = 0;
+}
+
 /* Half a block is of no use to anybody: the file ends with the last whole one. */
 static int stop(struct recording_writer *w, int code, struct err *e)
 {
 	const char *rest = "";
 
-	w->written.stopped = true;
-	w->written.not_kept += w->records;
-	w->len = w->records = 0;
+	recording_stop(w);
 	if (!w->can_cut || ftruncate(w->fd, (off_t)w->written.bytes))
 		rest = " and perhaps half a block";
 	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s; the recording stops here, it has %s records%s (%s)",
@@ -361,6 +369,11 @@ const struct recording_written *recording_written(const struct recording_writer 
 	return &w->written;
 }
 
+uint64_t recording_size_bound(const struct recording_writer *w)
+{
+	return w->written.bytes + (w->len ? BLOCK_HEAD + w->len : 0);
+}
+
 int recording_close(struct recording_writer *w, struct err *e)
 {
 	int err;
@@ -377,6 +390,16 @@ int recording_close(struct recording_writer *w, struct err *e)
 
 /* ---- reading: a window on the file, moved forward only ---- */
 
+/* A payload, unpacked. */
+struct block {
+	uint8_t *bytes;
+	size_t len, cap;
+};
+
+/*
+ * Blocks are read and unpacked by one thread, from a certain length on, and their records taken by another. What is read
+ * of the file, down to `skipped`, is the first one's then; `used` blocks have been let go by the second.
+ */
 struct recording {
 	int fd;
 	uint8_t *window;
@@ -384,12 +407,19 @@ struct recording {
 	bool eof;
 	z_stream z;			/* for blocks of version 1 */
 	ZSTD_DCtx *zstd;
-	uint8_t *block;			/* the payload of the present block */
-	size_t block_at, block_len, block_cap;
+	struct block block[AHEAD];
 	uint64_t next_sequence, next_record;	/* what an intact block would go on with */
 	uint64_t damaged_sequence, damaged_record;	/* where the last damaged block with an intact head ends */
 	bool skipped;			/* bytes since the last intact block */
 	uint64_t looked_again;
+	pthread_t thread;
+	pthread_mutex_t lock;		/* for the following five */
+	pthread_cond_t changed;
+	uint64_t made, used;		/* blocks; the present one is block[used % AHEAD] */
+	bool done, quit;		/* the thread has come to the end; it shall end */
+	bool threaded, holding;		/* a thread is running; the present block is being taken */
+	size_t at_record;		/* in it */
+	uint64_t lost_parts;
 	struct buf joined;		/* of a long record */
 	bool joining, ended;
 	uint16_t kind;			/* of it */
@@ -420,7 +450,9 @@ static void fill(struct recording *r, size_t want)
 		r->cap = want + READ_AHEAD;
 		r->window = xrealloc(r->window, r->cap);
 	}
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	got = read(r->fd, r->window + r->have, r->cap - r->have);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	if (got < 0 && errno == EINTR)
 		return;
 	if (got < 0)
@@ -468,28 +500,40 @@ static void resync(struct recording *r)
 
 /* ---- reading: blocks ---- */
 
-static bool inflate_block(struct recording *r, const uint8_t *stored, const struct block_head *h)
+static uint8_t *room_for(struct recording *r, size_t length)
+{
+	struct block *b = &r->block[r->made % AHEAD];
+
+	if (b->cap < length) {
+		b->bytes = xrealloc(b->bytes, length);
+		b->cap = length;
+	}
+	b->len = length;
+	return b->bytes;
+}
+
+static bool inflate_block(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
 {
 	if (inflateReset(&r->z) != Z_OK)
 		return false;
 	r->z.next_in = (uint8_t *)stored;
 	r->z.avail_in = h->stored;
-	r->z.next_out = r->block;
+	r->z.next_out = to;
 	r->z.avail_out = h->length;
 	return inflate(&r->z, Z_FINISH) == Z_STREAM_END && !r->z.avail_out && !r->z.avail_in;
 }
 
 /* One frame of today's zstd, and nothing but that. */
-static bool unzstd_block(struct recording *r, const uint8_t *stored, const struct block_head *h)
+static bool unzstd_block(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
 {
 	return h->stored > 4 && get32(stored) == ZSTD_MAGICNUMBER &&
 	       ZSTD_findFrameCompressedSize(stored, h->stored) == h->stored &&
-	       ZSTD_decompressDCtx(r->zstd, r->block, h->length, stored, h->stored) == h->length;
+	       ZSTD_decompressDCtx(r->zstd, to, h->length, stored, h->stored) == h->length;
 }
 
-static bool decompress(struct recording *r, const uint8_t *stored, const struct block_head *h)
+static bool decompress(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
 {
-	return h->version == 1 ? inflate_block(r, stored, h) : unzstd_block(r, stored, h);
+	return h->version == 1 ? inflate_block(r, stored, h, to) : unzstd_block(r, stored, h, to);
 }
 
 /* The records tile the payload and are as many as the head says. */
@@ -513,18 +557,16 @@ static bool records_fit(const uint8_t *payload, const struct block_head *h)
 static bool unpack(struct recording *r, const struct block_head *h)
 {
 	const uint8_t *stored = here(r) + BLOCK_HEAD;
+	uint8_t *to;
 
 	if (crc_of(stored, h->stored) != h->crc)
 		return false;
-	if (r->block_cap < h->length) {
-		r->block = xrealloc(r->block, h->length);
-		r->block_cap = h->length;
-	}
+	to = room_for(r, h->length);
 	if (h->stored == h->length)
-		memcpy(r->block, stored, h->length);
-	else if (!decompress(r, stored, h))
+		memcpy(to, stored, h->length);
+	else if (!decompress(r, stored, h, to))
 		return false;
-	return records_fit(r->block, h);
+	return records_fit(to, h);
 }
 
 /* Between the last intact block and this point all is lost. */
@@ -565,8 +607,6 @@ static bool take_block(struct recording *r, const struct block_head *h)
 		r->next_record = h->first + h->records;
 		r->skipped = false;
 		r->at += BLOCK_HEAD + h->stored;
-		r->block_at = 0;
-		r->block_len = h->length;
 		return true;
 	}
 	if (!again && h->sequence >= r->damaged_sequence) {
@@ -583,7 +623,7 @@ static bool take_block(struct recording *r, const struct block_head *h)
 static void abandon_long(struct recording *r)
 {
 	if (r->joining)
-		r->damage.records += r->parts;
+		r->lost_parts += r->parts;
 	r->joining = false;
 }
 
@@ -604,7 +644,8 @@ static void end_of_file(struct recording *r)
 	r->skipped = false;
 }
 
-static bool next_block(struct recording *r)
+/* Into block[made % AHEAD]. */
+static bool read_block(struct recording *r)
 {
 	struct block_head h;
 
@@ -614,8 +655,88 @@ static bool next_block(struct recording *r)
 		else if (take_block(r, &h))
 			return true;
 	}
-	end_of_file(r);
 	return false;
+}
+
+/* ---- reading: ahead, in a thread ---- */
+
+static bool wait_for_room(struct recording *r)
+{
+	bool go_on;
+
+	pthread_mutex_lock(&r->lock);
+	while (r->made - r->used == AHEAD && !r->quit)
+		pthread_cond_wait(&r->changed, &r->lock);
+	go_on = !r->quit;
+	pthread_mutex_unlock(&r->lock);
+	return go_on;
+}
+
+static void *read_ahead(void *arg)
+{
+	struct recording *r = arg;
+	bool more = true;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	while (more && wait_for_room(r)) {
+		more = read_block(r);
+		pthread_mutex_lock(&r->lock);
+		r->made += more;
+		r->done = !more;
+		pthread_cond_signal(&r->changed);
+		pthread_mutex_unlock(&r->lock);
+	}
+	return NULL;
+}
+
+static bool next_from_thread(struct recording *r)
+{
+	bool there;
+
+	pthread_mutex_lock(&r->lock);
+	r->used += r->holding;
+	pthread_cond_signal(&r->changed);
+	while (r->made == r->used && !r->done)
+		pthread_cond_wait(&r->changed, &r->lock);
+	there = r->made > r->used;
+	pthread_mutex_unlock(&r->lock);
+	if (!there) {
+		pthread_join(r->thread, NULL);
+		r->threaded = false;
+	}
+	return there;
+}
+
+/* It may wait for somebody to write into a pipe. */
+static void end_thread(struct recording *r)
+{
+	if (!r->threaded)
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->quit = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	pthread_cancel(r->thread);
+	pthread_join(r->thread, NULL);
+}
+
+static bool next_from_file(struct recording *r)
+{
+	r->used += r->holding;
+	if (!read_block(r))
+		return false;
+	if (++r->made == THREAD_AFTER)
+		r->threaded = !pthread_create(&r->thread, NULL, read_ahead, r);
+	return true;
+}
+
+static bool next_block(struct recording *r)
+{
+	r->holding = r->threaded ? next_from_thread(r) : next_from_file(r);
+	r->at_record = 0;
+	if (!r->holding)
+		end_of_file(r);
+	return r->holding;
 }
 
 /* ---- reading: records ---- */
@@ -637,7 +758,7 @@ static bool join(struct recording *r, const struct wire_head *head, struct recor
 	if (!r->joining || r->kind != head->kind || r->item != p->item || r->parts != p->number ||
 	    r->joined.len + n > RECORDING_LONG_MAX) {
 		abandon_long(r);
-		r->damage.records++;
+		r->lost_parts++;
 		return false;
 	}
 	r->parts++;
@@ -653,12 +774,16 @@ static bool join(struct recording *r, const struct wire_head *head, struct recor
 bool recording_next(struct recording *r, struct recording_record *rec)
 {
 	for (;;) {
+		const struct block *b = &r->block[r->used % AHEAD];
 		const struct wire_head *head;
 
-		if (r->block_at == r->block_len && !next_block(r))
-			return false;
-		head = (const void *)(r->block + r->block_at);
-		r->block_at += align8(head->size);
+		if (!r->holding || r->at_record == b->len) {
+			if (!next_block(r))
+				return false;
+			b = &r->block[r->used % AHEAD];
+		}
+		head = (const void *)(b->bytes + r->at_record);
+		r->at_record += align8(head->size);
 		if (head->kind < RECORDING_LONG_KINDS) {
 			*rec = (struct recording_record){ .kind = head->kind, .head = head, .size = head->size };
 			return true;
@@ -671,6 +796,7 @@ bool recording_next(struct recording *r, struct recording_record *rec)
 bool recording_damage(const struct recording *r, struct recording_damage *out)
 {
 	*out = r->damage;
+	out->records += r->lost_parts;
 	out->no_end = !r->ended;
 	return out->blocks || out->records || out->bytes || out->no_end || out->error;
 }
@@ -724,6 +850,13 @@ static int check_file(struct recording *r, const char *name, struct err *e)
 	return 0;
 }
 
+bool recording_begins(int fd)
+{
+	char magic[MAGIC_SIZE];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && !memcmp(magic, FILE_MAGIC, MAGIC_SIZE);
+}
+
 int recording_open(const char *path, struct recording **out, struct err *e)
 {
 	bool standard = !strcmp(path, "-");
@@ -742,6 +875,8 @@ int recording_open_fd(int fd, const char *name, struct recording **out, struct e
 
 	r->fd = fd;
 	r->zstd = xmust(ZSTD_createDCtx());
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->changed, NULL);
 	if (!err && inflateInit(&r->z) != Z_OK)
 		err = err_set(e, ENOMEM, EXIT_FAILED, "cannot read %s: zlib cannot be set up", name);
 	if (!err)
@@ -758,11 +893,15 @@ void recording_free(struct recording *r)
 {
 	if (!r)
 		return;
+	end_thread(r);
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->changed);
 	inflateEnd(&r->z);	/* refuses one that never began */
 	ZSTD_freeDCtx(r->zstd);
 	close(r->fd);
 	free(r->window);
-	free(r->block);
+	for (size_t i = 0; i < AHEAD; i++)
+		free(r->block[i].bytes);
 	buf_free(&r->joined);
 	free(r);
 }

@@ -57,6 +57,12 @@ int recording_flush(struct recording_writer *w, struct err *e);
 
 const struct recording_written *recording_written(const struct recording_writer *w);
 
+/* Bytes that the file will have at most, should it be closed now. */
+uint64_t recording_size_bound(const struct recording_writer *w);
+
+/* From now on nothing is kept, as after a write that failed. */
+void recording_stop(struct recording_writer *w);
+
 /* Flushes, closes and frees, also when it fails. NULL is fine. */
 int recording_close(struct recording_writer *w, struct err *e);
 
@@ -79,6 +85,9 @@ struct recording_damage {
 	bool no_end;		/* no WIRE_END: cut off, or the run that made it was */
 	int error;		/* errno of a failed read, or 0 */
 };
+
+/* Whether the file begins like a recording. Where it is read from stays the same. */
+bool recording_begins(int fd);
 
 /* "-" is standard input; nothing is sought. A file that is no recording or of a newer format fails. */
 int recording_open(const char *path, struct recording **out, struct err *e);

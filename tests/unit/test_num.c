@@ -168,6 +168,26 @@ static void test_parse_seconds(void)
 	ok(v == 42, "seconds: a refusal leaves the output alone");
 }
 
+static void test_parse_bytes(void)
+{
+	static const struct { const char *s; uint64_t bytes; } good[] = {
+		{ "0", 0 }, { "4096", 4096 }, { "1K", 1024 }, { "3M", 3145728 }, { "3MB", 3145728 }, { "2GiB", 2147483648 },
+		{ "16777215T", 16777215ull << 40 }, { "18446744073709551615", UINT64_MAX },
+	};
+	static const char *const bad[] = { "", "K", "1k", "1 M", "1.5M", "-1", "+1", "1MM", "1iB", "1Bi", "1M,", "0x10" };
+	static const char *const range[] = { "16777216T", "18446744073709551616", "18446744073709551615K" };
+	uint64_t v;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(!num_parse_bytes(good[i].s, &v) && v == good[i].bytes, "bytes: %s", good[i].s);
+	v = 42;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(num_parse_bytes(bad[i], &v) == -EINVAL, "bytes: '%s' is refused", bad[i]);
+	for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++)
+		ok(num_parse_bytes(range[i], &v) == -ERANGE, "bytes: %s is out of range", range[i]);
+	ok(num_parse_bytes(NULL, &v) == -EINVAL && v == 42, "bytes: NULL is refused, and the output left alone");
+}
+
 int main(void)
 {
 	/* a decimal comma must change nothing; where the locale is missing this proves less, and no harm */
@@ -179,5 +199,6 @@ int main(void)
 	test_shares();
 	test_parse_u64();
 	test_parse_seconds();
+	test_parse_bytes();
 	return tap_done();
 }

@@ -638,6 +638,84 @@ static void test_drops(void)
 	free_sample(&s);
 }
 
+/* ---- long ones, which a thread reads ahead ---- */
+
+static void write_to(int fd, const uint8_t *bytes, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, bytes, n);
+
+		if (done <= 0)
+			_exit(0);
+		bytes += done;
+		n -= (size_t)done;
+	}
+}
+
+/* Into a pipe, which stays open: the reader would wait for more. */
+static pid_t write_and_wait(int ends[2], const uint8_t *bytes, size_t n)
+{
+	pid_t child;
+
+	if (pipe(ends))
+		abort();
+	child = fork();
+	if (!child) {
+		close(ends[0]);
+		write_to(ends[1], bytes, n);
+		pause();
+		_exit(0);
+	}
+	close(ends[1]);
+	return child;
+}
+
+static size_t block_at(const uint8_t *bytes, size_t number)
+{
+	size_t at = FORGE_FILE;
+
+	while (number--)
+		at += FORGE_BLOCK + forge_get(bytes + at + 12, 4);
+	return at;
+}
+
+static void test_long(void)
+{
+	char *path = in_dir("long");
+	struct list in = { 0 }, out = { 0 };
+	struct recording_writer *w;
+	struct recording_record rec;
+	struct recording_damage d;
+	struct recording *r;
+	size_t n, records, came = 0;
+	uint8_t *bytes;
+	int ends[2];
+	pid_t child;
+
+	recording_create(path, &w, &e);
+	for (int i = 0; i < 20000; i++)
+		add_random(w, &in);
+	add_json(w, &in, WIRE_END, "{}");
+	recording_close(w, &e);
+	slurp(path, &bytes, &n);
+	records = forge_get(bytes + block_at(bytes, 12) + 16, 4);
+	bytes[block_at(bytes, 12) + 100] ^= 1;
+	ok(!read_all(forge_fd(bytes, n), &out, &d) && d.blocks == 1 && d.records == records &&
+	   out.n == in.n - records && in_order_of(&out, &in), "of a long one with a damaged block all else comes out");
+	child = write_and_wait(ends, bytes, n - 100);
+	ok(!recording_open_fd(ends[0], "pipe", &r, &e), "a long one comes through a pipe");
+	while (came < in.n * 3 / 4 && recording_next(r, &rec))
+		came++;
+	recording_free(r);
+	ok(came == in.n * 3 / 4, "who has enough of it can stop, and need not wait for the rest");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	list_free(&in);
+	list_free(&out);
+	free(bytes);
+	free(path);
+}
+
 /* ---- forged: right checksums, wrong everything else ---- */
 
 /* How many records come out of a file of one block with this head and payload. */
@@ -1205,6 +1283,7 @@ int main(void)
 	test_damage();
 	test_pipe();
 	test_drops();
+	test_long();
 	test_lengths();
 	test_streams();
 	test_joining();

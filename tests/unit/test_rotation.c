@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recording in several files: their names and how many are kept; what each needs of those before it; and what an
+ * analysis makes of a file that begins amid calls.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/sync.h"
+#include "collect/carry.h"
+#include "collect/rotation.h"
+#include "mem.h"
+#include "tap.h"
+
+#define SDA WIRE_DEV(8, 0)
+
+static struct err e;
+
+/* ---- files ---- */
+
+static bool there(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st);
+}
+
+/* A fact that the file can be known by, and an end. */
+static void fill(struct rotation *r, uint32_t tid)
+{
+	struct wire_follow f = { .head = { .kind = WIRE_FOLLOW, .size = sizeof(f) }, .since = 1, .tid = tid, .kind = TASK_USER };
+
+	recording_add(rotation_writer(r), &f.head, &e);
+	rotation_ends(r, &e);
+	recording_add_long(rotation_writer(r), WIRE_END, "{}", 2, &e);
+}
+
+/* The task of a whole recording's fact; 0: it isn't one. */
+static uint32_t task_in(const char *name)
+{
+	struct recording *r;
+	struct recording_record rec;
+	struct recording_damage d;
+	uint32_t tid = 0;
+
+	if (recording_open(name, &r, &e))
+		return 0;
+	while (recording_next(r, &rec))
+		if (rec.head)
+			tid = ((const struct wire_follow *)rec.head)->tid;
+	if (recording_damage(r, &d))
+		tid = 0;
+	recording_free(r);
+	return tid;
+}
+
+static void test_files(void)
+{
+	struct rotation_opts o = { .path = "rec", .size = 1 << 20, .files = 3 };
+	struct rotation_written w;
+	struct rotation *r;
+
+	ok(!rotation_open(&o, &r, &e) && !rotation_due(r), "a rotation begins with one file");
+	for (uint32_t i = 1; i < 6; i++) {
+		fill(r, i);
+		ok(!rotation_turn(r, &e), "turn %u", i);
+	}
+	fill(r, 6);
+	w = rotation_written(r);
+	ok(w.files == 6 && w.removed == 3 && !w.stopped, "six files, three removed");
+	ok(!rotation_close(r, &e), "it ends");
+	ok(task_in("rec") == 6 && task_in("rec.1") == 5 && task_in("rec.2") == 4, "the last three are there, the newest first");
+	ok(!there("rec.3"), "and no other");
+}
+
+static void test_due(void)
+{
+	struct rotation_opts o = { .path = "due", .size = 1 << 20, .files = 2 };
+	struct {
+		struct wire_head head;
+		uint8_t noise[8000];
+	} f = { .head = { .kind = 63, .size = sizeof(f) } };
+	struct rotation *r;
+	uint64_t x = 1;
+	struct stat st;
+
+	rotation_open(&o, &r, &e);
+	recording_add_long(rotation_writer(r), WIRE_HEADER, "{}", 2, &e);
+	rotation_begun(r);
+	while (!rotation_due(r)) {
+		for (size_t i = 0; i < sizeof(f.noise); i++) {
+			x = x * 6364136223846793005ull + 1442695040888963407ull;
+			f.noise[i] = (uint8_t)(x >> 56);
+		}
+		recording_add(rotation_writer(r), &f.head, &e);
+	}
+	fill(r, 1);
+	rotation_turn(r, &e);
+	rotation_close(r, &e);
+	ok(!stat("due.1", &st) && st.st_size <= 1 << 20 && st.st_size > 900000, "noise fills a file as far as it may");
+}
+
+/* Something in the way: the recording stops, says so once, and what is there stays. */
+static void test_in_the_way(void)
+{
+	struct rotation_opts o = { .path = "way", .size = 1 << 20, .files = 3 };
+	struct rotation *r;
+
+	rotation_open(&o, &r, &e);
+	fill(r, 1);
+	if (mkdir("way.1", 0700))
+		abort();
+	ok(rotation_turn(r, &e) < 0 && strstr(e.text, "cannot rename way to way.1") && strstr(e.text, "stops here"),
+	   "a directory in the way ends the recording");
+	fill(r, 2);
+	ok(rotation_written(r).stopped && !rotation_due(r) && !rotation_turn(r, &e) && !rotation_close(r, &e),
+	   "nothing comes after that, without another error");
+	ok(task_in("way") == 1, "the file is whole");
+}
+
+static void test_one(void)
+{
+	struct rotation_opts o = { .path = "one" };
+	struct rotation *r;
+
+	ok(!rotation_open(&o, &r, &e) && !rotation_due(r) && !rotation_recent(r), "without a size nothing turns");
+	rotation_close(r, &e);
+}
+
+/* ---- what a file needs of those before it ---- */
+
+static char *log_text;
+
+static void log_record(void *ctx, const struct wire_head *h)
+{
+	char *old = log_text, *now = NULL;
+
+	(void)ctx;
+	if (h->kind == WIRE_FOLLOW)
+		now = xasprintf("task %u", ((const struct wire_follow *)h)->tid);
+	else if (h->kind == WIRE_FILE)
+		now = xasprintf("%s/%s", ((const struct wire_file *)h)->name[1], ((const struct wire_file *)h)->name[0]);
+	else if (h->kind == WIRE_SYNC)
+		now = xstrdup("call");
+	else if (h->kind == WIRE_SLEEP)
+		now = xasprintf("sleep to %llu", (unsigned long long)((const struct wire_sleep *)h)->on);
+	else
+		now = xasprintf("request to %llu", (unsigned long long)((const struct wire_request *)h)->done);
+	log_text = old ? xasprintf("%s, %s", old, now) : xstrdup(now);
+	free(now);
+	free(old);
+}
+
+static void wrote(const char *want, const char *name)
+{
+	if (!ok(!strcmp(log_text ? log_text : "", want), "%s", name))
+		diag("got '%s'", log_text ? log_text : "");
+	free(log_text);
+	log_text = NULL;
+}
+
+static void put_follow(struct carry *c, uint32_t tid)
+{
+	struct wire_follow f = { .head = { .kind = WIRE_FOLLOW, .size = sizeof(f) }, .tid = tid };
+
+	carry_record(c, &f.head);
+}
+
+static void put_name(struct carry *c, uint64_t ino, const char *name)
+{
+	struct wire_file f = { .head = { .kind = WIRE_FILE, .size = sizeof(f) }, .ino = ino, .dev = SDA, .n = 2, .whole = 1 };
+
+	strcpy(f.name[0], name);
+	strcpy(f.name[1], "srv");
+	carry_record(c, &f.head);
+}
+
+static void put_sleep(struct carry *c, uint32_t tid, uint32_t waker, uint64_t on)
+{
+	struct wire_sleep s = { .head = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT }, .tid = tid, .waker = waker, .on = on };
+
+	carry_record(c, &s.head);
+}
+
+static void put_request(struct carry *c, uint32_t tid, uint32_t issuer, uint64_t done)
+{
+	struct wire_request r = { .head = { .kind = WIRE_REQUEST, .size = sizeof(r) }, .tid = tid, .post.issuer = issuer,
+				  .done = done };
+
+	carry_record(c, &r.head);
+}
+
+static void put_call(struct carry *c, uint32_t tid, uint64_t ino)
+{
+	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) }, .tid = tid, .ino = ino, .dev = SDA };
+
+	carry_record(c, &s.head);
+}
+
+static void test_carry(void)
+{
+	struct carry *c = carry_new(sizeof(struct wire_request), log_record, NULL);
+	struct wire_sleep cut = { .head = { .kind = WIRE_SLEEP, .size = 8 } };
+
+	for (uint32_t tid = 1; tid <= 4; tid++)
+		put_follow(c, tid);
+	put_name(c, 100, "a");
+	put_name(c, 101, "b");
+	put_call(c, 1, 100);
+	wrote("task 1, task 2, task 3, task 4, srv/a, srv/b, call", "in the first file all stands once, as it came");
+	carry_begin_file(c);
+	wrote("", "where nothing happened lately the next begins with nothing");
+	ok(!carry_known_ns(c), "and lacks nothing");
+	put_call(c, 1, 100);
+	put_call(c, 1, 100);
+	put_call(c, 9, 999);
+	wrote("task 1, srv/a, call, call, call", "names come before the first call that needs them, once, if they are known");
+	put_sleep(c, 2, 3, 1000);
+	put_request(c, 4, 1, 1100);
+	wrote("task 2, task 3, sleep to 1000, task 4, request to 1100", "tasks before their sleeps and requests");
+	ok(carry_known_ns(c) == 1000, "a request that needs the room of a sleep pushes that out");
+	put_sleep(c, 2, 0, 2000);
+	put_sleep(c, 2, 0, 2100);
+	put_sleep(c, 2, 0, 2200);
+	carry_record(c, &cut.head);
+	free(log_text);
+	log_text = NULL;
+	carry_begin_file(c);
+	wrote("task 2, sleep to 2000, sleep to 2100, sleep to 2200", "the next file begins with the latest of them");
+	ok(carry_known_ns(c) == 1100, "facts are complete from the end of the last one that was dropped");
+	put_name(c, 100, "renamed");
+	put_call(c, 2, 100);
+	carry_begin_file(c);
+	free(log_text);
+	log_text = NULL;
+	put_call(c, 2, 100);
+	wrote("srv/renamed, call", "of two names the later is carried on");
+	carry_free(c);
+}
+
+/* More files than are remembered: those in use stay. */
+static void test_many(void)
+{
+	struct carry *c = carry_new(1024, log_record, NULL);
+	const char *last;
+
+	for (uint64_t ino = 1; ino <= 40000; ino++) {
+		put_name(c, ino, "x");
+		put_call(c, 0, 7);
+		free(log_text);
+		log_text = NULL;
+	}
+	carry_begin_file(c);
+	put_call(c, 0, 7);
+	put_call(c, 0, 40000);
+	put_call(c, 0, 8);
+	last = "srv/x, call, srv/x, call, call";
+	wrote(last, "of 40,000 files the latest and those in use are remembered");
+	carry_free(c);
+}
+
+/* ---- calls that were under way when a file began ---- */
+
+static void test_known(void)
+{
+	struct sync_opts o = { .known_ns = 1000 };
+	struct sync_analysis *a = sync_new(&o);
+	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) }, .enter = 999, .exit = 2000, .tid = 1, .tgid = 1,
+			       .call = CALL_FSYNC, .comm = "x" };
+	struct report r = { 0 };
+
+	sync_feed(a, &s.head);
+	s.enter = 1000;
+	s.tid = 2;
+	sync_feed(a, &s.head);
+	sync_report(a, &r.sync, false);
+	ok(r.sync.count == 1 && r.sync.no_ledger == 1, "a call that began before the facts are complete gets no ledger");
+	report_free(&r);
+	sync_free(a);
+}
+
+static void remove_dir(const char *dir)
+{
+	char *command = xasprintf("rm -rf %s", dir);
+
+	if (chdir("/") || system(command))
+		abort();
+	free(command);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/test_rotation.XXXXXX";
+
+	if (!mkdtemp(dir) || chdir(dir))
+		abort();
+	test_files();
+	test_due();
+	test_in_the_way();
+	test_one();
+	test_carry();
+	test_many();
+	test_known();
+	remove_dir(dir);
+	return tap_done();
+}
