@@ -35,7 +35,7 @@ boot_guests() {
 	for row in "${KERNELS[@]}"; do
 		asked_for "${row%:*}" || continue
 		while (($(jobs -rp | wc -l) >= (jobs < 2 ? jobs : 2))); do
-			wait -n
+			wait -n || :
 		done
 		boot_guest "${row%:*}" "${row#*:}" &
 	done
