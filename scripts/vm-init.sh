@@ -68,7 +68,7 @@ run_command() {
 make_mounts
 hostname guest
 ip link set lo up
-for module in virtio_pci virtio_console virtio_blk virtio_scsi sd_mod ahci ata_piix loop fuse; do
+for module in virtio_pci virtio_console virtio_blk virtio_scsi sd_mod nvme ahci ata_piix loop fuse; do
 	modprobe -q $module
 done
 exec 9>"$(port status)"
