@@ -125,7 +125,8 @@ refused() {
 	for d in $(lsblk -bndo NAME,SIZE | awk '$2 { print $1 }'); do
 		jq -e --arg d "$d" '[.layers[].name] | index($d)' ../json || { echo "not there: $d"; return 1; }
 	done
-	jq -e 'has("target") | not' ../json
+	# an empty file would please jq
+	[[ $(jq 'has("target")' ../json) == false ]]
 }
 
 @test "doctor: its help and its line in the man page" {
