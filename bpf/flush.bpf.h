@@ -30,6 +30,14 @@ static __always_inline struct list_head *flush_running_list(struct request *flus
 	return BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx) ? &fq->flush_queue[1] : &fq->flush_queue[0];
 }
 
+/* Is a FLUSH of this request's hardware queue under way? */
+static __always_inline bool flush_under_way(struct request *rq)
+{
+	struct blk_flush_queue *fq = BPF_CORE_READ(rq, mq_hctx, fq);
+
+	return BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx) != BPF_CORE_READ_BITFIELD_PROBED(fq, flush_pending_idx);
+}
+
 static __always_inline void flush_count_role(struct wire_view *v, u32 roles, bool whole)
 {
 	bool shared = cfg.atomic;

@@ -133,7 +133,7 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	u64 id = cfg.track_task ? bpf_get_current_pid_tgid() : 0;
 
 	s->rq = (u64)rq;
-	s->insert = s->issue = s->data_done = 0;
+	s->insert = s->issue = s->data_done = s->taken = 0;
 	slot_left_device(s, qs);	/* still counted? then the completion of the last request was missed */
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
@@ -409,6 +409,18 @@ static __always_inline void flush_cell(u32 view, const struct times *t, u64 star
 	cell_times(c, &ft);
 }
 
+/*
+ * What held a waiter back: first the FLUSH that was under way when it was ready, then data of other sequences (conditions C1
+ * and C2 in block/blk-flush.c). Neither: its FLUSH began at once.
+ */
+static __always_inline void flush_held(struct wire_cell *c, struct slot *fs, u64 ready)
+{
+	u64 clear = fs->flush_end > ready ? fs->flush_end : ready;
+
+	hist_record(&c->queue, clear - ready);
+	hist_record(&c->total, fs->data_end > clear ? fs->data_end - clear : 0);
+}
+
 #define VISIT_ROLE	7u		/* enum flush_role */
 #define VISIT_PART(v)	((v) >> 8)	/* its partition's place in wire_disk.part_dev, plus 1; 0: in none */
 
@@ -425,6 +437,7 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 	struct wire_cell *c;
 	struct wire_view *v;
 	struct slot *s;
+	struct slot *fs = NULL;
 	u64 ready = 0;
 
 	if (!qs)
@@ -433,10 +446,9 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 	if (!wanted(w, s))
 		return 0;
 	role = flush_role(BPF_CORE_READ(w, flush.seq));
+	if (cfg.ledger || cfg.flush_path)
+		fs = slot_of(w, qs, true, false);	/* the FLUSH's own: it serves waiters of its hardware queue only */
 	if (cfg.ledger && s) {
-		/* the FLUSH's own slot: it serves waiters of its hardware queue only */
-		struct slot *fs = slot_of(w, qs, true, false);
-
 		if (s->rq != waiter)
 			slot_begin_unknown(s, w, qs);
 		if (fs)
@@ -459,10 +471,16 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 		ADD(cfg.atomic, v->barrier_flushes, 1);
 	if (role == ROLE_POST)
 		ready = s && s->rq == waiter ? s->data_done : 0;
+	else if (cfg.flush_path)
+		ready = s && s->rq == waiter ? s->taken : 0;
 	else if (BPF_CORE_READ(w, rq_flags) & cfg.rqf_io_stat)
 		ready = BPF_CORE_READ(w, start_time_ns);
-	if (ready)
-		hist_record(&c->device, start > ready ? start - ready : 0);
+	if (!ready)
+		return role | part << 8;
+	cell_count(c, 0);
+	hist_record(&c->device, start > ready ? start - ready : 0);
+	if (cfg.flush_path && fs)
+		flush_held(c, fs, ready);
 	return role | part << 8;
 }
 
@@ -642,7 +660,66 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	return 0;
 }
 
+/* ---- the flush machinery's own functions: exact where the tracepoints leave something to infer ---- */
+
+/* blk_insert_flush(): before 6.5 the only sight of an empty flush while its sender runs. */
+static __always_inline int on_flush_insert(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
+
+	if (!s)
+		return 0;
+	if (s->rq != (u64)rq)
+		slot_begin(s, rq, qs);
+	s->taken = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* mq_flush_data_end_io(): a FLUSH may begin inside of it. */
+static __always_inline int on_flush_data(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
+	struct slot *fs = qs ? slot_of(rq, qs, true, direct) : NULL;
+	u64 now = bpf_ktime_get_ns();
+
+	if (s && s->rq == (u64)rq)
+		s->data_done = now;
+	if (fs && !flush_under_way(rq))
+		fs->data_end = now;
+	return 0;
+}
+
+/* flush_end_io(): its waiters have been visited at the tracepoint; from here on the next FLUSH may begin. */
+static __always_inline int on_flush_end(struct request *rq, bool direct)
+{
+	struct wire_queue *qs = queue_of(rq, direct);
+	struct slot *fs = qs ? slot_of(rq, qs, true, direct) : NULL;
+
+	if (fs)
+		fs->flush_end = bpf_ktime_get_ns();
+	return 0;
+}
+
 /* ---- the programs ---- */
+
+/* Functions whose first argument is the request. */
+#define FUNCTION_PROGRAMS(name, function) \
+SEC("?fentry/" #function) \
+int name##_fentry(u64 *ctx) \
+{ \
+	return on_##name((struct request *)ctx[0], true); \
+} \
+SEC("?kprobe/" #function) \
+int name##_kprobe(struct pt_regs *ctx) \
+{ \
+	return on_##name((struct request *)function_arg(ctx), false); \
+}
+
+FUNCTION_PROGRAMS(flush_insert, blk_insert_flush)
+FUNCTION_PROGRAMS(flush_data, mq_flush_data_end_io)
+FUNCTION_PROGRAMS(flush_end, flush_end_io)
 
 #define REQUEST_PROGRAMS(event, handler) \
 SEC("?tp_btf/block_" #event) \

@@ -18,6 +18,10 @@ struct slot {
 	u64 rq;
 	u64 insert, issue;
 	u64 data_done;		/* the data step of its flush sequence completed: ready for the post-flush */
+	u64 taken;		/* by the flush machinery: ready for the pre-flush; 0: not known */
+	/* of a FLUSH's slot: ends that let the next FLUSH begin; 0: not seen */
+	u64 flush_end;		/* of the last FLUSH */
+	u64 data_end;		/* of the last data of a flush sequence while no FLUSH was under way */
 	u32 tid, tgid;		/* who sent it; 0: not known */
 	u32 in_flight;		/* others in the device when it was issued */
 	u32 issued;		/* 1 while it counts as in the device */

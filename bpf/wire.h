@@ -41,7 +41,11 @@ enum wire_class {
 	WIRE_CLASSES = 9,
 	/* cells that are no class of their own but are counted the same way */
 	WIRE_CELL_SEQUENCE = 9,		/* device: a barrier write or lone flush, allocation to the very end */
-	WIRE_CELL_SLOT_WAIT = 10,	/* device: a waiter ready for its FLUSH until that FLUSH was started */
+	/*
+	 * device: a waiter ready for its FLUSH until that FLUSH was started. With the probes flush.*, what held it back: queue: the
+	 * FLUSH before; total: then, data of other sequences.
+	 */
+	WIRE_CELL_SLOT_WAIT = 10,
 	WIRE_CELLS = 11,
 };
 

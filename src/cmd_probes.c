@@ -12,7 +12,7 @@ enum { OPT_HELP, OPT_BTF, OPT_RUNG, OPT_VERBOSE };
 
 static const struct option_def options[] = {
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", NULL },
-	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Allow a probe or a family of probes only this rung.", NULL },
+	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way, or fail.", NULL },
 	{ "verbose", 'v', NULL, OPT_VERBOSE, "Show what libbpf says.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
@@ -23,7 +23,7 @@ const struct command_def probes_def = {
 	.usage = "[OPTION]..",
 	.summary = "List the probes: the rung each one takes on this kernel, or why it can't be had.",
 	.about = "Tries every probe on the running kernel and prints, for each, its rung (the way it is "
-		 "attached), its state and the reason of every refusal. Exit status 4 when a required one is missing.",
+		 "attached), its state, the rungs that it could take, and the reason of every refusal. Exit status 4 when a required one is missing.",
 	.options = options,
 };
 
@@ -53,12 +53,12 @@ static int set(void *arg, int id, const char *value, struct err *e)
 
 static void print_plan(const struct report *r)
 {
-	printf("%-18s %-8s %-9s %s\n", "PROBE", "RUNG", "STATE", "REASON");
+	printf("%-18s %-8s %-9s %-14s %s\n", "PROBE", "RUNG", "STATE", "COULD", "REASON");
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct report_probe *p = &r->probe[i];
 
-		printf("%-18s %-8s %-9s %s\n", p->name, p->rung ? p->rung : "-", probe_state_name(p->state),
-		       p->reason ? p->reason : "");
+		printf("%-18s %-8s %-9s %-14s %s\n", p->name, p->rung ? p->rung : "-", probe_state_name(p->state),
+		       p->could ? p->could : "-", p->reason ? p->reason : "");
 	}
 }
 
@@ -71,7 +71,7 @@ static int run(struct ctx *c)
 
 	for (int i = 0; i < PROBE_COUNT; i++)
 		c->want.on[i] = true;
-	c->want.ledger = true;
+	c->want.ledger = c->want.try_all = true;
 	c->want.views = c->want.stripes = c->want.slots = 1;
 	err = probes_open(&c->want, &p, &e);
 	if (!err)

@@ -55,7 +55,8 @@ enum {
 	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
 	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT }, \
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
-	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp).", \
+	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
+	  "fentry, kprobe), or not run at all; barriertrace probes lists both.", \
 	  G_KERNEL }, \
 	{ "version", 0, NULL, OPT_VERSION, "Show the version.", NULL }, \
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },

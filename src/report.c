@@ -301,6 +301,7 @@ void report_free(struct report *r)
 	for (size_t i = 0; i < r->n_probes; i++) {
 		free(r->probe[i].name);
 		free(r->probe[i].rung);
+		free(r->probe[i].could);
 		free(r->probe[i].reason);
 	}
 	for (size_t i = 0; i < r->n_lost; i++)

@@ -185,6 +185,8 @@ struct report_flush {
 	uint64_t in_flight;		/* summed over FLUSHes: other requests in the device when it was issued */
 	uint64_t native_fua;		/* of barrier_writes, those whose data went out as native FUA */
 	struct hist slot_wait;		/* a waiter ready for its FLUSH until the machinery started that FLUSH */
+	/* of it, until the FLUSH before was done, and then until data of other sequences was; empty: not known */
+	struct hist slot_wait_flush, slot_wait_data;
 	struct hist sequence;		/* a barrier write or stand-alone flush from allocation to its very end */
 };
 
@@ -240,7 +242,8 @@ enum probe_state { PROBE_ATTACHED, PROBE_REFUSED, PROBE_ABSENT, PROBE_OFF };
 
 struct report_probe {
 	char *name;
-	char *rung;		/* tp_btf, raw_tp, tracepoint, ...; NULL when none */
+	char *rung;		/* tp_btf, raw_tp, fentry, kprobe; NULL when none */
+	char *could;		/* all rungs that were tried and can be had, parted by commas; NULL: none; not in recordings */
 	enum probe_state state;
 	char *reason;		/* NULL when attached */
 };

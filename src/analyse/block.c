@@ -49,6 +49,8 @@ void block_add_view(struct report_device *d, const struct view_counts *v, bool o
 	if (own)
 		add_roles(&d->flush, &v->sums);
 	hist_merge(&d->flush.slot_wait, &v->cell[WIRE_CELL_SLOT_WAIT].device);
+	hist_merge(&d->flush.slot_wait_flush, &v->cell[WIRE_CELL_SLOT_WAIT].queue);
+	hist_merge(&d->flush.slot_wait_data, &v->cell[WIRE_CELL_SLOT_WAIT].total);
 	hist_merge(&d->flush.sequence, &v->cell[WIRE_CELL_SEQUENCE].device);
 }
 

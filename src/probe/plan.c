@@ -4,8 +4,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "constants.h"
@@ -24,9 +27,23 @@ bool kernel_confidential(void)
 	return yes;
 }
 
-/* Loads "return 0" as this rung's kind of program. */
-static int load_trivial(enum rung rung, const char *event)
+static bool by_function(enum rung rung)
 {
+	return rung == RUNG_FENTRY || rung == RUNG_KPROBE;
+}
+
+/* Loads "return 0" as this rung's kind of program. */
+static int load_trivial(enum rung rung, const char *target)
+{
+	static const struct {
+		enum bpf_prog_type type;
+		enum bpf_attach_type attach;	/* 0: needs no type of its target */
+	} kind[RUNG_COUNT] = {
+		[RUNG_TP_BTF] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP },
+		[RUNG_RAW_TP] = { BPF_PROG_TYPE_RAW_TRACEPOINT, 0 },
+		[RUNG_FENTRY] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY },
+		[RUNG_KPROBE] = { BPF_PROG_TYPE_KPROBE, 0 },
+	};
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
@@ -34,59 +51,117 @@ static int load_trivial(enum rung rung, const char *event)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
 	int id;
 
-	if (rung == RUNG_RAW_TP)
-		return bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "bt_try", "GPL", insns, 2, &opts);
-	id = libbpf_find_vmlinux_btf_id(event, BPF_TRACE_RAW_TP);
-	if (id < 0)
-		return id;
-	opts.attach_btf_id = (__u32)id;
-	opts.expected_attach_type = BPF_TRACE_RAW_TP;
-	return bpf_prog_load(BPF_PROG_TYPE_TRACING, "bt_try", "GPL", insns, 2, &opts);
+	if (kind[rung].attach) {
+		id = libbpf_find_vmlinux_btf_id(target, kind[rung].attach);
+		if (id < 0)
+			return id;
+		opts.attach_btf_id = (__u32)id;
+		opts.expected_attach_type = kind[rung].attach;
+	}
+	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", insns, 2, &opts);
 }
 
-static int try_rung(enum rung rung, const char *event, char *why, size_t size)
+/* The kind of event that the kernel's kprobes are to perf_event_open(); -ENOENT: it has none. */
+static int kprobe_type(void)
 {
-	int prog = load_trivial(rung, event), link;
+	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
+	int type = -ENOENT;
+
+	if (f && fscanf(f, "%d", &type) != 1)
+		type = -ENOENT;
+	if (f)
+		fclose(f);
+	return type;
+}
+
+/* A disabled kprobe: the kernel looks the function up and puts its breakpoint there when a program comes. */
+static int kprobe_open(const char *function, int prog)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .config1 = (uint64_t)(uintptr_t)function,
+	};
+	int type = kprobe_type(), fd;
+
+	if (type < 0)
+		return type;
+	attr.type = (__u32)type;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog))
+		return fd;
+	type = -errno;
+	close(fd);
+	return type;
+}
+
+static int attach_trivial(enum rung rung, const char *target, int prog)
+{
+	if (rung == RUNG_KPROBE)
+		return kprobe_open(target, prog);
+	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
+}
+
+static int try_rung(enum rung rung, const char *target, char *why, size_t size)
+{
+	int prog = load_trivial(rung, target), link;
 
 	if (prog < 0) {
 		snprintf(why, size, "load: %s", strerror(-prog));
 		return prog;
 	}
-	link = bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? event : NULL, prog);
+	link = attach_trivial(rung, target, prog);
 	if (link < 0)
-		snprintf(why, size, "attach: %s", strerror(-link));
+		snprintf(why, size, "attach: %s", rung == RUNG_KPROBE && kprobe_type() < 0 ? "this kernel has no kprobes" :
+							 strerror(-link));
 	else
 		close(link);
 	close(prog);
 	return link < 0 ? link : 0;
 }
 
-static int plan_entry(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct btf *btf)
+/* Of one probe: the first rung that can be had. */
+static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct probe_want *want)
 {
 	const struct probe_row *row = &probe_table[id];
 	int last = -ENOENT;
 
-	if (tracepoint_args(btf, row->event) < 0) {
-		pe->state = PROBE_ABSENT;
-		snprintf(pe->refused[0], sizeof(pe->refused[0]), "this kernel has no tracepoint %s", row->event);
-		return -ENOENT;
-	}
 	for (int r = 0; r < RUNG_COUNT; r++) {
+		const char *target = by_function((enum rung)r) ? row->function : row->event;
+
 		if (!row->program[r] || pe->barred[r])
 			continue;
 		if (want->force[id] >= 0 && want->force[id] != r)
 			continue;
-		last = try_rung((enum rung)r, row->event, pe->refused[r], sizeof(pe->refused[r]));
-		if (!last) {
-			pe->refused[r][0] = '\0';
-			pe->state = PROBE_ATTACHED;
+		last = try_rung((enum rung)r, target, pe->refused[r], sizeof(pe->refused[r]));
+		pe->barred[r] = last;
+		pe->could[r] = !last;
+		if (last)
+			continue;
+		pe->refused[r][0] = '\0';
+		if (pe->state != PROBE_ATTACHED)
 			pe->rung = (enum rung)r;
+		pe->state = PROBE_ATTACHED;
+		if (!want->try_all)
 			return 0;
-		}
-		pe->barred[r] = true;
 	}
-	pe->state = PROBE_REFUSED;
-	return last;
+	return pe->state == PROBE_ATTACHED ? 0 : last;
+}
+
+static int plan_entry(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct btf *btf)
+{
+	const struct probe_row *row = &probe_table[id];
+	int err;
+
+	if (row->event && tracepoint_args(btf, row->event) < 0) {
+		pe->state = PROBE_ABSENT;
+		snprintf(pe->refused[0], sizeof(pe->refused[0]), "this kernel has no tracepoint %s", row->event);
+		return -ENOENT;
+	}
+	err = plan_rungs(pe, id, want);
+	if (err)
+		pe->state = PROBE_REFUSED;
+	return err;
 }
 
 static int required_missing(const struct probe_row *row, const struct plan_entry *pe, int code, struct err *e)
@@ -108,6 +183,21 @@ static int required_missing(const struct probe_row *row, const struct plan_entry
 		       row->name, why);
 }
 
+/* Whoever asks for a rung gets that rung or none; of a family, the probes that this kernel has. */
+static int forced_missing(const struct plan_entry *pe, enum probe_id id, const struct probe_want *want, struct err *e)
+{
+	int rung = want->force[id];
+	const char *why = pe->state == PROBE_ABSENT ? pe->refused[0] : pe->refused[rung];
+
+	return err_set(e, ENOTSUP, EXIT_KERNEL_CANNOT, "--rung %s=%s: %s", probe_table[id].name, rung_names[rung],
+		       *why ? why : "it can't be had");
+}
+
+static bool is_forced(const struct plan_entry *pe, enum probe_id id, const struct probe_want *want)
+{
+	return want->force[id] >= 0 && (pe->state == PROBE_REFUSED || want->named[id]);
+}
+
 int plan_make(struct plan *plan, const struct probe_want *want, const struct btf *btf, struct err *e)
 {
 	for (int i = 0; i < PROBE_COUNT; i++) {
@@ -120,6 +210,8 @@ int plan_make(struct plan *plan, const struct probe_want *want, const struct btf
 		err = plan_entry(pe, (enum probe_id)i, want, btf);
 		if (err && probe_table[i].required)
 			return required_missing(&probe_table[i], pe, err, e);
+		if (err && is_forced(pe, (enum probe_id)i, want))
+			return forced_missing(pe, (enum probe_id)i, want, e);
 	}
 	return 0;
 }
@@ -129,5 +221,6 @@ void plan_bar(struct plan *plan, enum probe_id id, enum rung rung, const char *w
 	struct plan_entry *pe = &plan->entry[id];
 
 	pe->barred[rung] = true;
+	pe->could[rung] = false;
 	snprintf(pe->refused[rung], sizeof(pe->refused[rung]), "%s", why);
 }

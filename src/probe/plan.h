@@ -12,6 +12,7 @@ struct plan_entry {
 	enum rung rung;			/* when attached (planned) */
 	char refused[RUNG_COUNT][160];	/* why each rung was not taken; "" */
 	bool barred[RUNG_COUNT];	/* not to be tried again */
+	bool could[RUNG_COUNT];		/* tried and not refused */
 };
 
 struct plan {

@@ -39,16 +39,21 @@ enum probe_id {
 	PROBE_XFS_SYNC,
 	PROBE_BTRFS_SYNC,
 	PROBE_WORK_END,
+	PROBE_FLUSH_INSERT,
+	PROBE_FLUSH_DATA,
+	PROBE_FLUSH_END,
 	PROBE_COUNT
 };
 
-enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_COUNT };
+enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_FENTRY, RUNG_KPROBE, RUNG_COUNT };
 
 /* What a run needs; filled by the caller before probes_open(). */
 struct probe_want {
 	const char *btf_path;		/* --btf FILE; NULL: the kernel's own */
 	bool on[PROBE_COUNT];
-	int force[PROBE_COUNT];		/* -1: any rung; else the only one allowed */
+	int force[PROBE_COUNT];		/* -1: any rung; else the only one allowed: without it there is no run */
+	bool named[PROBE_COUNT];	/* forced by its own name, not by its family's */
+	bool try_all;			/* try the rungs below the first that is to be had, too */
 	uint32_t views, slots;		/* how many of each to make room for */
 	uint32_t stripes;		/* copies of each counter; fewer than CPUs: added to atomically */
 	bool ledger;			/* trace sync calls too */
@@ -74,7 +79,7 @@ struct probes;
 /* Sets `on` for everything that counting requests needs, and no forced rung. */
 void probe_want_default(struct probe_want *want);
 
-/* --rung NAME=RUNG */
+/* --rung NAME=RUNG: of a probe, or of those of a family that have this rung. */
 int probe_want_force(struct probe_want *want, const char *spec, struct err *e);
 
 /*

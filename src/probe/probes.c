@@ -24,6 +24,7 @@ struct probes {
 	struct bpf_link *link[PROBE_COUNT];
 	struct bpf_program *program[PROBE_COUNT];
 	struct plan plan;
+	bool forced[PROBE_COUNT];
 	struct wire_maps maps;
 	size_t cells_size, views_size, queues_size;
 };
@@ -44,32 +45,90 @@ void probe_want_default(struct probe_want *want)
 		want->on[always[i]] = true;
 }
 
+static int rung_of_name(const char *name)
+{
+	for (int r = 0; r < RUNG_COUNT; r++)
+		if (!strcmp(name, rung_names[r]))
+			return r;
+	return -1;
+}
+
+/* *all = "tp_btf, raw_tp", word by word */
+static void join(char **all, const char *gap, const char *word, size_t len)
+{
+	char *longer = xasprintf("%s%s%.*s", *all ? *all : "", *all ? gap : "", (int)len, word);
+
+	free(*all);
+	*all = longer;
+}
+
+static char *join_rungs(const bool has[RUNG_COUNT], const char *gap)
+{
+	char *all = NULL;
+
+	for (int r = 0; r < RUNG_COUNT; r++)
+		if (has[r])
+			join(&all, gap, rung_names[r], strlen(rung_names[r]));
+	return all;
+}
+
+/* A whole family ("request") or one probe ("request.issue"). */
+static bool probe_is(int id, const char *name, size_t len)
+{
+	const char *has = probe_table[id].name;
+
+	return !strncmp(has, name, len) && (!has[len] || has[len] == '.');
+}
+
+static int no_such_probe(const char *spec, struct err *e)
+{
+	char *families = NULL;
+	int err;
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		size_t len = strcspn(probe_table[i].name, ".");
+
+		/* those of a family stand together */
+		if (!i || !probe_is(i - 1, probe_table[i].name, len))
+			join(&families, ", ", probe_table[i].name, len);
+	}
+	err = err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such probe: there are %s (barriertrace probes lists each)", spec,
+		      families);
+	free(families);
+	return err;
+}
+
+static int no_such_rung(const char *spec, size_t len, const bool has[RUNG_COUNT], struct err *e)
+{
+	char *rungs = join_rungs(has, ", ");
+	int err = err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such rung: %.*s has %s", spec, (int)len, spec, rungs);
+
+	free(rungs);
+	return err;
+}
+
 int probe_want_force(struct probe_want *want, const char *spec, struct err *e)
 {
-	const char *eq = strchr(spec, '=');
-	size_t len = eq ? (size_t)(eq - spec) : strlen(spec);
-	bool found = false;
-	int rung = -1;
+	size_t len = strcspn(spec, "=");
+	int rung = spec[len] ? rung_of_name(spec + len + 1) : -1;
+	bool meant = false, has[RUNG_COUNT] = { false };
 
-	for (int r = 0; eq && r < RUNG_COUNT; r++)
-		if (!strcmp(eq + 1, rung_names[r]))
-			rung = r;
-	if (rung < 0)
-		return err_set(e, EINVAL, EXIT_USAGE, "--rung %s: write NAME=RUNG with a rung of tp_btf, raw_tp", spec);
+	if (!spec[len] || !len)
+		return err_set(e, EINVAL, EXIT_USAGE, "--rung %s: write NAME=RUNG (barriertrace probes lists both)", spec);
 	for (int i = 0; i < PROBE_COUNT; i++) {
-		const char *name = probe_table[i].name;
-		const char *dot = strchr(name, '.');
-
-		/* a whole family ("request") or one probe ("request.issue") */
-		if ((strlen(name) == len && !strncmp(name, spec, len)) ||
-		    ((size_t)(dot - name) == len && !strncmp(name, spec, len))) {
-			want->force[i] = rung;
-			found = true;
-		}
+		if (!probe_is(i, spec, len))
+			continue;
+		meant = true;
+		for (int r = 0; r < RUNG_COUNT; r++)
+			has[r] |= probe_table[i].program[r] != NULL;
+		if (rung < 0 || !probe_table[i].program[rung])
+			continue;
+		want->force[i] = rung;
+		want->named[i] = !probe_table[i].name[len];
 	}
-	if (!found)
-		return err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such probe (barriertrace probes lists them)", spec);
-	return 0;
+	if (!meant)
+		return no_such_probe(spec, e);
+	return rung >= 0 && has[rung] ? 0 : no_such_rung(spec, len, has, e);
 }
 
 /* ---- libbpf's own words: kept for the reason of a refusal, shown with -v ---- */
@@ -164,7 +223,13 @@ static const struct {
 	{ SYS_io_submit, CALL_AIO_FSYNC },	/* those of its iocbs that are one */
 };
 
-static void fill_config(struct bt_config *cfg, const struct probe_want *want, const struct btf *btf)
+static bool flush_path(const struct plan *plan)
+{
+	return plan->entry[PROBE_FLUSH_INSERT].state == PROBE_ATTACHED &&
+	       plan->entry[PROBE_FLUSH_DATA].state == PROBE_ATTACHED && plan->entry[PROBE_FLUSH_END].state == PROBE_ATTACHED;
+}
+
+static void fill_config(struct bt_config *cfg, const struct probe_want *want, const struct plan *plan, const struct btf *btf)
 {
 	constants_from_btf(btf, cfg);
 	cfg->stripes = want->stripes;
@@ -179,6 +244,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->ring_wake = ring_bytes(want) / 2;
 	cfg->thread_size = thread_size();
 	cfg->nr_pwritev2 = SYS_pwritev2;
+	cfg->flush_path = flush_path(plan);
 	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++)
 		cfg->call_of_nr[sync_syscalls[i].nr] = sync_syscalls[i].call;
 }
@@ -239,7 +305,7 @@ static int open_once(struct probes *p, const struct probe_want *want, const stru
 	p->skel = barriertrace_bpf__open_opts(&opts);
 	if (!p->skel)
 		return err_set(e, errno, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(errno));
-	fill_config(&p->skel->rodata->cfg, want, btf);
+	fill_config(&p->skel->rodata->cfg, want, &p->plan, btf);
 	set_sizes(p, want);
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		if (p->plan.entry[i].state != PROBE_ATTACHED)
@@ -339,6 +405,8 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 		probes_close(p);
 		return err;
 	}
+	for (int i = 0; i < PROBE_COUNT; i++)
+		p->forced[i] = want->force[i] >= 0;
 	*out = p;
 	return 0;
 }
@@ -358,9 +426,9 @@ int probes_attach(struct probes *p, struct err *e)
 		pe->state = PROBE_REFUSED;
 		snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
 		last_plan = p->plan;
-		if (probe_table[i].required)
-			return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s: %s", probe_table[i].name,
-				       strerror(errno));
+		if (probe_table[i].required || p->forced[i])
+			return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[i].name,
+				       rung_names[pe->rung], strerror(errno));
 	}
 	last_plan = p->plan;
 	return 0;
@@ -413,13 +481,13 @@ static char *reason_text(const struct plan_entry *pe, int id)
 	if (pe->state == PROBE_ABSENT)
 		return xstrdup(pe->refused[0]);
 	for (int r = 0; r < RUNG_COUNT; r++) {
-		char *next;
+		char *why;
 
 		if (!pe->refused[r][0])
 			continue;
-		next = xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "", rung_names[r], pe->refused[r]);
-		free(all);
-		all = next;
+		why = xasprintf("%s: %s", rung_names[r], pe->refused[r]);
+		join(&all, "; ", why, strlen(why));
+		free(why);
 	}
 	if (pe->state == PROBE_REFUSED && probe_table[id].without) {
 		char *next = xasprintf("%s (%s)", all ? all : "refused", probe_table[id].without);
@@ -442,6 +510,7 @@ void probes_report(const struct probes *p, struct report *r)
 		rp->state = pe->state;
 		rp->rung = pe->state == PROBE_ATTACHED ? xstrdup(rung_names[pe->rung]) : NULL;
 		rp->reason = reason_text(pe, i);
+		rp->could = join_rungs(pe->could, ",");
 	}
 }
 

@@ -2,21 +2,27 @@
 #include "table.h"
 
 /*
- * Tracepoints only: they work where fentry is refused and kprobes are absent. The classic tracepoint is no
- * rung here: it hands over formatted fields and not the request, so a FLUSH could not be matched to anything.
+ * What the tool can't do without are tracepoints: they work where fentry is refused and kprobes are absent. The classic
+ * tracepoint is no rung here: it hands over formatted fields and not the request, so a FLUSH could not be matched to anything.
  */
 const char *const rung_names[RUNG_COUNT] = {
 	[RUNG_TP_BTF] = "tp_btf",
 	[RUNG_RAW_TP] = "raw_tp",
+	[RUNG_FENTRY] = "fentry",
+	[RUNG_KPROBE] = "kprobe",
 };
 
 #define RUNGS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_RAW_TP] = program "_raw" }
 
 /* These need a typed task pointer: to take the stack of a sleeping task. */
 #define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
+
+/* A function of the kernel at its entry, for what no tracepoint shows. */
+#define FUNCTION(program) { [RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" }
 #define NO_LEDGER "sync calls have no ledger"
 #define NO_URING "fsyncs through io_uring are not seen"
 #define NO_WORKER "fsyncs through AIO are not seen on this file system, and an io_uring worker's first is not explained"
+#define NO_SPLIT "what a FLUSH was held back by is not known"
 #define NO_AIO "fsyncs through AIO are not seen"
 
 const struct probe_row probe_table[PROBE_COUNT] = {
@@ -107,5 +113,17 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_WORK_END] = {
 		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),
 		.without = NO_AIO,
+	},
+	[PROBE_FLUSH_INSERT] = {
+		.name = "flush.insert", .function = "blk_insert_flush", .program = FUNCTION("flush_insert"),
+		.without = NO_SPLIT,
+	},
+	[PROBE_FLUSH_DATA] = {
+		.name = "flush.data", .function = "mq_flush_data_end_io", .program = FUNCTION("flush_data"),
+		.without = NO_SPLIT,
+	},
+	[PROBE_FLUSH_END] = {
+		.name = "flush.end", .function = "flush_end_io", .program = FUNCTION("flush_end"),
+		.without = NO_SPLIT,
 	},
 };

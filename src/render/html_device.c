@@ -363,6 +363,8 @@ static void facts(struct buf *b, const struct report *r, const struct report_dev
 	commits(&list, &d->flush);
 	spread(&list, "a whole barrier", &d->flush.sequence);
 	spread(&list, "wait for the slot", &d->flush.slot_wait);
+	spread(&list, "of it, for the FLUSH before", &d->flush.slot_wait_flush);
+	spread(&list, "of it, for data of other barriers", &d->flush.slot_wait_data);
 	company(&list, d);
 	honest_write(&list, d);
 	kernel_check(&list, r, d);

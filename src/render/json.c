@@ -77,6 +77,8 @@ static void put_flush(json_t *o, const struct report_flush *f)
 		    json_real((double)f->barrier_flushes / (double)f->barrier_writes));
 	put_u64(j, "native_fua", f->native_fua);
 	put_hist(j, "slot_wait", &f->slot_wait);
+	put_hist(j, "slot_wait_flush", &f->slot_wait_flush);
+	put_hist(j, "slot_wait_data", &f->slot_wait_data);
 	put_hist(j, "sequence", &f->sequence);
 	put(o, "flush", j);
 }

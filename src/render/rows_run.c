@@ -239,6 +239,8 @@ static void device_buckets(const struct report_device *d, struct rows *to)
 		buckets((struct which){ d->name, name, "total" }, &op.total, to);
 	}
 	buckets((struct which){ d->name, NULL, "slot_wait" }, &d->flush.slot_wait, to);
+	buckets((struct which){ d->name, NULL, "slot_wait_flush" }, &d->flush.slot_wait_flush, to);
+	buckets((struct which){ d->name, NULL, "slot_wait_data" }, &d->flush.slot_wait_data, to);
 	buckets((struct which){ d->name, NULL, "sequence" }, &d->flush.sequence, to);
 	buckets((struct which){ d->name, NULL, "naive_write" }, &d->naive_write, to);
 }

@@ -215,6 +215,16 @@ static void no_flush(struct text *t, const struct report_device *d)
 	text_para(t, "flushes", STYLE_DIM, s);
 }
 
+/* What held waiters back, where the flush machinery's own functions are seen. */
+static void slot_wait_parts(struct buf *b, const struct report_flush *f)
+{
+	if (!f->slot_wait_flush.count || !f->slot_wait.sum)
+		return;
+	buf_printf(b, "; %s\x1fof it all for the FLUSH before, %s\x1f" "for data of other barriers",
+		   num_percent(f->slot_wait_flush.sum, f->slot_wait.sum, 0).s,
+		   num_percent(f->slot_wait_data.sum, f->slot_wait.sum, 0).s);
+}
+
 static void flushes(struct text *t, const struct report_device *d)
 {
 	const struct report_flush *f = &d->flush;
@@ -235,6 +245,7 @@ static void flushes(struct text *t, const struct report_device *d)
 	if (f->slot_wait.count) {
 		buf_str(&b, "a waiter waited for its FLUSH to start: ");
 		quantiles(t, &b, &f->slot_wait);
+		slot_wait_parts(&b, f);
 		text_para(t, "slot wait", STYLE_PLAIN, b.data);
 	}
 	buf_clear(&b);

@@ -265,9 +265,45 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	bad 2 "'-d' needs a value" -o report -d
 	bad 2 "'--pid' needs a value" -o report --pid -- touch ran
 	bad 2 "'--quiet' takes no value" -o report --quiet=1
-	bad 2 '--rung' --rung x -o report
-	bad 2 '--rung' --rung request=kprobe -o report
-	bad 2 '--rung' --rung nothing=tp_btf -o report
+}
+
+@test "bad input: rungs" {
+	bad 2 '--rung x: write NAME=RUNG' --rung x -o report
+	bad 2 '--rung =tp_btf: write NAME=RUNG' --rung =tp_btf -o report
+	bad 2 "'--rung' needs a value" -o report --rung
+	bad 2 'no such probe: there are request, bio, *flush' --rung nothing=tp_btf -o report
+	bad 2 'no such probe' --rung request.=tp_btf -o report
+	bad 2 'no such probe' --rung reques=tp_btf -o report
+	bad 2 'no such rung: request has tp_btf, raw_tp' --rung request=kprobe -o report
+	bad 2 'no such rung: request.issue has tp_btf, raw_tp' --rung request.issue= -o report
+	bad 2 'no such rung: flush.insert has fentry, kprobe' --rung flush.insert=tp_btf -o report
+	bad 2 'no such rung: sync has' probes --rung sync=raw_tp
+	bad 2 'no such probe' record --rung nothing=tp_btf -o report
+}
+
+# refused_rungs: NAME=RUNG of what this kernel refuses, one per line
+refused_rungs() {
+	"$BT" probes | awk '$3 == "refused" && /fentry: /  { print $1 "=fentry" } $3 == "refused" && /kprobe: / { print $1 "=kprobe" }'
+}
+
+@test "bad input: a rung that this kernel refuses" {
+	local rung some=
+	any_disk
+	while read -r rung; do
+		some=1
+		bad 4 "--rung $rung: *: " "$DISK" -d 0.1 --rung "$rung" -o report
+		bad 4 "--rung ${rung%%.*}.*=${rung#*=}: *: " "$DISK" -d 0.1 --rung "${rung%%.*}=${rung#*=}" -o report
+	done < <(refused_rungs)
+	[[ $some ]] || skip "missing: a kernel that refuses a rung"
+}
+
+@test "bad input: a probe that this kernel has not, asked for by name and with its family" {
+	local name
+	any_disk
+	name=$("$BT" probes | awk '$3 == "absent" { print $1; exit }')
+	[[ $name ]] || skip "missing: a kernel without some probe"
+	bad 4 "--rung $name=tp_btf: this kernel has no tracepoint" "$DISK" -d 0.1 --rung "$name=tp_btf" -o report
+	"$BT" "$DISK" -d 0.1 --rung "${name%%.*}=tp_btf" -o ../text
 }
 
 @test "bad input: names with control characters stay one line" {

@@ -78,6 +78,9 @@ counts_are_right() {
 	((count <= rig_n && count >= rig_n - 2))
 	holds "$pre + $post + $only + $(json '.devices[0].flush.mixed' "$J") == $count"
 	[[ $(json '.devices[0].flush.unknown' "$J") == 0 ]]
+	# who waited knows since when
+	[[ $(json '.devices[0].flush.slot_wait.count' "$J") == $(json '.devices[0].flush.waiters' "$J") ]]
+	grep -q 'slot wait *a waiter waited for its FLUSH to start' "$TXT"
 	holds "$pre >= $n * 207 / 200 - 10 && $pre <= $n * 207 / 200 + 10"
 	holds "$post >= $n * 207 / 200 - 10 && $post <= $n * 207 / 200 + 10"
 	holds "$only >= $n * 396 / 200 - 20 && $only <= $n * 396 / 200 + 20"
