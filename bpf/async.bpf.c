@@ -39,13 +39,6 @@ static __always_inline u64 aio_key(const struct file_key *k)
 	return k->ino << 32 | k->dev | 1ull << 63;
 }
 
-static __always_inline bool wanted_process(u32 tgid)
-{
-	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
-		return false;
-	return !cfg.command || in_family(tgid);
-}
-
 static __always_inline void pending_begin(u64 key, struct pending *p)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
@@ -156,6 +149,18 @@ __noinline int aio_submit(u64 nr, u64 list)
 		pending_begin(aio_key(&p.file), &p);
 	}
 	return 0;
+}
+
+__noinline int aio_waits(u64 file_address)
+{
+	struct inode *inode = BPF_CORE_READ((struct file *)file_address, f_inode);
+	struct file_key file = {};
+	u64 key;
+
+	file.ino = BPF_CORE_READ(inode, i_ino);
+	file.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key = aio_key(&file);
+	return bpf_map_lookup_elem(&pendings, &key) != NULL;
 }
 
 /* A file system begins to sync a file: is it a worker that does so, and for whom? */

@@ -55,17 +55,16 @@ static __always_inline struct task_struct *current_task(void)
 	return TASK_BTF ? bpf_get_current_task_btf() : (struct task_struct *)bpf_get_current_task();
 }
 
-/* The first argument of a function, at its entry. */
-static __always_inline u64 function_arg(struct pt_regs *regs)
-{
+/* The first argument of a function, at its entry, and what it returns, at its end. */
 #if defined(__TARGET_ARCH_x86)
-	return regs->di;
+#define FUNCTION_ARG(at)	((at)->di)
+#define FUNCTION_RESULT(at)	((at)->ax)
 #elif defined(__TARGET_ARCH_arm64)
-	return ((struct user_pt_regs *)regs)->regs[0];
+#define FUNCTION_ARG(at)	(((struct user_pt_regs *)(at))->regs[0])
+#define FUNCTION_RESULT(at)	FUNCTION_ARG(at)
 #else
-#error "function arguments of this architecture are not known"
+#error "registers of this architecture are not known"
 #endif
-}
 
 /* The disk of a request. */
 static __always_inline struct gendisk *request_disk(struct request *rq, struct request_queue *q, bool direct)

@@ -18,6 +18,14 @@ STATE struct {
 	__type(value, u32);
 } files SEC(".maps");
 
+/* Are the sync calls of this process asked for? */
+static __always_inline bool wanted_process(u32 tgid)
+{
+	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
+		return false;
+	return !cfg.command || in_family(tgid);
+}
+
 static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
 {
 	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
@@ -35,6 +43,9 @@ int send_file(u64 file_address);
 
 /* io_submit(2): remembers its fsyncs. In async.bpf.c. */
 int aio_submit(u64 nr, u64 list);
+
+/* Does an AIO fsync wait for this file? In async.bpf.c. */
+int aio_waits(u64 file_address);
 
 /* Fills *key; sends the file's name if this is its first time. */
 static __always_inline void name_file(struct file *file, struct file_key *key)

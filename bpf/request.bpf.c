@@ -714,7 +714,7 @@ int name##_fentry(u64 *ctx) \
 SEC("?kprobe/" #function) \
 int name##_kprobe(struct pt_regs *ctx) \
 { \
-	return on_##name((struct request *)function_arg(ctx), false); \
+	return on_##name((struct request *)FUNCTION_ARG(ctx), false); \
 }
 
 FUNCTION_PROGRAMS(flush_insert, blk_insert_flush)

@@ -136,23 +136,12 @@ static __always_inline bool call_file(struct task_struct *task, struct pt_regs *
 	return nr == cfg.nr_pwritev2 && syscall_arg(regs, 5) & (RWF_DSYNC | RWF_SYNC);
 }
 
-static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
+/* `file` may be NULL. */
+static __always_inline void call_follow(u16 *f, struct file *file, u32 call, u32 tgid)
 {
-	u64 id = bpf_get_current_pid_tgid();
-	u32 tid = (u32)id, tgid = id >> 32;
 	struct task_struct *task = current_task();
-	struct task_state *t;
-	struct file *file;
-	u16 *f;
+	struct task_state *t = state_for(f, DROP_CALLERS_FULL);
 
-	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
-		return;
-	if (cfg.command && !in_family(tgid))
-		return;
-	if (!call_file(task, regs, call, nr, &file) || is_32bit_call())
-		return;
-	f = follow_entry(tid);
-	t = f ? state_for(f, DROP_CALLERS_FULL) : NULL;
 	if (!t)
 		return;
 	t->ino = t->dev = t->generation = 0;
@@ -168,6 +157,22 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 	t->on = t->enter;
 	t->wake = 0;
 	*f |= FOLLOW_CALLER;
+}
+
+static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u32 tid = (u32)id, tgid = id >> 32;
+	struct file *file;
+	u16 *f;
+
+	if (!wanted_process(tgid))
+		return;
+	if (!call_file(current_task(), regs, call, nr, &file) || is_32bit_call())
+		return;
+	f = follow_entry(tid);
+	if (f)
+		call_follow(f, file, call, tgid);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -227,3 +232,71 @@ int sys_exit_btf(u64 *ctx)
 		call_end(f, tid, (int)ctx[1]);
 	return 0;
 }
+
+/* ---- sync calls that no system call tells of: nfsd's, loop's, those of overlayfs when it copies a file up ---- */
+
+/* Is it within a call that is counted already? One of the kernel's own begins anew: it is nested, or its end was missed. */
+static __always_inline bool within_call(u16 *f, struct file *file)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_state *t = *f & FOLLOW_CALLER ? state_of(*f) : NULL;
+
+	if (t)
+		return t->call != CALL_KERNEL_FSYNC;
+	return BPF_CORE_READ(task, flags) & PF_IO_WORKER || aio_waits((u64)file);
+}
+
+static __always_inline int kernel_begin(struct file *file)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u16 *f = follow_entry((u32)id);
+
+	if (f && wanted_process(id >> 32) && !within_call(f, file))
+		call_follow(f, file, CALL_KERNEL_FSYNC, id >> 32);
+	return 0;
+}
+
+static __always_inline int kernel_end(int ret)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	u16 *f = follow_entry(tid);
+	struct task_state *t = f && *f & FOLLOW_CALLER ? state_of(*f) : NULL;
+
+	if (t && t->call == CALL_KERNEL_FSYNC)
+		call_end(f, tid, ret);
+	return 0;
+}
+
+/* The first argument as a number: the verifier lets no typed pointer into a global function. */
+static __always_inline struct file *untyped_arg(u64 *ctx)
+{
+	struct file *file = NULL;
+
+	bpf_probe_read_kernel(&file, sizeof(file), ctx);
+	return file;
+}
+
+#define KERNEL_PROGRAMS(name, function, args) \
+SEC("?fentry/" #function) \
+int name##_fentry(u64 *ctx) \
+{ \
+	return kernel_begin(untyped_arg(ctx)); \
+} \
+SEC("?kprobe/" #function) \
+int name##_kprobe(struct pt_regs *ctx) \
+{ \
+	return kernel_begin((struct file *)FUNCTION_ARG(ctx)); \
+} \
+SEC("?fexit/" #function) \
+int name##_end_fentry(u64 *ctx) \
+{ \
+	return kernel_end((int)ctx[args]); \
+} \
+SEC("?kretprobe/" #function) \
+int name##_end_kprobe(struct pt_regs *ctx) \
+{ \
+	return kernel_end((int)FUNCTION_RESULT(ctx)); \
+}
+
+KERNEL_PROGRAMS(ksync_range, vfs_fsync_range, 4)
+KERNEL_PROGRAMS(ksync_file, vfs_fsync, 2)

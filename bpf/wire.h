@@ -162,7 +162,8 @@ enum wire_call {
 	CALL_WRITE = 7,		/* any write on an O_SYNC or O_DSYNC file, or with RWF_SYNC or RWF_DSYNC */
 	CALL_URING_FSYNC = 8,	/* from submission to completion; `worker` carried it out */
 	CALL_AIO_FSYNC = 9,
-	CALL_COUNT = 10
+	CALL_KERNEL_FSYNC = 10,	/* of the kernel itself (nfsd, loop), or within a system call that is none of these */
+	CALL_COUNT = 11
 };
 
 struct wire_sync {

@@ -118,6 +118,7 @@ static const char *const calls[CALL_COUNT] = {
 	[CALL_WRITE] = "write",
 	[CALL_URING_FSYNC] = "io_uring fsync",
 	[CALL_AIO_FSYNC] = "aio fsync",
+	[CALL_KERNEL_FSYNC] = "kernel fsync",
 };
 
 const char *cause_name(enum cause c)

@@ -143,7 +143,7 @@ enum heat_class { HEAT_READ, HEAT_WRITE, HEAT_FUA, HEAT_FLUSH, HEAT_CLASSES };
 
 struct report_sync {
 	uint64_t count, total_ns;
-	uint64_t calls[10];	/* by enum wire_call */
+	uint64_t calls[11];	/* by enum wire_call */
 	uint64_t no_ledger;	/* of the calls in the ledger's window, those not explained because facts were dropped; not in count */
 	struct hist latency;
 	struct ledger ledger;

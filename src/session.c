@@ -332,6 +332,8 @@ static int open_probes(struct session *s, struct err *e)
 		want->on[PROBE_FORK] = want->on[PROBE_EXIT] = true;
 	for (int i = PROBE_FLUSH_INSERT; i <= PROBE_FLUSH_END; i++)
 		want->on[i] = want->force[i] >= 0;
+	for (int i = PROBE_KSYNC_RANGE; i <= PROBE_KSYNC_FILE_END; i++)
+		want->on[i] = want->ledger && want->force[i] >= 0;
 	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
 		want->on[sync_probes[i]] = true;
 	err = probes_open(want, &s->probes, e);

@@ -284,7 +284,7 @@ struct task_struct___state {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r8, r9, r10, dx, si, di;
+	unsigned long r8, r9, r10, ax, dx, si, di;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {

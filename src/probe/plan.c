@@ -33,7 +33,7 @@ static bool by_function(enum rung rung)
 }
 
 /* Loads "return 0" as this rung's kind of program. */
-static int load_trivial(enum rung rung, const char *target)
+static int load_trivial(enum rung rung, const char *target, bool at_return)
 {
 	static const struct {
 		enum bpf_prog_type type;
@@ -49,14 +49,17 @@ static int load_trivial(enum rung rung, const char *target)
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
+	enum bpf_attach_type attach = kind[rung].attach;
 	int id;
 
-	if (kind[rung].attach) {
-		id = libbpf_find_vmlinux_btf_id(target, kind[rung].attach);
+	if (attach == BPF_TRACE_FENTRY && at_return)
+		attach = BPF_TRACE_FEXIT;
+	if (attach) {
+		id = libbpf_find_vmlinux_btf_id(target, attach);
 		if (id < 0)
 			return id;
 		opts.attach_btf_id = (__u32)id;
-		opts.expected_attach_type = kind[rung].attach;
+		opts.expected_attach_type = attach;
 	}
 	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", insns, 2, &opts);
 }
@@ -74,11 +77,11 @@ static int kprobe_type(void)
 	return type;
 }
 
-/* A disabled kprobe: the kernel looks the function up and puts its breakpoint there when a program comes. */
-static int kprobe_open(const char *function, int prog)
+/* Bit 0 of `config` is what libbpf takes it for as well: the format's "retprobe". */
+static int kprobe_open(const char *function, bool at_return, int prog)
 {
 	struct perf_event_attr attr = {
-		.size = sizeof(attr), .config1 = (uint64_t)(uintptr_t)function,
+		.size = sizeof(attr), .config = at_return, .config1 = (uint64_t)(uintptr_t)function,
 	};
 	int type = kprobe_type(), fd;
 
@@ -95,22 +98,23 @@ static int kprobe_open(const char *function, int prog)
 	return type;
 }
 
-static int attach_trivial(enum rung rung, const char *target, int prog)
+static int attach_trivial(enum rung rung, const char *target, bool at_return, int prog)
 {
 	if (rung == RUNG_KPROBE)
-		return kprobe_open(target, prog);
+		return kprobe_open(target, at_return, prog);
 	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
 }
 
-static int try_rung(enum rung rung, const char *target, char *why, size_t size)
+static int try_rung(enum rung rung, const struct probe_row *row, char *why, size_t size)
 {
-	int prog = load_trivial(rung, target), link;
+	const char *target = by_function(rung) ? row->function : row->event;
+	int prog = load_trivial(rung, target, row->at_return), link;
 
 	if (prog < 0) {
 		snprintf(why, size, "load: %s", strerror(-prog));
 		return prog;
 	}
-	link = attach_trivial(rung, target, prog);
+	link = attach_trivial(rung, target, row->at_return, prog);
 	if (link < 0)
 		snprintf(why, size, "attach: %s", rung == RUNG_KPROBE && kprobe_type() < 0 ? "this kernel has no kprobes" :
 							 strerror(-link));
@@ -127,13 +131,11 @@ static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct prob
 	int last = -ENOENT;
 
 	for (int r = 0; r < RUNG_COUNT; r++) {
-		const char *target = by_function((enum rung)r) ? row->function : row->event;
-
 		if (!row->program[r] || pe->barred[r])
 			continue;
 		if (want->force[id] >= 0 && want->force[id] != r)
 			continue;
-		last = try_rung((enum rung)r, target, pe->refused[r], sizeof(pe->refused[r]));
+		last = try_rung((enum rung)r, row, pe->refused[r], sizeof(pe->refused[r]));
 		pe->barred[r] = last;
 		pe->could[r] = !last;
 		if (last)

@@ -17,11 +17,12 @@ const char *const rung_names[RUNG_COUNT] = {
 /* These need a typed task pointer: to take the stack of a sleeping task. */
 #define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
 
-/* A function of the kernel at its entry, for what no tracepoint shows. */
+/* A function of the kernel, for what no tracepoint shows. */
 #define FUNCTION(program) { [RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" }
 #define NO_LEDGER "sync calls have no ledger"
 #define NO_URING "fsyncs through io_uring are not seen"
 #define NO_WORKER "fsyncs through AIO are not seen on this file system, and an io_uring worker's first is not explained"
+#define NO_KSYNC "sync calls of the kernel itself are not seen"
 #define NO_SPLIT "what a FLUSH was held back by is not known"
 #define NO_AIO "fsyncs through AIO are not seen"
 
@@ -125,5 +126,22 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_FLUSH_END] = {
 		.name = "flush.end", .function = "flush_end_io", .program = FUNCTION("flush_end"),
 		.without = NO_SPLIT,
+	},
+	/* Each is inlined into the other, or into the system calls, on some kernels: only both see all calls from elsewhere. */
+	[PROBE_KSYNC_RANGE] = {
+		.name = "ksync.range", .function = "vfs_fsync_range", .program = FUNCTION("ksync_range"),
+		.without = NO_KSYNC,
+	},
+	[PROBE_KSYNC_RANGE_END] = {
+		.name = "ksync.range_end", .function = "vfs_fsync_range", .program = FUNCTION("ksync_range_end"),
+		.at_return = true, .without = NO_KSYNC,
+	},
+	[PROBE_KSYNC_FILE] = {
+		.name = "ksync.file", .function = "vfs_fsync", .program = FUNCTION("ksync_file"),
+		.without = NO_KSYNC,
+	},
+	[PROBE_KSYNC_FILE_END] = {
+		.name = "ksync.file_end", .function = "vfs_fsync", .program = FUNCTION("ksync_file_end"),
+		.at_return = true, .without = NO_KSYNC,
 	},
 };

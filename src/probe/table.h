@@ -10,6 +10,7 @@ struct probe_row {
 	const char *event;	/* tracepoint: rungs tp_btf and raw_tp; or NULL */
 	const char *function;	/* of the kernel: rungs fentry and kprobe; or NULL */
 	const char *program[RUNG_COUNT];	/* program of each rung; NULL: there is none */
+	bool at_return;		/* of the function, not at its entry */
 	bool required;		/* a run that wants it can't do without it */
 	const char *without;	/* what is lost when an optional one is missing */
 };
