@@ -27,8 +27,8 @@ guest_of() {
 	((rc == 0)) || { cat "$G/disk.err" 2>/dev/null; return 1; }
 }
 
-# agree A B PATH...: figures of a device that are the same in two reports
-same_counts() {
+# figures of a device that are the same in two reports
+same_counts() { # A B PATH...
 	local a=$G/$1.json b=$G/$2.json path
 	for path in "${@:3}"; do
 		echo "$path: $1 $(figure_of "$a" "$path"), $2 $(figure_of "$b" "$path")"
@@ -40,21 +40,19 @@ figure_of() { # FILE PATH
 	jq -r "(.devices[0]$2) // \"none\"" "$1"
 }
 
-# median FILE PATH: of a histogram, within its bucket by the share of what lies there; a bucket is 1/32 wide
-median() {
-	jq -r "$2"' as $h | reduce $h.buckets[] as [$upper, $n] ({left: ($h.count / 2)};
+# quantile FILE PATH SHARE: of a histogram, within its bucket by the share of what lies there; a bucket is 1/32 wide
+quantile() {
+	jq -r --argjson share "$3" "$2"' as $h | reduce $h.buckets[] as [$upper, $n] ({left: ($h.count * $share)};
 		if .at then . elif .left > $n then .left -= $n else .at = $upper * (1 - (1 - .left / $n) / 32) end) | .at' "$1"
 }
 
-same_times() { # A B PATH...: medians and sums of histograms, within 2 %
+# within 2 %. Sums are not compared: one pause of the emulated machine between two programs at the same event is in one only
+same_quantile() { # A B SHARE PATH...
 	local path a b
-	for path in "${@:3}"; do
-		a=$(median "$G/$1.json" "$path") b=$(median "$G/$2.json" "$path")
-		echo "$path: p50 $1 $a, $2 $b"
-		holds "$a >= 0.98 * $b && $a <= 1.02 * $b"
-		a=$(jq "$path.sum_ns" "$G/$1.json") b=$(jq "$path.sum_ns" "$G/$2.json")
-		echo "$path: sum $1 $a, $2 $b"
-		holds "$a >= 0.98 * $b && $a <= 1.02 * $b"
+	for path in "${@:4}"; do
+		a=$(quantile "$G/$1.json" "$path" "$3") b=$(quantile "$G/$2.json" "$path" "$3")
+		echo "$path, $3 of it: $1 $a, $2 $b"
+		holds "$b > 0 && $a >= 0.98 * $b && $a <= 1.02 * $b"
 	done
 }
 
@@ -78,8 +76,10 @@ rungs_agree() {
 	same_counts kprobe fentry "${counts[@]}" .flush.slot_wait_flush.count .flush.slot_wait_data.count
 	same_counts fentry plain "${counts[@]}"
 	(($(figure_of "$G/plain.json" .flush.waiters) >= 120))
-	same_times kprobe fentry "${times[@]}" .devices[0].flush.slot_wait_flush
-	same_times fentry plain "${times[@]}"
+	same_quantile kprobe fentry 0.5 "${times[@]}"
+	same_quantile fentry plain 0.5 "${times[@]}"
+	# half of the waiters had no FLUSH before theirs
+	same_quantile kprobe fentry 0.8 .devices[0].flush.slot_wait_flush
 }
 
 # What held the waiters back is nearly all of their wait, and none of it is there without the rungs.
@@ -101,16 +101,16 @@ kernel_calls_are_seen() {
 	local rung flushes
 	guest_of "$KERNEL"
 	flushes=$(<"$G/loop.flushes")
-	((flushes >= 5))
+	((flushes >= 15))
 	for rung in fentry kprobe; do
 		echo "$rung: $(jq -c .sync.calls "$G/ksync.$rung.json"), flushes of the loop device: $flushes"
 		took "ksync.$rung" "$rung" ksync
-		jq -e --argjson n "$flushes" '.sync.calls["kernel fsync"] == $n and .sync.calls.fdatasync == 5' \
+		jq -e --argjson n "$flushes" '.sync.calls["kernel fsync"] == $n and .sync.calls.fdatasync == 15' \
 			"$G/ksync.$rung.json" >/dev/null
 		jq -e '[.sync.by_process[] | select(.comm | startswith("kworker"))] | length > 0' "$G/ksync.$rung.json" >/dev/null
 	done
 	[[ $(jq -c .sync.calls "$G/ksync.fentry.json") == "$(jq -c .sync.calls "$G/ksync.kprobe.json")" ]]
-	same_times ksync.fentry ksync.kprobe .sync.latency
+	same_quantile ksync.fentry ksync.kprobe 0.5 .sync.latency
 }
 
 @test "vm 5.10: rungs agree" {
