@@ -8,7 +8,7 @@ load ../helpers
 # Not every distribution has the libraries as archives.
 has_archives() {
 	local libs
-	libs=$(pkg-config --static --libs libbpf libelf zlib jansson sqlite3 ncursesw) || return
+	libs=$(pkg-config --static --libs libbpf libelf zlib libzstd jansson sqlite3 ncursesw) || return
 	# shellcheck disable=SC2086 # words
 	"${CC:-cc}" -static -x c -o /dev/null - $libs -lm <<<'int main(void) { return 0; }' 2>/dev/null
 }
