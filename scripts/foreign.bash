@@ -39,7 +39,9 @@ make_tree() {
 		suite=$(foreign_suite)
 		fresh_lists "$suite" || unavailable "the mirror of this machine's apt has no Debian $suite for $DEB_ARCH"
 		say "unpacking $DEB_ARCH packages of $suite"
-		rm -rf "$CACHE/trees/$1-$DEB_ARCH-"*
+		# another checkout may use another list of packages
+		find "$CACHE/trees" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
+		rm -rf "$dir"
 		mkdir -p "$dir/usr/lib" "$dir/usr/bin" "$dir/usr/sbin"
 		ln -s usr/bin usr/sbin usr/lib "$dir"
 		fetch_packages "$suite" "$dir/.debs" "${@:2}"
