@@ -78,8 +78,9 @@ counts_are_right() {
 	((count <= rig_n && count >= rig_n - 2))
 	holds "$pre + $post + $only + $(json '.devices[0].flush.mixed' "$J") == $count"
 	[[ $(json '.devices[0].flush.unknown' "$J") == 0 ]]
-	# who waited knows since when
-	[[ $(json '.devices[0].flush.slot_wait.count' "$J") == $(json '.devices[0].flush.waiters' "$J") ]]
+	# who waited knows since when, unless an event that began it was delivered to nobody
+	holds "$(json '.devices[0].flush.slot_wait.count' "$J") <= $(json '.devices[0].flush.waiters' "$J")"
+	holds "$(json '.devices[0].flush.slot_wait.count' "$J") >= $(json '.devices[0].flush.waiters' "$J") - 2"
 	grep -q 'slot wait *a waiter waited for its FLUSH to start' "$TXT"
 	holds "$pre >= $n * 207 / 200 - 10 && $pre <= $n * 207 / 200 + 10"
 	holds "$post >= $n * 207 / 200 - 10 && $post <= $n * 207 / 200 + 10"
