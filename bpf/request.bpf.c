@@ -278,15 +278,23 @@ static __always_inline int on_start(struct request *rq, bool direct)
 	return 0;
 }
 
-static __always_inline int on_insert(struct request *rq, bool direct)
+/* The slot of a request that its sender is handing over; NULL: it isn't traced. */
+static __always_inline struct slot *slot_begun(struct request *rq, bool direct)
 {
 	struct wire_queue *qs = queue_of(rq, direct);
 	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
 
+	if (s && s->rq != (u64)rq)
+		slot_begin(s, rq, qs);
+	return s;
+}
+
+static __always_inline int on_insert(struct request *rq, bool direct)
+{
+	struct slot *s = slot_begun(rq, direct);
+
 	if (!s)
 		return 0;
-	if (s->rq != (u64)rq)
-		slot_begin(s, rq, qs);
 	s->insert = bpf_ktime_get_ns();
 	s->issue = 0;
 	return 0;
@@ -665,14 +673,10 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 /* blk_insert_flush(): before 6.5 the only sight of an empty flush while its sender runs. */
 static __always_inline int on_flush_insert(struct request *rq, bool direct)
 {
-	struct wire_queue *qs = queue_of(rq, direct);
-	struct slot *s = qs ? slot_of(rq, qs, false, direct) : NULL;
+	struct slot *s = slot_begun(rq, direct);
 
-	if (!s)
-		return 0;
-	if (s->rq != (u64)rq)
-		slot_begin(s, rq, qs);
-	s->taken = bpf_ktime_get_ns();
+	if (s)
+		s->taken = bpf_ktime_get_ns();
 	return 0;
 }
 

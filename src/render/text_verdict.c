@@ -41,20 +41,9 @@ static void glue_units(struct buf *b)
 /* Sentences hold figures: in ASCII their microseconds are "us", as everywhere. */
 static void prose(struct text *t, struct buf *b, const char *raw)
 {
-	struct buf figures = { 0 };
-
-	for (; *raw; raw++) {
-		if (!t->o->unicode && !strncmp(raw, "µs", strlen("µs"))) {
-			buf_char(&figures, 'u');
-			raw += strlen("µ") - 1;
-		} else {
-			buf_char(&figures, *raw);
-		}
-	}
-	if (figures.data)
-		text_raw(t, b, figures.data);
+	if (*raw)
+		text_figures(t, b, raw);
 	glue_units(b);
-	buf_free(&figures);
 }
 
 /* A paragraph that starts with a mark, its further lines under its words. */
