@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "analyse/sync.h"
-#include "analyse/whatif.h"
 #include "collect/carry.h"
 #include "collect/counters.h"
 #include "collect/cpu_time.h"
@@ -796,7 +795,7 @@ static void record_end(struct session *s, const struct session_facts *facts, con
 /* With the programs still there, as they were during the run. */
 static void measure_pace(struct session *s, struct report *r)
 {
-	uint64_t period = s->ring ? whatif_period(sync_whatif(s->sync)) : 0;
+	uint64_t period = s->ring ? sync_period(s->sync) : 0;
 
 	if (period > PACE_MATTERS_NS)
 		pace_measure(period, &r->pace);

@@ -802,6 +802,11 @@ const struct whatif *sync_whatif(const struct sync_analysis *a)
 	return a->whatif;
 }
 
+uint64_t sync_period(const struct sync_analysis *a)
+{
+	return whatif_period(a->whatif, &a->totals.ledger);
+}
+
 uint64_t sync_damaged(const struct sync_analysis *a)
 {
 	return a->damaged;

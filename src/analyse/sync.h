@@ -64,6 +64,9 @@ struct report_detail *sync_take_detail(struct sync_analysis *a);
 struct whatif;
 const struct whatif *sync_whatif(const struct sync_analysis *a);
 
+/* whatif_period() of the calls so far. */
+uint64_t sync_period(const struct sync_analysis *a);
+
 uint64_t sync_damaged(const struct sync_analysis *a);
 
 void sync_free(struct sync_analysis *a);	/* NULL is fine */

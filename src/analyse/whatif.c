@@ -72,7 +72,6 @@ struct whatif {
 	uint64_t skip;		/* every so many stretches one is kept */
 	uint64_t calls;
 	uint64_t first, last;	/* from the first call's enter to the last exit */
-	struct ledger ledger;	/* of all calls */
 	bool cpu[4096];
 	uint32_t n_cpus;
 };
@@ -297,8 +296,6 @@ void whatif_call(struct whatif *w, const struct wire_sync *s, const struct walk_
 		w->first = s->enter;
 	if (s->exit > w->last)
 		w->last = s->exit;
-	if (r)
-		ledger_add(&w->ledger, &r->ledger);
 	if (!st)
 		return;
 	k = &st->call[st->n_calls++];
@@ -713,13 +710,13 @@ static uint64_t removable(const struct removal *m, const struct ledger *l)
 	return ns;
 }
 
-uint64_t whatif_period(const struct whatif *w)
+uint64_t whatif_period(const struct whatif *w, const struct ledger *all)
 {
 	uint64_t span = w->last - w->first, ns = 0;
 
 	for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++)
 		if (removals[i].family != FAMILY_COUNT)
-			ns += removable(&removals[i], &w->ledger);
+			ns += removable(&removals[i], all);
 	return w->calls && ns >= span / 5 ? span / w->calls : 0;
 }
 
@@ -798,9 +795,15 @@ static double left_without(const struct film *f, const struct sim_without *witho
 	struct sim_without w = *without;
 	uint64_t ns = simulate(f, &w);
 
-	for (int i = 0; i < PACE_ROUNDS && pace->n; i++) {
-		w.work = pace_work(pace, f->observed / f->calls, ns / f->calls);
-		w.wake = pace_wake(pace, f->observed / f->calls, ns / f->calls);
+	w.work = w.wake = 1;
+	for (int i = 0; i < PACE_ROUNDS; i++) {
+		double work = pace_work(pace, f->observed / f->calls, ns / f->calls);
+		double wake = pace_wake(pace, f->observed / f->calls, ns / f->calls);
+
+		if (work == w.work && wake == w.wake)
+			break;
+		w.work = work;
+		w.wake = wake;
 		ns = simulate(f, &w);
 	}
 	return (double)ns / (double)f->observed;
@@ -860,7 +863,6 @@ void whatif_forget(struct whatif *w)
 	w->n = 0;
 	w->skip = 1;
 	w->calls = w->first = w->last = 0;
-	memset(&w->ledger, 0, sizeof(w->ledger));
 }
 
 void whatif_free(struct whatif *w)

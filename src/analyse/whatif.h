@@ -36,9 +36,9 @@ void whatif_cpu(struct whatif *w, uint32_t cpu);
 
 /*
  * How long one call took until the next one ended, on average, ns: the time after which the same code runs again. 0 when
- * what can be taken away is less than a fifth of it, and the pace (pace.h) makes no difference.
+ * what can be taken away is less than a fifth of it, and the pace (pace.h) makes no difference. `all`: the ledger of the calls.
  */
-uint64_t whatif_period(const struct whatif *w);
+uint64_t whatif_period(const struct whatif *w, const struct ledger *all);
 
 /* Fills r->whatif from r->wall_ns, r->sync and what was kept; leaves out what has less than 1 % of the ledger. Once. */
 void whatif_make(struct report *r, const struct whatif *w);

@@ -320,13 +320,13 @@ static void one_writer_warmer(void)
 		whatif_call(w, &call, &result, (struct whatif_gap){ .from = end, .busy = true });
 		end = call.exit;
 	}
-	ok(whatif_period(w) == (1000 * MS - MS) / 100, "a call every so often");
+	ok(whatif_period(w, &r.sync.ledger) == (1000 * MS - MS) / 100, "a call every so often");
 	make(w, &r, 999 * MS);
 	/* 99 gaps of 1 ms and 100 times 300 us, a third of each */
 	ok(near(wall_without(&r, "flush"), 129 * (uint64_t)MS / 3, 1), "a warm CPU needs less time");
-	report_free(&r);
 	whatif_forget(w);
-	ok(!whatif_period(w), "nothing kept: no period");
+	ok(!whatif_period(w, &r.sync.ledger), "nothing kept: no period");
+	report_free(&r);
 	whatif_free(w);
 }
 
