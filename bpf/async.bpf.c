@@ -41,7 +41,7 @@ static __always_inline u64 aio_key(const struct file_key *k)
 
 static __always_inline void pending_begin(u64 key, struct pending *p)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 	u64 id = bpf_get_current_pid_tgid();
 
 	p->tid = (u32)id;
@@ -89,7 +89,7 @@ int uring_submit_btf(u64 *ctx)
 	if (req->opcode != IORING_OP_FSYNC || !wanted_process(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	/* not resolved yet by io_uring itself; a registered file's number means nothing here */
-	file = file_of((struct task_struct *)bpf_get_current_task(), BPF_CORE_READ(req, cqe.fd));
+	file = file_of(current_task(), BPF_CORE_READ(req, cqe.fd));
 	if (file)
 		name_file(file, &p.file);
 	pending_begin((u64)req, &p);
@@ -127,7 +127,7 @@ int uring_complete_btf(u64 *ctx)
 /* Called at io_submit(2), see sync.bpf.c. */
 __noinline int aio_submit(u64 nr, u64 list)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 
 	if (!wanted_process(bpf_get_current_pid_tgid() >> 32))
 		return 0;
@@ -166,12 +166,11 @@ __noinline int aio_waits(u64 file_address)
 /* A file system begins to sync a file: is it a worker that does so, and for whom? */
 static __always_inline void worker_begins(struct inode *inode)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 	u32 flags = BPF_CORE_READ(task, flags), tid = (u32)bpf_get_current_pid_tgid();
 	struct file_key file = {};
 	struct task_state *t;
 	struct pending *p;
-	u16 *f;
 	u64 key;
 
 	if (flags & PF_IO_WORKER)
@@ -186,8 +185,7 @@ static __always_inline void worker_begins(struct inode *inode)
 		return;
 	p->worker = tid;
 	learn(tid);
-	f = follow_entry(tid);
-	t = f ? state_of(*f) : NULL;
+	t = state_of(tid);
 	if (t)
 		t->aio = key;
 }
@@ -197,15 +195,11 @@ SEC("?tp_btf/workqueue_execute_end")
 int work_end_btf(u64 *ctx __attribute__((unused)))
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
-	u16 *f = follow_entry(tid);
-	struct task_state *t;
+	struct task_state *t = state_of(tid);
 	struct pending *p;
 	u64 key;
 
-	if (!f || !(*f & FOLLOW_HELPER))
-		return 0;
-	t = state_of(*f);
-	if (!t || !t->aio)
+	if (!t || !t->aio || !(t->follow & FOLLOW_HELPER))
 		return 0;
 	key = t->aio;
 	t->aio = 0;

@@ -75,14 +75,17 @@ static __always_inline struct gendisk *request_disk(struct request *rq, struct r
 }
 
 /* The device number that a request is accounted to: a partition's or the whole disk's; 0 for none (a FLUSH). */
-static __always_inline u32 request_part_dev(struct request *rq)
+static __always_inline u32 request_part_dev(struct request *rq, bool direct)
 {
+	struct block_device *whole_or_part;
+
 	if (bpf_core_type_exists(struct hd_struct)) {
 		struct hd_struct *part = BPF_CORE_READ((struct request___hd_struct *)rq, part);
 
 		return part ? BPF_CORE_READ(part, __dev.devt) : 0;
 	}
-	return BPF_CORE_READ(rq, part, bd_dev);
+	whole_or_part = GET(direct, rq, part);
+	return GET(direct, whole_or_part, bd_dev);
 }
 
 /* The request that stands on a flush queue's list through this node. */

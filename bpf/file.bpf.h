@@ -28,12 +28,13 @@ static __always_inline bool wanted_process(u32 tgid)
 
 static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
 {
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct files_struct *open = GET(TASK_BTF, task, files);
+	struct fdtable *fdt = GET(TASK_BTF, open, fdt);
 	struct file **table, *file = NULL;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds))
+	if (fd >= GET(TASK_BTF, fdt, max_fds))
 		return NULL;
-	table = BPF_CORE_READ(fdt, fd);
+	table = GET(TASK_BTF, fdt, fd);
 	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
 	return file;
 }

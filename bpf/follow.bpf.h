@@ -2,8 +2,9 @@
 /*
  * follow.bpf.h - the tasks that sync calls depend on.
  *
- * An entry per process number says at the cost of one load whether a task is followed, and where its state stands: nothing
- * is hashed. Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time
+ * An entry per process number says at the cost of one load where a task's state stands, if it ever mattered: nothing is
+ * hashed. Entries of many tasks share a cache line that all CPUs read, so they are written once in a task's life; whether it
+ * is followed at present stands in its state. Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time
  * is a helper from then on: it did something that a sync call waited for, and will again (jbd2, the kworkers of XFS, loop or
  * btrfs, whoever holds the journal). A helper's sleeps are remembered here and sent only when it wakes a followed task.
  */
@@ -12,9 +13,7 @@
 
 #include "state.bpf.h"
 
-enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2, FOLLOWED = 3, FOLLOW_HAS_STATE = 4 };
-#define FOLLOW_FLAGS	7u	/* the bits above: index in `tasks` */
-#define FOLLOW_SHIFT	3
+enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 
 /* Task flags (include/linux/sched.h): macros, unchanged since 5.12, when PF_IO_WORKER came. */
 #define PF_IO_WORKER	0x00000010
@@ -26,20 +25,20 @@ enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2, FOLLOWED = 3, FOLLOW_H
 #define PIDS_PER_CHUNK 64
 
 struct pid_chunk {
-	u16 entry[PIDS_PER_CHUNK];	/* enum follow_flags, index << FOLLOW_SHIFT */
+	u16 entry[PIDS_PER_CHUNK];	/* index in `tasks`, plus 1; 0: none */
 };
 
+/* The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. */
 struct task_state {
-	u64 since;		/* helper: followed from then on */
 	u64 off, wake, on;	/* lost the CPU, woken, came onto it: of the present or last sleep */
 	u64 last_wake;		/* of the sleep before `on` */
 	u64 rq, done;		/* what woke it, as in struct wire_sleep */
 	u32 waker;
 	u32 seq;
 	u8 how, waker_kind, stack_len, announced;
-	u8 idle, pad[3];
-	u32 tgid, pad2;
-	u64 stack[WIRE_STACK];
+	u8 idle;
+	u8 follow;		/* enum follow_flags; 0: not followed */
+	u8 pad[2];
 	/* the sync call that it is in */
 	u64 enter, ino;
 	u64 waited;		/* for a CPU, at its beginning, see struct wire_sync */
@@ -49,9 +48,12 @@ struct task_state {
 	u32 switches;		/* of the task, at its beginning */
 	u32 seen_switches;	/* a helper: of the task, when it last came onto a CPU; 0: not yet */
 	u32 history;		/* a helper's: index in `histories`, plus 1; 0: none */
-	u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
+	u32 tgid, pad2;
+	u64 since;		/* helper: followed from then on */
 	u64 mattered;		/* a helper: when it last woke a followed task */
-};
+	u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
+	u64 stack[WIRE_STACK];
+} __attribute__((aligned(64)));
 
 #define HISTORY 64
 #define HISTORIES 192
@@ -74,7 +76,8 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 8192);	/* at most: an index has 13 bits */
+	__uint(max_entries, 8192);	/* at most 65,535: see struct pid_chunk */
+	__uint(map_flags, BPF_F_MMAPABLE);	/* for its alignment */
 	__type(key, u32);
 	__type(value, struct task_state);
 } tasks SEC(".maps");
@@ -132,21 +135,32 @@ static __always_inline u16 *follow_entry(u32 pid)
 	return c ? &c->entry[pid % PIDS_PER_CHUNK] : NULL;
 }
 
-static __always_inline struct task_state *state_of(u16 entry)
+/* The state of a task, NULL if it has none. */
+static __always_inline struct task_state *state_of(u32 pid)
 {
-	u32 i = entry >> FOLLOW_SHIFT;
+	u16 *entry = follow_entry(pid);
+	u32 i = entry ? *entry : 0;
 
-	return entry & FOLLOW_HAS_STATE ? bpf_map_lookup_elem(&tasks, &i) : NULL;
+	return i-- ? bpf_map_lookup_elem(&tasks, &i) : NULL;
 }
 
-/* The state of the task that the entry is of; a new one if it has none. NULL: no room. */
-static __always_inline struct task_state *state_for(u16 *entry, enum wire_drop otherwise)
+/* The state of a task that is followed now, else NULL. */
+static __always_inline struct task_state *followed(u32 pid)
 {
-	struct task_state *t;
+	struct task_state *t = state_of(pid);
+
+	return t && t->follow ? t : NULL;
+}
+
+/* The state of a task; a new one if it has none. NULL: no room. */
+static __always_inline struct task_state *state_for(u32 pid, enum wire_drop otherwise)
+{
+	struct task_state *t = state_of(pid);
+	u16 *entry = follow_entry(pid);
 	u32 i;
 
-	if (*entry & FOLLOW_HAS_STATE)
-		return state_of(*entry);
+	if (t || !entry)
+		return t;
 	if (bpf_map_pop_elem(&free_tasks, &i)) {
 		__sync_fetch_and_add(&run.drops[otherwise], 1);
 		return NULL;
@@ -155,7 +169,7 @@ static __always_inline struct task_state *state_for(u16 *entry, enum wire_drop o
 	if (!t)
 		return NULL;
 	__builtin_memset(t, 0, sizeof(*t));
-	*entry = (*entry & FOLLOW_FLAGS) | FOLLOW_HAS_STATE | i << FOLLOW_SHIFT;
+	*entry = i + 1;
 	return t;
 }
 
@@ -185,16 +199,15 @@ static __always_inline bool is_ksoftirqd(struct task_struct *task)
  * Do we run in an interrupt, on top of a task that has nothing to do with it, or in ksoftirqd, which runs what an
  * interrupt put off? Hard and soft interrupts have a stack of their
  * own, and `ctx`, the tracepoint's arguments, stands on the stack in use. (The preemption count would say it too, but its
- * address is known only where kallsyms lists data.) The pointer becomes a number by way of memory.
+ * address is known only where kallsyms lists data.) The pointer becomes a number by way of a map's memory, which must be of
+ * this CPU and this program alone: on its stack the verifier would still know what it is.
  */
-static __always_inline bool in_interrupt(void *ctx)
+static __always_inline bool in_interrupt(void *ctx, u64 *scratch)
 {
 	struct task_struct *task = current_task();
-	void *volatile spilled = ctx;
-	u64 at = 0;
 
-	bpf_probe_read_kernel(&at, sizeof(at), (const void *)&spilled);
-	return at - (u64)GET(TASK_BTF, task, stack) >= cfg.thread_size || is_ksoftirqd(task);
+	*(void *volatile *)scratch = ctx;
+	return *(volatile u64 *)scratch - (u64)GET(TASK_BTF, task, stack) >= cfg.thread_size || is_ksoftirqd(task);
 }
 
 #endif

@@ -133,16 +133,15 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	u64 id = cfg.track_task ? bpf_get_current_pid_tgid() : 0;
 
 	s->rq = (u64)rq;
-	s->insert = s->issue = s->data_done = s->taken = 0;
+	s->insert = s->issue = s->data_done = 0;
+	if (cfg.flush_path)
+		s->taken = 0;
 	slot_left_device(s, qs);	/* still counted? then the completion of the last request was missed */
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
 	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
-	if (cfg.ledger) {
-		s->start = 0;
-		s->throttled = 0;
-		s->pre.issue = s->data.issue = s->post.issue = 0;
-	}
+	s->start = 0;
+	s->throttled = s->steps = 0;
 }
 
 /* A request that was not seen to begin: its sender is not who runs now. */
@@ -153,13 +152,13 @@ static __always_inline void slot_begin_unknown(struct slot *s, struct request *r
 }
 
 /* Which view a request is counted in: its partition's when that is traced by name, else its disk's. */
-static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs)
+static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs, bool direct)
 {
 	u32 dev;
 
 	if (!qs->disk.n_parts)
 		return qs->disk.view;
-	dev = request_part_dev(rq);
+	dev = request_part_dev(rq, direct);
 	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
 		if (i >= qs->disk.n_parts)
 			break;
@@ -190,38 +189,36 @@ static __always_inline u32 request_class(u32 flags, u32 rq_flags)
 static __always_inline void note_issuer(struct slot *s)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
-	struct task_state *t;
-	u16 *f = follow_entry(tid);
+	struct task_state *t = followed(tid);
 
 	s->issuer = tid;
-	s->issuer_wake = s->issuer_on = 0;
-	if (!f || !(*f & FOLLOWED))
-		return;
-	t = state_of(*f);
-	if (t) {
-		s->issuer_wake = t->last_wake;
-		s->issuer_on = t->on;
-	}
+	s->issuer_wake = t ? t->last_wake : 0;
+	s->issuer_on = t ? t->on : 0;
 }
 
-static __always_inline void step_take(struct wire_step *step, struct slot *s, u64 begin, u64 done)
+/* The step of `s` that `by` (its own slot, or the FLUSH's that it waited for) has now behind it. */
+static __always_inline void step_take(struct slot *s, enum slot_steps which, struct slot *by, u64 begin, u64 done)
 {
+	struct wire_step *step = which == STEP_DATA ? &s->data : which == STEP_POST ? &s->post : &s->pre;
+
+	if (!by->issue)
+		return;
+	s->steps |= which;
 	/* never backwards, whatever the clocks of the CPUs: see fill_sleep() */
-	step->issue = s->issue < done ? s->issue : done;
+	step->issue = by->issue < done ? by->issue : done;
 	step->begin = begin < step->issue ? begin : step->issue;
 	step->done = done;
-	step->issuer = s->issuer;
-	step->issuer_wake = s->issuer_wake;
-	step->issuer_on = s->issuer_on;
-	step->in_flight = s->in_flight;
+	step->issuer = by->issuer;
+	step->issuer_wake = by->issuer_wake;
+	step->issuer_on = by->issuer_on;
+	step->in_flight = by->in_flight;
 }
 
 /* From now until the next completion on this CPU, who is woken here is woken by this request; rq NULL: by none. */
 static __always_inline void completion_note(void *ctx, struct request *rq, struct wire_queue *qs, struct slot *s,
-					    u32 key, u64 done, u16 class, u16 flags, u32 bytes)
+					    u32 key, u64 done, u16 class, u16 flags, u32 bytes, bool direct)
 {
-	u32 zero = 0;
-	struct completing *c = bpf_map_lookup_elem(&completions, &zero);
+	struct completing *c = completing_cpu();
 
 	if (!c)
 		return;
@@ -231,26 +228,28 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 		return;
 	c->slot = key;
 	c->pid = (u32)bpf_get_current_pid_tgid();
-	c->irq = in_interrupt(ctx);
+	c->irq = in_interrupt(ctx, &c->at);
 	c->sent = 0;
 	c->class = class;
 	c->flags = flags;
 	c->disk = qs->disk.dev;
 	c->bytes = bytes;
 	c->sender = s && s->rq == (u64)rq ? s->tid : 0;
+	c->dev = request_part_dev(rq, direct);
+	c->sector = GET(direct, rq, __sector);
 }
 
 /* Does blk-throttle's worker run here, which sends on what had been held? Workqueues keep their first 23 letters. */
 static __always_inline bool by_throttle(void)
 {
 	static const char name[8] = { 'k', 't', 'h', 'r', 'o', 't', 'l', 'd' };
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 	struct workqueue_struct *wq;
 	struct kthread *k;
 	struct worker *w;
 	char is[8] = {};
 
-	if (!(BPF_CORE_READ(task, flags) & PF_WQ_WORKER))
+	if (!(GET(TASK_BTF, task, flags) & PF_WQ_WORKER))
 		return false;
 	/* the worker behind a kthread: since e32cf5dfbe22 ("kthread: Generalize pf_io_worker", 5.17) in this place */
 	if (!bpf_core_field_exists(struct task_struct, worker_private))
@@ -338,7 +337,7 @@ static __always_inline int on_requeue(struct request *rq, bool direct)
 	s = slot_of(rq, qs, (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush, direct);
 	if (s && s->rq == (u64)rq)
 		slot_left_device(s, qs);
-	v = view_of(request_view(rq, qs));
+	v = view_of(request_view(rq, qs, direct));
 	if (v)
 		ADD(cfg.atomic, v->requeues, 1);
 	return 0;
@@ -354,7 +353,7 @@ static __always_inline int on_merge(struct request *rq, bool direct)
 		return 0;
 	if (s && s->rq == (u64)rq)
 		s->rq = 0;	/* it lives on inside another request and never completes */
-	v = view_of(request_view(rq, qs));
+	v = view_of(request_view(rq, qs, direct));
 	if (v)
 		ADD(cfg.atomic, v->merges, 1);
 	return 0;
@@ -387,13 +386,28 @@ static __always_inline void cell_count(struct wire_cell *c, u64 bytes)
 	ADD(cfg.atomic, c->bytes, bytes);
 }
 
-static __always_inline void cell_times(struct wire_cell *c, const struct times *t)
+/* Times of one request. A global function, so that the verifier looks at it once and not once for each way to it. */
+__noinline int cell_record(u32 view, u32 cell, u64 queue, u64 device)
 {
-	u64 from = t->insert ? t->insert : t->issue;
+	struct wire_cell *c = cell_of(view, cell);
+	u64 i = bucket_of(device);
 
-	hist_record(&c->queue, t->issue - from);
-	hist_record(&c->device, t->now - t->issue);
-	hist_record(&c->total, t->now - from);
+	if (!c)
+		return 0;
+	hist_add(&c->device, device, i);
+	if (queue) {
+		hist_record(&c->queue, queue);
+		hist_record(&c->total, queue + device);
+	} else {
+		hist_add(&c->queue, 0, 0);
+		hist_add(&c->total, device, i);
+	}
+	return 0;
+}
+
+static __always_inline void cell_times(u32 view, u32 cell, const struct times *t)
+{
+	cell_record(view, cell, t->insert ? t->issue - t->insert : 0, t->now - t->issue);
 }
 
 /* A FLUSH: `start_time_ns` is when the machinery started it (blk_rq_init in blk_kick_flush). */
@@ -414,7 +428,7 @@ static __always_inline void flush_cell(u32 view, const struct times *t, u64 star
 		return;
 	}
 	ft.insert = start && start <= t->issue ? start : t->issue;
-	cell_times(c, &ft);
+	cell_times(view, WIRE_FLUSH, &ft);
 }
 
 /*
@@ -460,10 +474,10 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 		if (s->rq != waiter)
 			slot_begin_unknown(s, w, qs);
 		if (fs)
-			step_take(role == ROLE_POST ? &s->post : &s->pre, fs, start, now);
+			step_take(s, role == ROLE_POST ? STEP_POST : STEP_PRE, fs, start, now);
 	}
 	view = qs->disk.view;
-	dev = qs->disk.n_parts ? request_part_dev(w) : 0;
+	dev = qs->disk.n_parts ? request_part_dev(w, false) : 0;
 	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
 		if (i < qs->disk.n_parts && qs->disk.part_dev[i] == dev) {
 			part = i + 1;
@@ -508,7 +522,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 		s->rq = 0;
 	}
 	if (cfg.ledger)
-		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0);
+		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0, direct);
 	for (u32 i = 0; i < FLUSH_MAX_WAITERS; i++) {
 		u32 visit;
 
@@ -573,9 +587,9 @@ static __always_inline void slot_end(struct slot *s, struct request *rq, struct 
 }
 
 static __always_inline void complete_data(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *t,
-					  u32 class, bool sequence, u32 bytes, int error)
+					  u32 class, bool sequence, u32 bytes, int error, bool direct)
 {
-	u32 view = request_view(rq, qs);
+	u32 view = request_view(rq, qs, direct);
 	struct wire_cell *c = cell_of(view, class);
 	struct wire_view *v = view_of(view);
 
@@ -583,7 +597,7 @@ static __always_inline void complete_data(struct request *rq, struct wire_queue 
 		return;
 	cell_count(c, bytes);
 	if (t->known)
-		cell_times(c, t);
+		cell_times(view, class, t);
 	else
 		ADD(cfg.atomic, v->unpaired, 1);
 	if (!s)
@@ -600,30 +614,31 @@ static __always_inline void complete_data(struct request *rq, struct wire_queue 
 }
 
 /* Part of a request is done (SCSI may complete in pieces): the bytes count now, the rest with the last piece. */
-static __always_inline void complete_piece(struct request *rq, struct wire_queue *qs, u32 class, u32 bytes)
+static __always_inline void complete_piece(struct request *rq, struct wire_queue *qs, u32 class, u32 bytes,
+					   bool direct)
 {
-	struct wire_cell *c = cell_of(request_view(rq, qs), class);
+	struct wire_cell *c = cell_of(request_view(rq, qs, direct), class);
 
 	if (c)
 		ADD(cfg.atomic, c->bytes, bytes);
 }
 
 static __always_inline void note_sequence(void *ctx, struct request *rq, struct wire_queue *qs, struct slot *s, u32 key,
-					  u64 now, u32 class)
+					  u64 now, u32 class, bool direct)
 {
-	bool data = s && s->rq == (u64)rq && s->data.issue;
+	bool data = s && s->rq == (u64)rq && s->steps & STEP_DATA;
 
 	if (!data)
 		flushed_below(&qs->disk, now);
 	completion_note(ctx, rq, qs, s, key, now, data ? class : WIRE_FLUSH,
-			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0);
+			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0, direct);
 }
 
 static __always_inline int on_complete(void *ctx, struct request *rq, int error, u32 bytes, bool direct)
 {
 	struct times t = { .now = bpf_ktime_get_ns() };
 	struct wire_queue *qs = queue_of(rq, direct);
-	u32 flags, rq_flags, left, class;
+	u32 flags, rq_flags, left, class, key;
 	struct wire_cell *c;
 	struct wire_view *v;
 	struct slot *s;
@@ -636,7 +651,8 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		return complete_flush(rq, qs, &t, direct);
 	rq_flags = GET(direct, rq, rq_flags);
 	left = GET(direct, rq, __data_len);
-	s = slot_of(rq, qs, false, direct);
+	key = slot_key(rq, qs, false, direct);
+	s = bpf_map_lookup_elem(&slots, &key);
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
 	if (!wanted(rq, s)) {
@@ -644,26 +660,25 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		return 0;
 	}
 	if (!left && !bytes && !sequence && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
-		c = cell_of(request_view(rq, qs), WIRE_CELL_SEQUENCE);
-		v = view_of(request_view(rq, qs));
+		c = cell_of(request_view(rq, qs, direct), WIRE_CELL_SEQUENCE);
+		v = view_of(request_view(rq, qs, direct));
 		if (cfg.ledger)
-			note_sequence(ctx, rq, qs, s, slot_key(rq, qs, false, direct), t.now, class);
+			note_sequence(ctx, rq, qs, s, key, t.now, class, direct);
 		if (c && v)
 			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
 		return 0;
 	}
 	if (bytes < left && !error) {
-		complete_piece(rq, qs, class, bytes);
+		complete_piece(rq, qs, class, bytes, direct);
 		return 0;
 	}
 	request_times(&t, rq, s, rq_flags, direct);
 	if (cfg.ledger) {
 		if (s && s->rq == (u64)rq)
-			step_take(&s->data, s, s->insert, t.now);
-		completion_note(ctx, sequence ? NULL : rq, qs, s, slot_key(rq, qs, false, direct), t.now,
-				class, 0, bytes);
+			step_take(s, STEP_DATA, s, s->insert, t.now);
+		completion_note(ctx, sequence ? NULL : rq, qs, s, key, t.now, class, 0, bytes, direct);
 	}
-	complete_data(rq, qs, s, &t, class, sequence, bytes, error);
+	complete_data(rq, qs, s, &t, class, sequence, bytes, error, direct);
 	slot_end(s, rq, qs, sequence, t.now, bytes);
 	return 0;
 }

@@ -51,15 +51,13 @@ static __always_inline bool steal_history(u32 *i, u64 now)
 	for (int n = 0; n < STEAL_LOOKS; n++) {
 		struct task_state *t;
 		struct history *h;
-		u16 *f;
 
 		*i = history_hand++ % HISTORIES;
 		h = bpf_map_lookup_elem(&histories, i);
-		f = h ? follow_entry(h->owner) : NULL;
-		t = f ? state_of(*f) : NULL;
+		t = h ? state_of(h->owner) : NULL;
 		if (!t || t->history != *i + 1 || now - t->mattered < STEAL_AFTER_NS)
 			continue;
-		*f &= ~FOLLOW_HELPER;
+		t->follow &= ~FOLLOW_HELPER;
 		t->history = t->announced = 0;
 		t->seq++;	/* a gap: what it does meanwhile is not known */
 		return true;
@@ -89,13 +87,12 @@ static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
 /* Global functions, as is the next, to keep the verifier's work small. */
 __noinline int learn(u32 tid)
 {
-	u16 *f = follow_entry(tid);
 	struct task_state *t;
 	u64 now;
 
-	if (!tid || !f || *f & FOLLOWED)
+	if (!tid || followed(tid))
 		return 0;
-	t = state_for(f, DROP_HELPERS_FULL);
+	t = state_for(tid, DROP_HELPERS_FULL);
 	if (!t)
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -105,13 +102,14 @@ __noinline int learn(u32 tid)
 	}
 	t->since = t->mattered = now;
 	t->seen_switches = 0;
-	*f |= FOLLOW_HELPER;
+	t->follow |= FOLLOW_HELPER;
 	return 0;
 }
 
 /* The steps that were noted in the request's slot, if the tag hasn't gone to another request meanwhile. */
-static __always_inline void request_steps(struct wire_request *r, struct completing *c, struct request *rq)
+static __always_inline void request_steps(struct wire_request *r, struct completing *c)
 {
+	struct request *rq = (struct request *)c->rq;
 	struct slot *s = bpf_map_lookup_elem(&slots, &c->slot);
 
 	r->alloc = r->tid = r->tgid = 0;
@@ -122,11 +120,11 @@ static __always_inline void request_steps(struct wire_request *r, struct complet
 		r->alloc = s->start;
 		r->tid = s->tid;
 		r->tgid = s->tgid;
-		if (s->pre.issue)
+		if (s->steps & STEP_PRE)
 			r->pre = s->pre;
-		if (s->data.issue)
+		if (s->steps & STEP_DATA)
 			r->data = s->data;
-		if (s->post.issue)
+		if (s->steps & STEP_POST)
 			r->post = s->post;
 		if (s->throttled)
 			r->flags |= REQUEST_THROTTLED;
@@ -141,20 +139,18 @@ static __always_inline void request_steps(struct wire_request *r, struct complet
 
 static __always_inline void build_request(struct wire_request *r, struct completing *c)
 {
-	struct request *rq = (struct request *)c->rq;
-
 	r->head.kind = WIRE_REQUEST;
 	r->head.size = sizeof(*r);
 	r->head.cpu = bpf_get_smp_processor_id();
 	r->rq = c->rq;
 	r->done = c->done;
 	r->disk = c->disk;
-	r->dev = request_part_dev(rq);
+	r->dev = c->dev;
 	r->class = c->class;
 	r->flags = c->flags;
-	r->sector = BPF_CORE_READ(rq, __sector);
+	r->sector = c->sector;
 	r->bytes = c->bytes;
-	request_steps(r, c, rq);
+	request_steps(r, c);
 }
 
 /* Who issued a request's steps or sent it holds the other ends of the gaps between them. */
@@ -171,9 +167,7 @@ static __always_inline void learn_from(const struct wire_request *r)
 
 static __always_inline struct history *history_by_tid(u32 tid, struct task_state **t)
 {
-	u16 *f = follow_entry(tid);
-
-	*t = f ? state_of(*f) : NULL;
+	*t = state_of(tid);
 	return *t ? history_of(*t) : NULL;
 }
 
@@ -246,22 +240,32 @@ static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, 
 	return s;
 }
 
+static __always_inline void send_request(struct completing *c)
+{
+	struct wire_request *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	c->sent = 1;
+	if (!r) {
+		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+		return;
+	}
+	build_request(r, c);
+	learn_from(r);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
 /*
  * The request that woke a caller is sent at once. One that woke a helper is kept beside the sleep that it ended: it
  * matters only if the helper wakes a followed task.
  */
-static __always_inline void take_request(struct completing *c, struct task_state *t, struct task_struct *task, u16 flags)
+static __always_inline void take_request(struct completing *c, struct task_state *t, struct task_struct *task)
 {
-	struct wire_request r = {};
 	struct history *h;
 
 	if (c->sent)
 		return;
-	if (flags & FOLLOW_CALLER) {
-		c->sent = 1;
-		build_request(&r, c);
-		send(&r, sizeof(r));
-		learn_from(&r);
+	if (t->follow & FOLLOW_CALLER) {
+		send_request(c);
 		return;
 	}
 	h = history_of(t);
@@ -272,7 +276,7 @@ static __always_inline void take_request(struct completing *c, struct task_state
 }
 
 /* The bio that ends here goes the way of the request, and with the sleep that it ends. */
-static __always_inline void take_bio(struct task_state *t, struct task_struct *task, u32 tid, u16 flags, bool irq, u32 pid)
+static __always_inline void take_bio(struct task_state *t, struct task_struct *task, u32 tid, bool irq, u32 pid)
 {
 	u32 zero = 0;
 	struct bio_end *e = bpf_map_lookup_elem(&bio_ends, &zero);
@@ -291,7 +295,7 @@ static __always_inline void take_bio(struct task_state *t, struct task_struct *t
 	b.seq = t->seq;
 	b.disk = e->disk;
 	b.class = e->class;
-	if (flags & FOLLOW_CALLER) {
+	if (t->follow & FOLLOW_CALLER) {
 		send(&b, sizeof(b));
 		return;
 	}
@@ -304,13 +308,10 @@ static __always_inline void take_bio(struct task_state *t, struct task_struct *t
 
 /* ---- off and on ---- */
 
-static __always_inline void on_off(struct task_struct *task, u16 entry, bool preempted, u64 now)
+static __always_inline void on_off(struct task_struct *task, struct task_state *t, bool preempted, u64 now)
 {
-	struct task_state *t = state_of(entry);
 	u32 state = task_state_of(task);
 
-	if (!t)
-		return;
 	t->off = now;
 	t->idle = !preempted && state & TASK_NOLOAD;
 	if (preempted || !state) {
@@ -398,15 +399,13 @@ static __always_inline void keep_sleep(struct task_struct *task, struct task_sta
 		fill_stack(s, t);
 }
 
-static __always_inline void on_on(struct task_struct *task, u32 tid, u16 entry, u64 now)
+static __always_inline void on_on(struct task_struct *task, u32 tid, struct task_state *t, u64 now)
 {
-	struct task_state *t = state_of(entry);
+	u8 follow = t->follow;
 
-	if (!t)
-		return;
-	if (entry & FOLLOW_CALLER)
+	if (follow & FOLLOW_CALLER)
 		send_sleep(t, tid, now);
-	if (entry & FOLLOW_HELPER) {
+	if (follow & FOLLOW_HELPER) {
 		count_missed(t, task);
 		if (!t->announced)
 			announce(t, tid, task);
@@ -421,18 +420,17 @@ SEC("?tp_btf/sched_switch")
 int switch_btf(u64 *ctx)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1], *next = (struct task_struct *)ctx[2];
-	u32 out = prev->pid, in = next->pid;
-	u16 *fo = follow_entry(out), *fi = follow_entry(in);
-	bool off = fo && *fo & FOLLOWED, on = fi && *fi & FOLLOWED;
+	u32 in = next->pid;
+	struct task_state *off = followed(prev->pid), *on = followed(in);
 	u64 now;
 
 	if (!off && !on)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (off)
-		on_off(prev, *fo, ctx[0], now);
+		on_off(prev, off, ctx[0], now);
 	if (on)
-		on_on(next, in, *fi, now);
+		on_on(next, in, on, now);
 	return 0;
 }
 
@@ -440,13 +438,10 @@ int switch_btf(u64 *ctx)
 
 #define STEP_MAX_NS 50000	/* from the end of a step until its machinery has sent for a worker */
 
-/* The completion that runs here and now, or NULL. */
-static __always_inline struct completing *completing_here(bool irq, u32 pid, u64 now)
+/* The completion that runs here and now, or NULL; c: this CPU's. */
+static __always_inline struct completing *completing_now(struct completing *c, bool irq, u32 pid, u64 now)
 {
-	u32 zero = 0;
-	struct completing *c = bpf_map_lookup_elem(&completions, &zero);
-
-	if (!c || !c->rq || c->irq != irq || c->pid != pid || now - c->done > COMPLETION_MAX_NS)
+	if (!c->rq || c->irq != irq || c->pid != pid || now - c->done > COMPLETION_MAX_NS)
 		return NULL;
 	return c;
 }
@@ -475,39 +470,34 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 {
 	struct task_struct *me = current_task();
 	u8 kind = kind_of(task->flags);
-	u16 *f = follow_entry(pid);
-	struct task_state *w;
+	struct task_state *w = followed(pid);
 
 	t->how = HOW_TASK;
 	t->waker = pid;
 	t->rq = t->done = 0;
 	t->waker_kind = kind_of(GET(TASK_BTF, me, flags));
-	if (!f || (t->waker_kind == TASK_USER && kind == TASK_KWORKER))
+	if (t->waker_kind == TASK_USER && kind == TASK_KWORKER)
 		return;
-	if (!(*f & FOLLOWED) || t->waker_kind == TASK_USER)
+	if (!w || t->waker_kind == TASK_USER)
 		take_stack(t, task);
-	w = *f & FOLLOWED ? state_of(*f) : NULL;
-	if (w && *f & FOLLOW_HELPER) {
+	if (w && w->follow & FOLLOW_HELPER) {
 		t->rq = w->seq;
 		t->done = 1;
 		w->mattered = t->wake;
 		send_history(pid, t->off);
 	}
-	if (*f & FOLLOWED)
+	if (w)
 		return;
 	learn(pid);
-	w = *f & FOLLOW_HELPER ? state_of(*f) : NULL;
+	w = followed(pid);
 	if (w && !w->announced)
 		announce(w, pid, me);
 }
 
 /* A step of a flush sequence ended here just now: its machinery sends for a worker to go on. */
-static __always_inline bool after_step(u64 now)
+static __always_inline bool after_step(const struct completing *c, u64 now)
 {
-	u32 zero = 0;
-	struct completing *c = bpf_map_lookup_elem(&completions, &zero);
-
-	return c && !c->rq && now - c->done < STEP_MAX_NS;
+	return !c->rq && now - c->done < STEP_MAX_NS;
 }
 
 /* An idle worker woken by an interrupt: who sends for it tells (blk-throttle's timer), not where it slept. */
@@ -519,15 +509,16 @@ static __always_inline void take_own_stack(struct task_state *t, void *ctx)
 }
 
 /* A worker that gets its work by the completion of a traced request is a helper from its first time on. */
-static __always_inline bool is_worker_of_request(void *ctx, struct task_struct *task, u32 tid, u16 *f)
+static __always_inline struct task_state *worker_of_request(void *ctx, struct completing *here, struct task_struct *task,
+							    u32 tid)
 {
 	struct task_state *t;
 
-	if (!(task->flags & PF_WQ_WORKER) ||
-	    !completing_here(in_interrupt(ctx), (u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns()))
-		return false;
+	if (!here->rq ||
+	    !completing_now(here, in_interrupt(ctx, &here->at_waking), (u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns()))
+		return NULL;
 	learn(tid);
-	t = state_of(*f);
+	t = followed(tid);
 	if (t)
 		t->idle = !!(task_state_of(task) & TASK_NOLOAD);
 	return t;
@@ -538,38 +529,39 @@ int waking_btf(u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	u32 tid = task->pid, pid;
-	u16 *f = follow_entry(tid);
-	struct completing *c;
-	struct task_state *t;
+	struct task_state *t = followed(tid);
+	struct completing *here, *c;
 	bool irq;
 
-	if (!f || (!(*f & FOLLOWED) && !is_worker_of_request(ctx, task, tid, f)))
+	if (!t && !(task->flags & PF_WQ_WORKER))
 		return 0;
-	t = state_of(*f);
-	if (!t)
+	here = completing_cpu();
+	if (here && !t)
+		t = worker_of_request(ctx, here, task, tid);
+	if (!here || !t)
 		return 0;
 	t->wake = bpf_ktime_get_ns();
 	t->stack_len = 0;
 	pid = (u32)bpf_get_current_pid_tgid();
-	irq = in_interrupt(ctx);
-	c = completing_here(irq, pid, t->wake);
+	irq = in_interrupt(ctx, &here->at_waking);
+	c = completing_now(here, irq, pid, t->wake);
 	if (c) {
 		t->how = HOW_REQUEST;
 		t->rq = c->rq;
 		t->done = c->done;
-		take_request(c, t, task, *f);
+		take_request(c, t, task);
 		if (c->sender != tid)
 			take_stack(t, task);
 	} else if (irq) {
 		t->how = HOW_IRQ;
-		if (t->idle && !after_step(t->wake))
+		if (t->idle && !after_step(here, t->wake))
 			take_own_stack(t, ctx);
 		else
 			take_stack(t, task);
 	} else {
 		woken_by_task(t, task, pid);
 	}
-	take_bio(t, task, tid, *f, irq, pid);
+	take_bio(t, task, tid, irq, pid);
 	return 0;
 }
 
@@ -578,18 +570,18 @@ SEC("?tp_btf/sched_process_exit")
 int forget_btf(u64 *ctx)
 {
 	u32 tid = ((struct task_struct *)ctx[0])->pid;
-	u16 *f = follow_entry(tid);
-	struct task_state *t = f ? state_of(*f) : NULL;
+	struct task_state *t = state_of(tid);
+	u16 *entry = follow_entry(tid);
 	u32 i;
 
-	if (!t)
+	if (!t || !entry)
 		return 0;
 	if (t->history) {
 		i = t->history - 1;
 		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
 	}
-	i = *f >> FOLLOW_SHIFT;
-	*f = 0;
+	i = *entry - 1;
+	*entry = 0;
 	bpf_map_push_elem(&free_tasks, &i, BPF_ANY);
 	return 0;
 }

@@ -12,27 +12,32 @@
 
 /*
  * A request while it is alive, found by hardware queue and tag: no allocation and no hash. `rq` tells a live slot
- * from a stale one. What stands below `issuer` is kept only when sync calls are traced.
+ * from a stale one. Sent on one CPU and completed on another, it travels between their caches: what every request needs
+ * fills one line of 64 bytes, what only flush sequences need stands behind.
  */
 struct slot {
 	u64 rq;
 	u64 insert, issue;
+	u64 start;		/* when it came into being; 0: not known */
 	u64 data_done;		/* the data step of its flush sequence completed: ready for the post-flush */
+	u32 tid, tgid;		/* who sent it; 0: not known */
+	u32 in_flight;		/* others in the device when it was issued */
+	u32 issuer;		/* kept, as all that stands below, only when sync calls are traced */
+	u32 bytes;		/* of a flush sequence's data step */
+	u8 issued;		/* 1 while it counts as in the device */
+	u8 mine;		/* 1: its sender passes the filter by task */
+	u8 throttled;		/* blk-throttle had held its bio */
+	u8 steps;		/* enum slot_steps: which of those below are its own */
+	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
 	u64 taken;		/* by the flush machinery: ready for the pre-flush; 0: not known */
 	/* of a FLUSH's slot: ends that let the next FLUSH begin; 0: not seen */
 	u64 flush_end;		/* of the last FLUSH */
 	u64 data_end;		/* of the last data of a flush sequence while no FLUSH was under way */
-	u32 tid, tgid;		/* who sent it; 0: not known */
-	u32 in_flight;		/* others in the device when it was issued */
-	u32 issued;		/* 1 while it counts as in the device */
-	u32 mine;		/* 1: its sender passes the filter by task */
-	u32 bytes;		/* of a flush sequence's data step */
-	u32 issuer;
-	u32 throttled;		/* blk-throttle had held its bio */
-	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
-	u64 start;		/* when it came into being */
-	struct wire_step pre, data, post;	/* steps of its flush sequence that are over */
-};
+	u64 pad[3];
+	struct wire_step data, pre, post;	/* steps of its flush sequence that are over */
+} __attribute__((aligned(64)));
+
+enum slot_steps { STEP_PRE = 1, STEP_DATA = 2, STEP_POST = 4 };
 
 /* The request whose completion is being handled on a CPU: who is woken now is woken by it. */
 struct completing {
@@ -44,7 +49,9 @@ struct completing {
 	u16 class, flags;	/* as in struct wire_request */
 	u32 disk, bytes;
 	u32 sender;		/* tid of who sent it */
-	u32 pad;
+	u32 dev;		/* as in struct wire_request */
+	u64 sector;
+	u64 at, at_waking;	/* scratch of in_interrupt() */
 };
 
 /* By wire_disk's key: the kernel dev_t of a whole disk. */
@@ -66,6 +73,7 @@ STATE struct {
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);		/* set before load: wire_disk.slot_base of the last disk + its slots */
+	__uint(map_flags, BPF_F_MMAPABLE);	/* for its alignment: the array begins with a page */
 	__type(key, u32);
 	__type(value, struct slot);
 } slots SEC(".maps");
@@ -114,6 +122,7 @@ struct bio_end {
 	u64 queued, done, flushed;	/* as in struct wire_bio */
 	u32 disk, class;
 	u32 pid, irq;
+	u64 at;			/* scratch of in_interrupt() */
 };
 
 STATE struct {
@@ -130,8 +139,15 @@ STATE struct {
 	__type(value, struct completing);
 } completions SEC(".maps");
 
+static __always_inline struct completing *completing_cpu(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&completions, &zero);
+}
+
 STATE const volatile struct bt_config cfg SEC(".rodata");
-STATE struct wire_run run SEC(".data");
+STATE struct wire_run run SEC(".data") __attribute__((aligned(64)));
 
 #define COMPLETION_MAX_NS 500000	/* what a completion may take before a wake-up is no longer put down to it */
 
@@ -174,10 +190,9 @@ static __always_inline struct wire_view *view_of(u32 view)
  */
 u64 bucket_of(u64 value);
 
-static __always_inline void hist_record(struct wire_hist *h, u64 value)
+static __always_inline void hist_add(struct wire_hist *h, u64 value, u64 i)
 {
 	u32 g = run.generation & 1;
-	u64 i = bucket_of(value);
 
 	if (i >= HIST_BUCKETS)
 		return;
@@ -187,6 +202,11 @@ static __always_inline void hist_record(struct wire_hist *h, u64 value)
 		h->max[g] = value;
 	if (~value > h->min[g])
 		h->min[g] = ~value;
+}
+
+static __always_inline void hist_record(struct wire_hist *h, u64 value)
+{
+	hist_add(h, value, bucket_of(value));
 }
 
 /* A FLUSH has ended in this disk: somebody on top of it may have waited for that. */

@@ -22,12 +22,12 @@
 /* 32-bit programs number their system calls in another way: theirs are not told apart, and so not taken for ours. */
 static __always_inline bool is_32bit_call(void)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 
 #if defined(__TARGET_ARCH_x86)
-	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+	return GET(TASK_BTF, task, thread_info.status) & TS_COMPAT;
 #else
-	return BPF_CORE_READ(task, thread_info.flags) & TIF_32BIT;
+	return GET(TASK_BTF, task, thread_info.flags) & TIF_32BIT;
 #endif
 }
 
@@ -137,10 +137,10 @@ static __always_inline bool call_file(struct task_struct *task, struct pt_regs *
 }
 
 /* `file` may be NULL. */
-static __always_inline void call_follow(u16 *f, struct file *file, u32 call, u32 tgid)
+static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u32 tgid)
 {
 	struct task_struct *task = current_task();
-	struct task_state *t = state_for(f, DROP_CALLERS_FULL);
+	struct task_state *t = state_for(tid, DROP_CALLERS_FULL);
 
 	if (!t)
 		return;
@@ -156,7 +156,7 @@ static __always_inline void call_follow(u16 *f, struct file *file, u32 call, u32
 	t->enter = bpf_ktime_get_ns();
 	t->on = t->enter;
 	t->wake = 0;
-	*f |= FOLLOW_CALLER;
+	t->follow |= FOLLOW_CALLER;
 }
 
 static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
@@ -164,15 +164,12 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
 	struct file *file;
-	u16 *f;
 
 	if (!wanted_process(tgid))
 		return;
 	if (!call_file(current_task(), regs, call, nr, &file) || is_32bit_call())
 		return;
-	f = follow_entry(tid);
-	if (f)
-		call_follow(f, file, call, tgid);
+	call_follow(tid, file, call, tgid);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -190,58 +187,63 @@ int sys_enter_btf(u64 *ctx)
 	return 0;
 }
 
-static __always_inline void call_end(u16 *f, u32 tid, int ret)
+static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 {
-	struct task_state *t = state_of(*f);
-	struct task_struct *task = current_task();
-	struct wire_sync s = {};
+	struct task_struct *task = current_task(), *leader = GET(TASK_BTF, task, group_leader);
+	struct wire_sync *s;
+	u64 now;
 
-	*f &= ~FOLLOW_CALLER;
-	if (!t)
-		return;
-	s.exit = bpf_ktime_get_ns();
-	s.head.kind = WIRE_SYNC;
-	s.head.size = sizeof(s);
-	s.enter = t->enter;
-	s.ino = t->ino;
-	s.dev = t->dev;
-	s.generation = t->generation;
-	s.tid = tid;
-	s.tgid = t->tgid;
-	s.worker = t->worker;
-	s.ret = ret;
-	s.call = t->call;
-	s.sleeps = t->seq - t->first_seq;
-	s.switches_all = switches_of(task);
-	s.switches = s.switches_all - t->switches;
-	s.waited_enter = t->waited;
-	s.waited_exit = waited_of(task);
-	BPF_CORE_READ_STR_INTO(&s.comm, task, group_leader, comm);
+	t->follow &= ~FOLLOW_CALLER;
+	now = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&run.calls, 1);
-	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))
+	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
+	if (!s) {
 		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+		return;
+	}
+	s->head.kind = WIRE_SYNC;
+	s->head.size = sizeof(*s);
+	s->head.cpu = 0;
+	s->enter = t->enter;
+	s->exit = now;
+	s->ino = t->ino;
+	s->dev = t->dev;
+	s->generation = t->generation;
+	s->tid = tid;
+	s->tgid = t->tgid;
+	s->worker = t->worker;
+	s->ret = ret;
+	s->call = t->call;
+	s->sleeps = t->seq - t->first_seq;
+	s->switches_all = switches_of(task);
+	s->switches = s->switches_all - t->switches;
+	s->waited_enter = t->waited;
+	s->waited_exit = waited_of(task);
+	__builtin_memset(s->comm, 0, sizeof(s->comm));
+	bpf_core_read_str(s->comm, sizeof(s->comm), &leader->comm);
+	bpf_ringbuf_submit(s, wake_flag());
 }
 
 SEC("?tp_btf/sys_exit")
 int sys_exit_btf(u64 *ctx)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
-	u16 *f = follow_entry(tid);
+	struct task_state *t = followed(tid);
 
-	if (f && *f & FOLLOW_CALLER)
-		call_end(f, tid, (int)ctx[1]);
+	if (t && t->follow & FOLLOW_CALLER)
+		call_end(t, tid, (int)ctx[1]);
 	return 0;
 }
 
 /* ---- sync calls that no system call tells of: nfsd's, loop's, those of overlayfs when it copies a file up ---- */
 
 /* Is it within a call that is counted already? One of the kernel's own begins anew: it is nested, or its end was missed. */
-static __always_inline bool within_call(u16 *f, struct file *file)
+static __always_inline bool within_call(u32 tid, struct file *file)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	struct task_state *t = *f & FOLLOW_CALLER ? state_of(*f) : NULL;
+	struct task_struct *task = current_task();
+	struct task_state *t = followed(tid);
 
-	if (t)
+	if (t && t->follow & FOLLOW_CALLER)
 		return t->call != CALL_KERNEL_FSYNC;
 	return BPF_CORE_READ(task, flags) & PF_IO_WORKER || aio_waits((u64)file);
 }
@@ -249,21 +251,19 @@ static __always_inline bool within_call(u16 *f, struct file *file)
 static __always_inline int kernel_begin(struct file *file)
 {
 	u64 id = bpf_get_current_pid_tgid();
-	u16 *f = follow_entry((u32)id);
 
-	if (f && wanted_process(id >> 32) && !within_call(f, file))
-		call_follow(f, file, CALL_KERNEL_FSYNC, id >> 32);
+	if (wanted_process(id >> 32) && !within_call((u32)id, file))
+		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32);
 	return 0;
 }
 
 static __always_inline int kernel_end(int ret)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
-	u16 *f = follow_entry(tid);
-	struct task_state *t = f && *f & FOLLOW_CALLER ? state_of(*f) : NULL;
+	struct task_state *t = followed(tid);
 
-	if (t && t->call == CALL_KERNEL_FSYNC)
-		call_end(f, tid, ret);
+	if (t && t->follow & FOLLOW_CALLER && t->call == CALL_KERNEL_FSYNC)
+		call_end(t, tid, ret);
 	return 0;
 }
 

@@ -85,14 +85,14 @@ struct wire_run {
 	 * the end of an interval, reads the entry that is no longer written, and clears it before its next turn.
 	 */
 	__bt_u32 generation;
-	__bt_u32 pad;
+	__bt_u32 pad[15];		/* read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads;	/* of the wrapped command */
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */
 	__bt_u64 drops[4];		/* by enum wire_drop */
 	__bt_u64 calls;			/* sync calls ended, with or without a record */
 };
-WIRE_ASSERT_SIZE(struct wire_run, 80);
+WIRE_ASSERT_SIZE(struct wire_run, 136);
 
 /* ---- what is traced: filled by user space ---- */
 
@@ -121,10 +121,13 @@ enum wire_queue_state { QUEUE_NEW = 0, QUEUE_TRACED = 1, QUEUE_IGNORED = 2 };
 struct wire_queue {
 	__bt_u64 q;		/* the request_queue itself: an id can come back as another disk's */
 	__bt_u32 state;		/* enum wire_queue_state */
-	int in_flight;		/* requests issued and not completed, FLUSHes left out */
+	__bt_u32 pad;
 	struct wire_disk disk;
+	__bt_u64 pad2;
+	int in_flight;		/* requests issued and not completed, FLUSHes left out; in a cache line of its own */
+	__bt_u32 pad3[15];
 };
-WIRE_ASSERT_SIZE(struct wire_queue, 32 + 4 * (6 + 2 * WIRE_MAX_PARTS));
+WIRE_ASSERT_SIZE(struct wire_queue, 192);
 
 /* Kernel dev_t: major in the upper 12 bits, minor in the lower 20 (linux/kdev_t.h). */
 #define WIRE_DEV(major, minor) (((__bt_u32)(major) << 20) | (__bt_u32)(minor))

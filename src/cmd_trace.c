@@ -140,7 +140,6 @@ struct trace {
 	char *note;
 	int signals, tick;		/* file descriptors */
 	uint64_t ticks;			/* since the last look around */
-	bool spare;			/* there may be work for spare time */
 	sigset_t blocked;
 	bool in_place;			/* a progress line stands on the terminal */
 	bool stopping;			/* a first signal came */
@@ -505,7 +504,6 @@ static void on_tick(struct trace *t)
 	if (read(t->tick, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
 	session_tick(t->s);
-	t->spare = true;
 	t->ticks += ticks;
 	if (t->ticks < TICKS_PER_LOOK)
 		return;
@@ -525,8 +523,6 @@ static int wait_ms(const struct trace *t)
 		until = t->start_ns + t->duration_ns;
 	if (t->interval_ns && t->next_interval_ns < until)
 		until = t->next_interval_ns;
-	if (t->spare)
-		return 0;
 	if (until == UINT64_MAX)
 		return -1;
 	return until <= now ? 0 : (int)((until - now + 999999) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
@@ -570,8 +566,6 @@ static int loop(struct trace *t, struct err *e)
 			session_drain(t->s);
 		if (p[5].revents)
 			on_keys(t);
-		if (t->spare)
-			t->spare = session_spare(t->s);
 		/* the last one is reported behind the loop */
 		if (t->interval_ns && clock_ns() >= t->next_interval_ns && !finished(t)) {
 			/* none is made up for those that we slept through */

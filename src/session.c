@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,6 @@
 #include "frame.h"
 #include "log.h"
 #include "mem.h"
-#include "spare.h"
 
 #define COUNTERS_BUDGET	(64ul << 20)	/* bytes of counters, before CPUs have to share them */
 #define SPARE_DISKS	8		/* room for disks that appear while every disk is traced */
@@ -240,10 +240,8 @@ static void read_places(struct session *s)
 	free(traced);
 }
 
-/* As late as the first facts are wanted: reading kallsyms takes a CPU for 50 ms, which the traced work may want. */
 static void start_analysis(struct session *s)
 {
-	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
 	s->sync = new_analysis(s, s->opts.detail);
 	if (s->opts.stream)
 		s->sync_step = new_analysis(s, false);
@@ -264,9 +262,6 @@ void session_drain(struct session *s)
 		ring_drain(s->ring);
 }
 
-#define SPARE_RECORDS	512		/* a third of a millisecond */
-#define SPARE_AFTER_NS	1000000000u	/* shorter runs are explained when they are over */
-
 void session_tick(struct session *s)
 {
 	uint64_t time = now_ns() - s->start_ns;
@@ -277,19 +272,6 @@ void session_tick(struct session *s)
 	/* what is recorded is to survive a crash */
 	if (s->opts.recording)
 		session_drain(s);
-	else if (!s->sync && time > SPARE_AFTER_NS)
-		start_analysis(s);
-}
-
-bool session_spare(struct session *s)
-{
-	bool more;
-
-	if (!s->ring || !s->sync || !spare_begin())
-		return false;
-	more = ring_drain_some(s->ring, SPARE_RECORDS);
-	spare_end();
-	return more;
 }
 
 /* ---- open and start ---- */
@@ -347,6 +329,28 @@ static int open_probes(struct session *s, struct err *e)
 	return 0;
 }
 
+static void *read_symbols(void *ctx)
+{
+	struct session *s = ctx;
+
+	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
+	return NULL;
+}
+
+/* Reading kallsyms takes a CPU for 50 ms: while the verifier has another one, not later beside the traced work. */
+static int open_probes_and_symbols(struct session *s, struct err *e)
+{
+	pthread_t reader;
+	bool beside = s->opts.want.ledger && !pthread_create(&reader, NULL, read_symbols, s);
+	int err = open_probes(s, e);
+
+	if (beside)
+		pthread_join(reader, NULL);
+	else if (s->opts.want.ledger)
+		read_symbols(s);
+	return err;
+}
+
 int session_open(struct session_opts *opts, struct session **out, struct err *e)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
@@ -357,7 +361,7 @@ int session_open(struct session_opts *opts, struct session **out, struct err *e)
 	for (size_t i = 0; i < s->opts.targets.n && !err; i++)
 		err = add_tracked(s, &s->opts.targets.t[i], e);
 	if (!err)
-		err = open_probes(s, e);
+		err = open_probes_and_symbols(s, e);
 	if (!err && probes_maps(s->probes)->ring_fd >= 0 && probes_have_ledger(s->probes))
 		err = ring_open(probes_maps(s->probes)->ring_fd, feed, s, &s->ring, e);
 	if (err) {

@@ -49,9 +49,6 @@ void session_drain(struct session *s);
 /* To be called ten times a second. */
 void session_tick(struct session *s);
 
-/* Explains some facts in CPU time that nobody else wants; whether there may be more. The rest can wait for session_drain(). */
-bool session_spare(struct session *s);
-
 /* Writes out what is recorded so far: it survives the end of this process. */
 void session_save(struct session *s);
 

@@ -12,7 +12,6 @@ struct ring {
 	struct ring_buffer *rb;
 	ring_fn *each;
 	void *ctx;
-	unsigned int left;	/* records until take() says stop; 0: never */
 };
 
 static int take(void *ctx, void *data, size_t size)
@@ -22,7 +21,7 @@ static int take(void *ctx, void *data, size_t size)
 
 	if (size >= sizeof(*head) && head->size <= size)
 		r->each(r->ctx, head);
-	return r->left && !--r->left ? -ECANCELED : 0;
+	return 0;
 }
 
 int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct err *e)
@@ -48,16 +47,6 @@ int ring_fd(const struct ring *r)
 void ring_drain(struct ring *r)
 {
 	ring_buffer__consume(r->rb);
-}
-
-bool ring_drain_some(struct ring *r, unsigned int n)
-{
-	int err;
-
-	r->left = n;
-	err = ring_buffer__consume(r->rb);
-	r->left = 0;
-	return err == -ECANCELED;
 }
 
 void ring_close(struct ring *r)

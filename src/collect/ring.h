@@ -3,7 +3,6 @@
 #ifndef BT_RING_H
 #define BT_RING_H
 
-#include <stdbool.h>
 
 #include "err.h"
 #include "wire.h"
@@ -20,9 +19,6 @@ int ring_fd(const struct ring *r);
 
 /* Hands over everything that is there now. */
 void ring_drain(struct ring *r);
-
-/* Hands over at most n records; whether more may be there. */
-bool ring_drain_some(struct ring *r, unsigned int n);
 
 void ring_close(struct ring *r);	/* NULL is fine */
 
