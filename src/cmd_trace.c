@@ -7,11 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +21,7 @@
 #include "num.h"
 #include "output.h"
 #include "session.h"
+#include "trial.h"
 
 enum {
 	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_RECORDING, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
@@ -118,8 +115,6 @@ const struct command_def record_def = {
 	.words = "DISK",
 };
 
-#define TICK_NS		100000000	/* facts are fetched this often, or earlier when many wait */
-#define TICKS_PER_LOOK	10
 #define LIVE_INTERVAL_NS 1000000000u
 #define RUN_COST	300	/* reporting the run so far takes at most this part of a core */
 
@@ -219,23 +214,13 @@ static void clear_progress(struct trace *t)
 	t->in_place = false;
 }
 
-/* The command is the only child. */
-static uint64_t command_user_ns(void)
-{
-	struct rusage u;
-
-	if (getrusage(RUSAGE_CHILDREN, &u))
-		return 0;
-	return (uint64_t)u.ru_utime.tv_sec * 1000000000 + (uint64_t)u.ru_utime.tv_usec * 1000;
-}
-
 static struct session_facts run_facts(const struct trace *t)
 {
 	return (struct session_facts){
 		.command = t->argv,
 		.have_exit_status = t->have_status,
 		.exit_status = t->status,
-		.user_ns = t->have_status ? command_user_ns() : 0,
+		.user_ns = t->cmd.user_ns,
 		.filter = t->filter.text,
 		.note = t->note,
 		.same_facts = t->same_facts,
@@ -407,10 +392,6 @@ static int resolve_targets(struct trace *t, char **words, struct err *e)
 
 static int open_signals(struct trace *t, struct err *e)
 {
-	struct itimerspec every = {
-		.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS,
-	};
-
 	sigemptyset(&t->blocked);
 	sigaddset(&t->blocked, SIGINT);
 	sigaddset(&t->blocked, SIGTERM);
@@ -420,15 +401,12 @@ static int open_signals(struct trace *t, struct err *e)
 		sigaddset(&t->blocked, SIGTSTP);
 		sigaddset(&t->blocked, SIGCONT);
 	}
-	t->signals = signalfd(-1, &t->blocked, SFD_CLOEXEC);
-	t->tick = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	if (t->signals < 0 || t->tick < 0 || timerfd_settime(t->tick, 0, &every, NULL))
-		return err_set(e, errno, EXIT_FAILED, "cannot set up signals: %s", strerror(errno));
-	return 0;
+	return trial_wakeups(&t->blocked, &t->signals, &t->tick, e);
 }
 
 static int start(struct trace *t, struct err *e)
 {
+	struct trial_start how = { t->argv, { .held = t->live ? live_held_fd(t->live) : 0 }, t->as_root, &t->blocked };
 	struct probe_want *want = &t->session.want;
 	int err;
 
@@ -441,21 +419,8 @@ static int start(struct trace *t, struct err *e)
 	t->session.detail = outputs_want_detail(&t->out);
 	t->session.command = t->argv;
 	err = session_open(&t->session, &t->s, e);
-	if (!err && t->argv)
-		err = command_fork_held(&t->cmd, t->argv, t->as_root, t->live ? live_held_fd(t->live) : -1, e);
-	if (err)
-		return err;
-	/* only now: the command keeps the signals as our caller had them */
-	sigprocmask(SIG_BLOCK, &t->blocked, NULL);
-	/* a full disk or a closed pipe is an error to be told, not the end */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	if (t->argv)
-		err = session_follow(t->s, t->cmd.pid, e);
 	if (!err)
-		err = session_start(t->s, e);
-	if (!err && t->argv)
-		err = command_release(&t->cmd, e);
+		err = trial_start(t->s, &t->cmd, &how, e);
 	t->start_ns = clock_ns();
 	t->next_interval_ns = t->start_ns + t->interval_ns;
 	return err;
@@ -499,16 +464,8 @@ static void on_keys(struct trace *t)
 
 static void on_tick(struct trace *t)
 {
-	uint64_t ticks;
-
-	if (read(t->tick, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
+	if (!trial_tick(t->tick, t->s, &t->ticks))
 		return;
-	session_tick(t->s);
-	t->ticks += ticks;
-	if (t->ticks < TICKS_PER_LOOK)
-		return;
-	t->ticks = 0;
-	session_look_around(t->s);
 	session_save(t->s);
 	if (t->live)
 		live_trim(t->live);

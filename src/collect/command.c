@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,7 +23,7 @@
 #include "mem.h"
 
 /* What went wrong in the child, as it crosses the pipe. */
-enum step { STEP_IDENTITY, STEP_REGAIN, STEP_EXEC, STEP_INTERPRETER, STEP_HOLD };
+enum step { STEP_IDENTITY, STEP_REGAIN, STEP_EXEC, STEP_INTERPRETER, STEP_FILES };
 
 struct failure {
 	int32_t step;
@@ -285,13 +286,24 @@ static void run(char *const argv[], struct failure *f)
 	}
 }
 
+/* In the child. 0, or a failure that is told. */
+static int take_files(const struct command_io *io, struct failure *f)
+{
+	const int instead[] = { io->in, io->out, io->err };
+
+	f->step = STEP_FILES;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (instead[fd] && dup2(instead[fd], fd) < 0)
+			return f->code = errno;
+	return 0;
+}
+
 /* In the child: off the terminal, on which a screen is drawn. 0, or a failure that is told. */
 static int leave_terminal(int held, struct failure *f)
 {
 	int nothing;
 
-	f->step = STEP_HOLD;
-	if (held < 0)
+	if (!held)
 		return 0;
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
 		if (isatty(fd) && dup2(held, fd) < 0)
@@ -310,7 +322,7 @@ static int leave_terminal(int held, struct failure *f)
 struct plan {
 	struct identity id;
 	char *const *argv;
-	int held;	/* instead of the terminal; -1: the terminal */
+	struct command_io io;
 };
 
 static void child(int gate, int report, const struct plan *plan) __attribute__((noreturn));
@@ -328,7 +340,7 @@ static void child(int gate, int report, const struct plan *plan)
 	/* the end of file: our parent gave up or is gone, and there is nobody to tell */
 	if (n != 1)
 		_exit(EXIT_FAILED);
-	if (!leave_terminal(plan->held, &f) && !identity_take(&plan->id, &f))
+	if (!take_files(&plan->io, &f) && !leave_terminal(plan->io.held, &f) && !identity_take(&plan->id, &f))
 		run(plan->argv, &f);
 	n = write(report, &f, sizeof(f));
 	_exit(f.code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
@@ -381,12 +393,12 @@ static pid_t fork_quietly(int gate[2], int report[2], const struct plan *plan)
 
 int command_fork(struct command *c, char *const argv[], bool as_root, struct err *e)
 {
-	return command_fork_held(c, argv, as_root, -1, e);
+	return command_fork_io(c, argv, as_root, &(struct command_io){ 0 }, e);
 }
 
-int command_fork_held(struct command *c, char *const argv[], bool as_root, int held, struct err *e)
+int command_fork_io(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e)
 {
-	struct plan plan = { .argv = argv, .held = held };
+	struct plan plan = { .argv = argv, .io = *io };
 	int gate[2], report[2], ret;
 	pid_t pid;
 
@@ -420,12 +432,12 @@ out:
 	return ret;
 }
 
-static int reap(pid_t pid, int *status)
+static int reap(pid_t pid, int *status, struct rusage *used)
 {
 	pid_t got;
 
 	do {
-		got = waitpid(pid, status, 0);
+		got = wait4(pid, status, 0, used);
 	} while (got < 0 && errno == EINTR);
 	return got < 0 ? -errno : 0;
 }
@@ -440,8 +452,8 @@ static int failure_text(const struct failure *f, const char *name, struct err *e
 	case STEP_REGAIN:
 		return err_set(e, f->code, EXIT_CANNOT_RUN,
 			       "will not run '%s': it could take root's rights back", name);
-	case STEP_HOLD:
-		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s' beside a live screen: %s", name,
+	case STEP_FILES:
+		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': its input or output: %s", name,
 			       strerror(f->code));
 	case STEP_INTERPRETER:
 		return err_set(e, f->code, EXIT_CANNOT_RUN,
@@ -470,7 +482,7 @@ int command_release(struct command *c, struct err *e)
 	close_fd(&c->failed);
 	if (n != (ssize_t)sizeof(f))
 		return 0;
-	reap(c->pid, &status);
+	reap(c->pid, &status, NULL);
 	close_fd(&c->pidfd);
 	c->pid = 0;
 	return failure_text(&f, c->name, e);
@@ -478,11 +490,13 @@ int command_release(struct command *c, struct err *e)
 
 int command_wait(struct command *c, int *status)
 {
+	struct rusage used;
 	int raw, ret;
 
-	ret = reap(c->pid, &raw);
+	ret = reap(c->pid, &raw, &used);
 	if (ret)
 		return ret;
+	c->user_ns = (uint64_t)used.ru_utime.tv_sec * 1000000000 + (uint64_t)used.ru_utime.tv_usec * 1000;
 	*status = WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
 	close_fd(&c->pidfd);
 	c->pid = 0;
@@ -498,7 +512,7 @@ void command_abandon(struct command *c)
 	if (c->go >= 0) {
 		close_fd(&c->go);
 		kill(c->pid, SIGKILL);
-		reap(c->pid, &status);
+		reap(c->pid, &status, NULL);
 	}
 	close_fd(&c->failed);
 	close_fd(&c->pidfd);

@@ -7,6 +7,7 @@
 #define BT_COMMAND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -17,6 +18,7 @@ struct command {
 	int go;			/* write end of the start gate; -1: released */
 	int failed;		/* read end: the child's errno when exec failed; -1: read */
 	const char *name;	/* argv[0], borrowed: for messages */
+	uint64_t user_ns;	/* CPU time in user space, its waited-for children's included; once it has ended */
 };
 
 /*
@@ -30,11 +32,13 @@ struct command {
  */
 int command_fork(struct command *c, char *const argv[], bool as_root, struct err *e);
 
-/*
- * The same, for a command beside which a screen is drawn: those of its standard output and error that are our terminal
- * become `held`, and a standard input that is a terminal becomes empty.
- */
-int command_fork_held(struct command *c, char *const argv[], bool as_root, int held, struct err *e);
+/* What the command has instead of our standard files; 0: ours. Borrowed until the command runs. */
+struct command_io {
+	int in, out, err;
+	int held;	/* beside a screen: instead of an output that is our terminal; an input that is one becomes empty */
+};
+
+int command_fork_io(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e);
 
 /*
  * Opens the gate and waits for the exec. Fails with status 126 or 127 when the command cannot be

@@ -159,6 +159,43 @@ static void test_ends(void)
 	says("printf '%s|' \"$0\" a 'b c'", "sh|a|b c|", "arguments arrive as they are");
 }
 
+static void text_is(const char *name, const char *want)
+{
+	char text[100] = "";
+	FILE *f = fopen(name, "r");
+
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	is_str(text, want, name);
+	drop(name);
+}
+
+static void test_files(void)
+{
+	char *const argv[] = { "sh", "-c", "cat; echo said; echo wrong >&2; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done", NULL };
+	struct command_io io = {
+		.in = open("in", O_RDWR | O_CREAT | O_CLOEXEC, 0600), .out = open("o", O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
+		.err = open("e", O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
+	};
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+
+	ok(pwrite(io.in, "given\n", 6, 0) == 6, "an input is prepared");
+	ok(!command_fork_io(&c, argv, false, &io, &e) && !command_release(&c, &e) && !command_wait(&c, &status),
+	   "a command runs with files of its own");
+	is_int(status, 0, "and ends well");
+	ok(c.user_ns > 0, "its CPU time is known");
+	text_is("o", "given\nsaid\n");
+	text_is("e", "wrong\n");
+	drop("in");
+	close(io.in);
+	close(io.out);
+	close(io.err);
+}
+
 /* Expects that `file` cannot be run. */
 static void fails(const char *file, int code, enum exit_status want, const char *text,
 		  const char *name)
@@ -570,6 +607,7 @@ int main(int argc, char *argv[])
 	}
 	test_gate();
 	test_ends();
+	test_files();
 	test_failures();
 	test_no_command();
 	test_abandon();
