@@ -11,6 +11,7 @@ static const struct command_row rows[] = {
 	{ &report_def, cmd_report },
 	{ &diff_def, cmd_diff },
 	{ &doctor_def, cmd_doctor },
+	{ &experiment_def, cmd_experiment },
 	{ &probes_def, cmd_probes },
 };
 

@@ -218,6 +218,8 @@ int trial_run(struct trial_opts *o, struct trial *t, struct err *e)
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGHUP);
+	if (o->signals)
+		blocked = *o->signals;
 	sigprocmask(SIG_BLOCK, NULL, &before);
 	err = run(&r, &blocked, e);
 	command_abandon(&r.cmd);

@@ -26,6 +26,7 @@ struct trial_opts {
 	struct command_io io;		/* of the command; zeroed: our own */
 	bool as_root;			/* see command.h: by default the caller's rights */
 	uint64_t duration_ns;		/* without a command: for so long */
+	const sigset_t *signals;	/* that ask for the end; NULL: SIGINT, SIGTERM, SIGHUP */
 	const struct probe_want *want;	/* rungs, BTF; NULL: the defaults */
 	void (*tick)(void *ctx);	/* about ten times a second, for signs of life; NULL: none */
 	void *ctx;
@@ -36,11 +37,11 @@ struct trial {
 	bool have_status;		/* false: no command, or a second signal let go of it */
 	int status;			/* 128+N when signal N ended it */
 	uint64_t wall_ns;		/* the command, from its release to its end; without one, the run */
-	int signal;			/* asked for the end: SIGINT, SIGTERM, SIGHUP; 0: none */
+	int signal;			/* asked for the end; 0: none */
 };
 
 /*
- * Traces, runs, reports. The signals named above are passed on to the command, whose end is then waited for; a second one ends
+ * Traces, runs, reports. The signals are passed on to the command, whose end is then waited for; a second one ends
  * the wait. That is no failure: t->signal tells. Signals that the caller has blocked stay blocked. On failure (the command
  * cannot be run, the probes cannot be had) *t is empty.
  */

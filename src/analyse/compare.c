@@ -77,17 +77,17 @@ double compare_student(double freedom)
 	return (low + high) / 2;
 }
 
-struct comparison_interval compare_means(const struct hist *a, const struct hist *b)
+struct comparison_interval compare_samples(const struct compare_sample *a, const struct compare_sample *b)
 {
-	struct comparison_interval r = { .difference = exact_mean(b) - exact_mean(a) };
-	double na = (double)a->count, nb = (double)b->count, va, vb, half = 0;
+	struct comparison_interval r = { .difference = b->mean - a->mean };
+	double va, vb, half = 0;
 
-	if (a->count < 2 || b->count < 2)
+	if (a->n < 2 || b->n < 2)
 		return r;
-	va = compare_variance(a) / na;
-	vb = compare_variance(b) / nb;
+	va = a->variance / a->n;
+	vb = b->variance / b->n;
 	if (va + vb > 0) {
-		r.freedom = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
+		r.freedom = (va + vb) * (va + vb) / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
 		half = compare_student(r.freedom) * sqrt(va + vb);
 	}
 	r.have = true;
@@ -95,6 +95,14 @@ struct comparison_interval compare_means(const struct hist *a, const struct hist
 	r.high = r.difference + half;
 	r.told = r.low > 0 || r.high < 0;
 	return r;
+}
+
+struct comparison_interval compare_means(const struct hist *a, const struct hist *b)
+{
+	struct compare_sample sa = { (double)a->count, exact_mean(a), compare_variance(a) };
+	struct compare_sample sb = { (double)b->count, exact_mean(b), compare_variance(b) };
+
+	return compare_samples(&sa, &sb);
 }
 
 /* ---- the ledger ---- */

@@ -31,4 +31,11 @@ double compare_variance(const struct hist *h);	/* of a sample: by n - 1; 0 for l
 double compare_student(double freedom);		/* the 0.975 quantile of Student's t; freedom at least 1 */
 struct comparison_interval compare_means(const struct hist *a, const struct hist *b);
 
+struct compare_sample {
+	double n, mean, variance;	/* of a sample: by n - 1 */
+};
+
+/* The same of samples whose figures are known. */
+struct comparison_interval compare_samples(const struct compare_sample *a, const struct compare_sample *b);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mountinfo.h - private to src/collect and its tests: the mounts of this process, as /proc/self/mountinfo has them.
+ * mountinfo.h - private to src/collect, src/experiment and their tests: the mounts of this process, as /proc/self/mountinfo has them.
  *
  * Texts are the kernel's own, without its octal escapes; they belong to the table.
  */

@@ -192,6 +192,7 @@ static void origin_of(const struct mount_entry *m, struct mount_origin *out)
 {
 	*out = (struct mount_origin){
 		.fstype = xstrdup(m->fstype), .source = xstrdup(m->source), .dir = xstrdup(m->dir), .options = xstrdup(m->options),
+		.major = m->major, .minor = m->minor,
 	};
 	if (!strcmp(m->fstype, "overlay"))
 		out->below = overlay_folders(m);
