@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What an experiment comes to, from made-up runs: how much faster, why, what was predicted, and how it is shown. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/trials.h"
+#include "buf.h"
+#include "mem.h"
+#include "render_outcome.h"
+#include "tap.h"
+
+#define MS 1000000ull
+
+static void near(double got, double want, const char *name)
+{
+	if (!ok(fabs(got - want) <= 1e-3 * fabs(want), "%s", name))
+		diag("got %.6f, want %.6f", got, want);
+}
+
+static void says(const char *text, const char *part)
+{
+	if (!ok(strstr(text, part), "it says: %s", part))
+		diag("%s", text);
+}
+
+/* A run whose sync calls waited so long for this cause; the rest is CPU. */
+static void run_of(struct outcome_variant *v, uint64_t wall_ms, enum cause c, uint64_t cause_ms, uint64_t cpu_ms)
+{
+	struct report r = { .have_sync = true, .wall_ns = wall_ms * MS };
+	char sentence[] = "A sentence.";
+
+	r.sync.count = 10;
+	r.sync.ledger.ns[c] += cause_ms * MS;
+	r.sync.ledger.ns[CAUSE_CPU] += cpu_ms * MS;
+	r.sync.total_ns = ledger_sum(&r.sync.ledger);
+	r.have_verdict = true;
+	r.verdict.class = "device-flush";
+	r.verdict.sentence = sentence;
+	trials_add(v, &r, wall_ms * MS);
+}
+
+static struct outcome outcome_of(size_t n)
+{
+	static const char *const names[] = { "barrier=1", "barrier=0", "commit=\x1b[31m9" };
+	struct outcome o = { .n_runs = 2, .restored = true, .target = xstrdup("/mnt: ext4 on sda") };
+
+	for (size_t i = 0; i < n; i++) {
+		struct outcome_variant *v = grow((void **)&o.variant, &o.n, sizeof(*v));
+
+		v->name = xstrdup(names[i]);
+		strv_add(&v->set, xstrdup(names[i]));
+	}
+	strv_add(&o.command, xstrdup("sqlite3"));
+	strv_add(&o.command, xstrdup(".read x y"));
+	return o;
+}
+
+/* t(0.975, 2) is 4.303; the logarithms of 100 and 121 ms lie 0.1906 apart, those of 10 and 12.1 ms too. */
+static void test_faster(void)
+{
+	struct outcome o = outcome_of(2);
+	const struct outcome_change *c;
+
+	run_of(&o.variant[0], 100, CAUSE_FLUSH_ONLY, 80, 10);
+	run_of(&o.variant[0], 121, CAUSE_FLUSH_ONLY, 90, 10);
+	run_of(&o.variant[1], 10, CAUSE_CPU, 0, 8);
+	run_of(&o.variant[1], 12, CAUSE_CPU, 0, 8);
+	o.variant[1].run[1].wall_ns = 12100000;
+	trials_conclude(&o);
+	c = &o.variant[1].change;
+	near(c->faster, 10, "the ratio of the geometric means");
+	near(c->high / c->faster, exp(4.30265 * 0.190620 / sqrt(2)), "the upper end of the interval");
+	near(c->faster / c->low, exp(4.30265 * 0.190620 / sqrt(2)), "the lower one");
+	ok(c->told, "1 lies outside");
+	ok(c->blamed && c->family == FAMILY_FLUSH, "the flush is blamed");
+	near(c->family_difference, -85e6, "for what it takes less a run");
+	says(c->sentence, "barrier=0 is 10.0 times faster than barrier=1");
+	says(c->sentence, "because of the drive's flushes: 85.0 ms less a run");
+	says(o.sentence, c->sentence);
+	outcome_free(&o);
+}
+
+static void test_same(void)
+{
+	struct outcome o = outcome_of(2);
+
+	for (size_t i = 0; i < 2; i++) {
+		run_of(&o.variant[i], 100 + i, CAUSE_FLUSH_ONLY, 80, 10);
+		run_of(&o.variant[i], 120 - i, CAUSE_FLUSH_ONLY, 80, 10);
+	}
+	trials_conclude(&o);
+	ok(o.variant[1].change.have_interval && !o.variant[1].change.told, "what is the same is not told apart");
+	says(o.variant[1].change.sentence, "cannot be told apart");
+	outcome_free(&o);
+}
+
+static void test_single(void)
+{
+	struct outcome o = outcome_of(2);
+
+	run_of(&o.variant[0], 100, CAUSE_FLUSH_ONLY, 80, 10);
+	run_of(&o.variant[1], 10, CAUSE_FLUSH_ONLY, 1, 8);
+	trials_conclude(&o);
+	ok(!o.variant[1].change.have_interval && !o.variant[1].change.told, "one run of each has no interval");
+	near(o.variant[1].change.faster, 10, "but a ratio");
+	says(o.variant[1].change.sentence, "says nothing about chance");
+	outcome_free(&o);
+}
+
+/* Runs of 100 and of 300 ms, in which this takes so much. */
+static struct outcome slower(enum cause c, uint64_t before, uint64_t after, uint64_t cpu_before, uint64_t cpu_after)
+{
+	struct outcome o = outcome_of(2);
+
+	o.variant[1].removal.what = "I/O scheduler";
+	for (uint64_t i = 0; i < 3; i++) {
+		run_of(&o.variant[0], 100 + i, c, before, cpu_before);
+		run_of(&o.variant[1], 300 + i, c, after, cpu_after);
+	}
+	trials_conclude(&o);
+	return o;
+}
+
+static void test_blame(void)
+{
+	struct outcome o = slower(CAUSE_IOQ, 10, 190, 10, 12);
+
+	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_IO_SCHEDULER, "the I/O scheduler is blamed");
+	says(o.sentence, "times slower than barrier=1");
+	says(o.sentence, "because of the I/O scheduler: 180 ms more");
+	outcome_free(&o);
+	o = slower(CAUSE_DEVICE_WRITE, 10, 190, 10, 12);
+	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_DEVICE, "or the device");
+	says(o.sentence, "the I/O scheduler's own queue is not the reason");
+	outcome_free(&o);
+	o = slower(CAUSE_IOQ, 10, 20, 10, 10);
+	ok(!o.variant[1].change.blamed, "nobody is blamed for what sync calls don't explain");
+	says(o.sentence, "not in its sync calls");
+	outcome_free(&o);
+	o = slower(CAUSE_UNKNOWN, 10, 190, 10, 12);
+	ok(!o.variant[1].change.blamed, "and what is not known is nobody");
+	outcome_free(&o);
+	o = slower(CAUSE_IOQ, 90, 10, 5, 290);
+	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_HOST, "what fell is no reason for being slower");
+	outcome_free(&o);
+}
+
+static void predict(struct outcome_removal removal, bool have_calls, struct outcome *o)
+{
+	struct report_whatif w[] = { { (char *)"flush", 20 * MS, 5 }, { (char *)"throttle", 99 * MS, 1.01 } };
+	struct report r = { .have_sync = true, .wall_ns = 100 * MS, .whatif = w, .n_whatif = 2, .sync.count = have_calls };
+
+	*o = outcome_of(2);
+	o->variant[1].removal = removal;
+	trials_predict(o, &r);
+}
+
+static void test_predict(void)
+{
+	struct outcome o;
+
+	predict((struct outcome_removal){ "flush", false, false }, true, &o);
+	ok(o.variant[1].prediction.have, "a removal is predicted");
+	near(o.variant[1].prediction.faster, 5, "by its what-if");
+	ok(!o.variant[0].prediction.have, "the first variant is not");
+	outcome_free(&o);
+	predict((struct outcome_removal){ "I/O scheduler", true, false }, true, &o);
+	ok(o.variant[1].prediction.have && !o.variant[1].prediction.without, "what took no time takes none away");
+	near(o.variant[1].prediction.faster, 1, "so nothing changes");
+	outcome_free(&o);
+	predict((struct outcome_removal){ NULL, false, true }, true, &o);
+	near(o.variant[1].prediction.faster, 1, "the same setting is as fast");
+	outcome_free(&o);
+	predict((struct outcome_removal){ NULL, false, false }, true, &o);
+	ok(!o.variant[1].prediction.have, "what no what-if knows is not predicted");
+	outcome_free(&o);
+	predict((struct outcome_removal){ "flush", false, false }, false, &o);
+	ok(!o.variant[1].prediction.have, "nor is a run without sync calls");
+	outcome_free(&o);
+}
+
+static void test_median(void)
+{
+	struct outcome o = outcome_of(1);
+
+	run_of(&o.variant[0], 1, CAUSE_CPU, 0, 1);
+	run_of(&o.variant[0], 9, CAUSE_CPU, 0, 1);
+	run_of(&o.variant[0], 5, CAUSE_CPU, 0, 1);
+	trials_conclude(&o);
+	ok(o.variant[0].median == 2 && o.variant[0].mean_ns == 5 * MS, "the usual run, and the mean");
+	outcome_free(&o);
+}
+
+static void test_rendered(void)
+{
+	const struct render_opts plain = { .width = 80 };
+	struct outcome o = outcome_of(3);
+	struct buf b = { 0 };
+	json_error_t error;
+	bool printable = true;
+	json_t *j;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		run_of(&o.variant[0], 100 + i, CAUSE_FLUSH_ONLY, 80, 10);
+		run_of(&o.variant[1], 20 + i, CAUSE_FLUSH_ONLY, 0, 10);
+		run_of(&o.variant[2], 100 + i, CAUSE_FLUSH_ONLY, 80, 10);
+	}
+	o.variant[1].risk = xstrdup("a power cut can lose things");
+	o.variant[1].prediction = (struct outcome_prediction){ true, true, 4.5, 22 * MS, "flush" };
+	trials_conclude(&o);
+	render_outcome_text(&o, &plain, &b);
+	for (size_t i = 0; i < b.len; i++)
+		printable &= b.data[i] == '\n' || (b.data[i] >= ' ' && b.data[i] < 127);
+	ok(printable, "the text is ASCII, escapes escaped");
+	says(b.data, "B  barrier=0");
+	says(b.data, "<= 4.50x");
+	says(b.data, "RISK");
+	says(b.data, "all as they were before");
+	buf_clear(&b);
+	o.restored = false;
+	render_outcome_text(&o, &plain, &b);
+	says(b.data, "not all could be put back");
+	buf_clear(&b);
+	render_outcome_json(&o, &b);
+	j = json_loadb(b.data, b.len, 0, &error);
+	ok(j && json_array_size(json_object_get(j, "variants")) == 3, "the JSON has three variants");
+	ok(json_is_false(json_object_get(j, "restored")), "and says what was not put back");
+	json_decref(j);
+	buf_free(&b);
+	outcome_free(&o);
+}
+
+int main(void)
+{
+	test_faster();
+	test_same();
+	test_single();
+	test_blame();
+	test_predict();
+	test_median();
+	test_rendered();
+	return tap_done();
+}
