@@ -78,18 +78,22 @@ no_sleeper() { # what a killed experiment leaves running
 }
 
 @test "experiment: kill -9 in mid-run, then --restore: every key" {
-	local word
+	local word key
 	rig_up
 	BEFORE=$(settings)
-	for word in scheduler=bfq scheduler=mq-deadline,nr_requests=99 nr_requests=99 wbt_lat_usec=1234 rq_affinity=2 read_ahead_kb=64 \
-		write_cache=through barrier=0 commit=99 max_batch_time=77 discard=1 noatime=0; do
+	for word in scheduler=bfq scheduler=mq-deadline,nr_requests=99,write_cache=through \
+		nr_requests=99,wbt_lat_usec=1234,rq_affinity=2,read_ahead_kb=64,write_cache=through \
+		barrier=0,commit=99,max_batch_time=77,discard=1,noatime=0; do
 		begin "$word" "$word"
 		kill -KILL "$STARTED"
 		wait "$STARTED" || true
-		[[ $(settings) != "$BEFORE" ]] || { echo "$word was not set"; false; }
+		[[ $(settings) != "$BEFORE" ]]
 		[[ $(stat -c %a:%u "$STATE" "$STATE"/*) == $'700:0\n600:0' ]]
 		"$BT" experiment --restore 2>"$ERR"
-		grep -q "${word%%=*} of .* again" "$ERR" || { cat "$ERR"; false; }
+		# what was set is named, so it was another value
+		for key in ${word//,/ }; do
+			grep -q "${key%%=*} of .* again" "$ERR" || { echo "$key was not set"; cat "$ERR"; false; }
+		done
 		is_restored || { echo "after $word"; false; }
 		no_sleeper
 	done
@@ -120,11 +124,11 @@ no_sleeper() { # what a killed experiment leaves running
 	local sig
 	rig_up
 	BEFORE=$(settings)
-	for sig in INT TERM HUP QUIT USR1 ALRM 40 SEGV ABRT; do
+	for sig in INT TERM HUP QUIT USR1 40 SEGV; do
 		begin "$ALL" "$ALL"
 		kill -s "$sig" "$STARTED"
 		status_is "$STARTED" $((128 + $(kill -l "$sig" | grep -x '[0-9]*' || echo "$sig")))
-		[[ $sig == @(SEGV|ABRT) ]] || one_line 'stopped by signal' 'settings are as before'
+		[[ $sig == SEGV ]] || one_line 'stopped by signal' 'settings are as before'
 		is_restored || { echo "after $sig"; false; }
 		no_sleeper
 	done

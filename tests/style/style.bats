@@ -42,7 +42,8 @@ files() { # PATTERN..
 		grep -nE "#include \"(analyse/|render|session|commands)" src/probe/*.[ch]
 		grep -nE "#include \"(render|session|commands)" src/collect/*.[ch]
 		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event)" src/doctor/*.[ch]
-		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c src/doctor/*.c |
+		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event|report|outcome)" src/experiment/*.[ch]
+		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c src/doctor/*.c src/experiment/*.c |
 			grep -vE "snprintf|asprintf|buf_v?printf"
 		true'
 	[ -z "$output" ] || { echo "$output"; false; }
