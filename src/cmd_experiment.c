@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* barriertrace experiment [TARGET] --set KEY=VALUE.. -- COMMAND: a setting changed, measured, explained, and put back. */
+/* barriertrace experiment [TARGET] --set KEY=VALUE.. -- COMMAND: settings changed, measured, explained, put back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@
 enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT, OPT_OUTPUT, OPT_JSON, OPT_QUIET, OPT_ASCII, OPT_HELP };
 
 static const struct option_def options[] = {
-	{ "set", 's', "KEY=VALUE", OPT_SET, "A variant to compare; KEY=VALUE,KEY2=VALUE2 sets several at once. The first one is what "
-	  "the others are compared with; a single one is compared with things as they are.", NULL },
+	{ "set", 's', "KEY=VALUE", OPT_SET, "A variant to compare; KEY=VALUE,KEY2=VALUE2 sets several at once. The first one "
+	  "is what the others are compared with; a single one is compared with things as they are.", NULL },
 	{ "runs", 'n', "RUNS", OPT_RUNS, "Run COMMAND so often under each variant (5).", NULL },
 	{ "unsafe", 0, NULL, OPT_UNSAFE, "Allow write_cache, which makes the kernel send no flushes.", NULL },
 	{ "restore", 0, NULL, OPT_RESTORE, "Put back what an experiment left that was killed.", NULL },
@@ -40,17 +40,18 @@ const struct command_def experiment_def = {
 	.name = "experiment",
 	.usage = "[OPTION].. [TARGET] --set KEY=VALUE.. -- COMMAND [ARGUMENT]..",
 	.summary = "Change a setting, run a command under each of its values, say what is faster and why, and put it back.",
-	.about = "COMMAND is run once to warm up, then under each variant in turn, over and over, each time traced. What comes out is how "
-		 "much faster or slower each variant is, with a 95 % confidence interval, and why: where the time of the sync calls "
-		 "went under each. What the first run promises of the other variants is said before they are measured.\n\n"
-		 "TARGET is the disk, or a folder or file on it, whose settings are changed and that is traced; without one: the file "
-		 "system of the current directory. COMMAND's input is empty and its standard output is thrown away; it has to do the "
-		 "same work each time, and to succeed.\n\n"
-		 "Keys: scheduler, nr_requests, wbt_lat_usec, rq_affinity, read_ahead_kb (of the disk), barrier, commit, max_batch_time, "
-		 "discard (of a mounted ext4, 1 or 0 for on or off), noatime (of a mount), governor (of all CPUs), and with --unsafe "
-		 "write_cache (back or through).\n\n"
-		 "All settings are put back at the end, after an error and after every signal that can be caught. After kill -9 or a crash "
-		 "of this tool: barriertrace experiment --restore. A reboot puts all of them back by itself.",
+	.about = "COMMAND is run once to warm up, then under each variant in turn, over and over, each time "
+		 "traced. What comes out is how much faster or slower each variant is, with a 95 % confidence "
+		 "interval, and why: where the time of the sync calls went under each. What the first run promises "
+		 "of the other variants is said before they are measured.\n\nTARGET is the disk, or a folder or file "
+		 "on it, whose settings are changed and that is traced; without one: the file system of the "
+		 "current directory. COMMAND's input is empty and its standard output is thrown away; it has to do "
+		 "the same work each time, and to succeed.\n\nKeys: scheduler, nr_requests, wbt_lat_usec, "
+		 "rq_affinity, read_ahead_kb (of the disk), barrier, commit, max_batch_time, discard (of a mounted "
+		 "ext4, 1 or 0 for on or off), noatime (of a mount), governor (of all CPUs), and with --unsafe "
+		 "write_cache (back or through).\n\nAll settings are put back at the end, after an error and after "
+		 "every signal that can be caught. After kill -9 or a crash of this tool: barriertrace experiment "
+		 "--restore. A reboot puts all of them back by itself.",
 	.options = options,
 	.wraps = true,
 	.words = "DISK",

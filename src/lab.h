@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lab.h - the runs of an experiment: each under its variant's settings, in turn, and whatever happens the settings are put back. Joins
- * experiment/ (what is set), trial.h (the runs) and analyse/trials.h (what they came to).
+ * lab.h - the runs of an experiment: each under its variant's settings, in turn, and whatever happens the settings are
+ * put back. Joins experiment/ (what is set), trial.h (the runs) and analyse/trials.h (what they came to).
  */
 #ifndef BT_LAB_H
 #define BT_LAB_H
@@ -25,9 +25,10 @@ struct lab_opts {
 };
 
 /*
- * Runs all of it and fills in what was measured; nothing of the outcome's words but variants' names, sets and risks need be there
- * before. *status: the command's, when it failed, or 128+N when signal N ended the experiment; *e has the line about it, and the
- * result is not 0 then. The settings are as before in either case, or it has been said which are not.
+ * Runs all of it and fills in what was measured; nothing of the outcome's words but variants' names, sets and risks
+ * need be there before. *status: the command's, when it failed, or 128+N when signal N ended the experiment; *e has the
+ * line about it, and the result is not 0 then. The settings are as before in either case, or it has been said which are
+ * not.
  */
 int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct err *e);
 

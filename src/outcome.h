@@ -35,6 +35,7 @@ struct outcome_change {
 	bool have_interval;	/* two runs of each at least */
 	bool told;		/* 1 is outside of it: no chance, as far as 95 % go */
 	double low, high;	/* 95 % confidence */
+	bool wide;		/* so far apart that they say nothing */
 	struct outcome_cause cause[CAUSE_COUNT];	/* that either has, by the size of the difference */
 	size_t n_causes;
 	double sync_difference;	/* of the sync time per run */

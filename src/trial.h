@@ -41,8 +41,8 @@ struct trial {
 };
 
 /*
- * Traces, runs, reports. The signals are passed on to the command, whose end is then waited for; a second one ends
- * the wait. That is no failure: t->signal tells. Signals that the caller has blocked stay blocked. On failure (the command
+ * Traces, runs, reports. The signals are passed on to the command, whose end is then waited for; a second one ends the
+ * wait. That is no failure: t->signal tells. Signals that the caller has blocked stay blocked. On failure (the command
  * cannot be run, the probes cannot be had) *t is empty.
  */
 int trial_run(struct trial_opts *o, struct trial *t, struct err *e);

@@ -316,12 +316,12 @@ static void compare_devices(struct comparison *c)
 
 /* ---- the sentence ---- */
 
-static struct num duration(double ns)
+struct num compare_duration(double ns)
 {
 	return num_duration((uint64_t)(fabs(ns) + 0.5), 0);
 }
 
-static struct num ratio(double x)
+struct num compare_ratio(double x)
 {
 	return num_ratio((uint64_t)(fmin(x, 1e12) * 1e6 + 0.5), 1000000);
 }
@@ -329,7 +329,7 @@ static struct num ratio(double x)
 /* "5.52 to 5.81 ms", "980 µs to 1.02 ms" */
 static void range(struct buf *b, double from, double to)
 {
-	struct num low = duration(from), high = duration(to);
+	struct num low = compare_duration(from), high = compare_duration(to);
 	char *unit = strchr(low.s, ' '), *other = strchr(high.s, ' ');
 
 	if (!strcmp(low.s, high.s)) {
@@ -359,12 +359,12 @@ static void because(const struct comparison *c, struct buf *b)
 		return;
 	if (list[0]->cause == CAUSE_UNKNOWN) {
 		buf_printf(b, "; the ledger does not say why: what it cannot explain %s by %s per call", word,
-			   duration(list[0]->difference).s);
+			   compare_duration(list[0]->difference).s);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		buf_printf(b, "%s%s %sby %s", !i ? ", because " : i + 1 < n ? ", " : " and ", cause_name(list[i]->cause),
-			   i ? "" : d < 0 ? "fell " : "rose ", duration(list[i]->difference).s);
+			   i ? "" : d < 0 ? "fell " : "rose ", compare_duration(list[i]->difference).s);
 	buf_str(b, " per call");
 }
 
@@ -376,13 +376,13 @@ static void how_much(const struct comparison *c, struct buf *b)
 	double more = m > a ? m : a, less = m > a ? a : m;
 
 	if (less > 0 && more / less >= 1.5)
-		buf_printf(b, "B's sync calls are %s times %s", ratio(more / less).s, m < a ? "faster" : "slower");
+		buf_printf(b, "B's sync calls are %s times %s", compare_ratio(more / less).s, m < a ? "faster" : "slower");
 	else if (a > 0)
 		buf_printf(b, "B's sync calls take %s %s time",
 			   num_percent((uint64_t)(fabs(m - a) + 0.5), (uint64_t)(a + 0.5), 0).s, m < a ? "less" : "more");
 	else
 		buf_printf(b, "B's sync calls are %s", m < a ? "faster" : "slower");
-	buf_printf(b, " (%s -> %s per call, ", duration(a).s, duration(m).s);
+	buf_printf(b, " (%s -> %s per call, ", compare_duration(a).s, compare_duration(m).s);
 }
 
 static void told(const struct comparison *c, struct buf *b)
@@ -405,9 +405,10 @@ static void not_told(const struct comparison *c, struct buf *b)
 	const struct comparison_interval *i = &c->mean;
 
 	buf_printf(b, "No difference that could be told from chance: a sync call took %s in A and %s in B",
-		   duration(exact_mean(&c->run[SIDE_A]->sync.latency)).s, duration(exact_mean(&c->run[SIDE_B]->sync.latency)).s);
+		   compare_duration(exact_mean(&c->run[SIDE_A]->sync.latency)).s,
+		   compare_duration(exact_mean(&c->run[SIDE_B]->sync.latency)).s);
 	if (i->have)
-		buf_printf(b, " (95 %% confidence: %s less to %s more).", duration(i->low).s, duration(i->high).s);
+		buf_printf(b, " (95 %% confidence: %s less to %s more).", compare_duration(i->low).s, compare_duration(i->high).s);
 	else
 		buf_str(b, ", but a run with a single call says nothing about chance.");
 }

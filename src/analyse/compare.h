@@ -22,6 +22,7 @@
 #define BT_COMPARE_H
 
 #include "comparison.h"
+#include "num.h"
 
 /* Both reports must outlive *out, which is overwritten. */
 void compare_reports(const struct report *a, const struct report *b, struct comparison *out);
@@ -37,5 +38,9 @@ struct compare_sample {
 
 /* The same of samples whose figures are known. */
 struct comparison_interval compare_samples(const struct compare_sample *a, const struct compare_sample *b);
+
+/* As words have them: a time without its sign, a ratio. */
+struct num compare_duration(double ns);
+struct num compare_ratio(double x);
 
 #endif

@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "num.h"
 
+#define WIDE	100	/* times that the upper end of an interval may be the lower one */
 #define MOST	0.5	/* a family is blamed for this part of what changed in sync calls, and those for this of the whole */
 
 /* ---- collecting ---- */
@@ -140,8 +141,8 @@ static double wall_change(const struct outcome_variant *a, const struct outcome_
 }
 
 /*
- * The family whose time moved most the way that the run's did: if sync calls moved that way at all, by as much as explains the run,
- * and this family by most of it. With several callers at once their times are more than the run's.
+ * The family whose time moved most the way that the run's did: if sync calls moved that way at all, by as much as
+ * explains the run, and this family by most of it. With several callers at once their times are more than the run's.
  */
 static void blame(const struct outcome_variant *a, const struct outcome_variant *b, struct outcome_change *c)
 {
@@ -155,8 +156,8 @@ static void blame(const struct outcome_variant *a, const struct outcome_variant 
 			c->family = (enum cause_family)f;
 	}
 	c->family_difference = way * family[c->family];
-	c->blamed = family[c->family] >= MOST * all && family[c->family] > 0 && way * c->sync_difference >= MOST * fabs(wall) &&
-		    c->family != FAMILY_UNKNOWN;
+	c->blamed = family[c->family] >= MOST * all && family[c->family] > 0 && c->family != FAMILY_UNKNOWN &&
+		    way * c->sync_difference >= MOST * fabs(wall);
 }
 
 static void compare(const struct outcome_variant *a, struct outcome_variant *b)
@@ -170,21 +171,12 @@ static void compare(const struct outcome_variant *a, struct outcome_variant *b)
 	c->told = i.told;
 	c->low = exp(i.low);
 	c->high = exp(i.high);
+	c->wide = i.have && i.high - i.low > log(WIDE);
 	compare_causes(a, b, c);
 	blame(a, b, c);
 }
 
 /* ---- words ---- */
-
-static struct num duration(double ns)
-{
-	return num_duration((uint64_t)(fabs(ns) + 0.5), 0);
-}
-
-static struct num ratio(double x)
-{
-	return num_ratio((uint64_t)(fmin(x, 1e12) * 1e6 + 0.5), 1000000);
-}
 
 /* "12.2 times faster", "8.0 % slower" */
 static void how_much(struct buf *b, double faster)
@@ -193,7 +185,7 @@ static void how_much(struct buf *b, double faster)
 	const char *word = faster > 1 ? "faster" : "slower";
 
 	if (more >= 1.5)
-		buf_printf(b, "%s times %s", ratio(more).s, word);
+		buf_printf(b, "%s times %s", compare_ratio(more).s, word);
 	else
 		buf_printf(b, "%s %s", num_percent((uint64_t)((more - 1) * 1e6), 1000000, 0).s, word);
 }
@@ -203,7 +195,7 @@ static void interval(struct buf *b, const struct outcome_change *c)
 {
 	double low = c->faster > 1 ? c->low : 1 / c->high, high = c->faster > 1 ? c->high : 1 / c->low;
 
-	buf_printf(b, "95 %% confidence: %s to %s times", ratio(low).s, ratio(high).s);
+	buf_printf(b, "95 %% confidence: %s to %s times", compare_ratio(low).s, compare_ratio(high).s);
 }
 
 static void why(struct buf *b, const struct outcome_variant *a, const struct outcome_variant *v)
@@ -213,7 +205,7 @@ static void why(struct buf *b, const struct outcome_variant *a, const struct out
 
 	if (c->blamed)
 		buf_printf(b, ", because of the %s: %s %s a run", c->family == FAMILY_FLUSH ? "drive's flushes" :
-			   family_name(c->family), duration(c->family_difference).s, c->family_difference < 0 ? "less" : "more");
+			   family_name(c->family), compare_duration(c->family_difference).s, c->family_difference < 0 ? "less" : "more");
 	else if (c->sync_difference * wall <= 0 || fabs(c->sync_difference) < MOST * fabs(wall))
 		buf_str(b, ", and not in its sync calls");
 	else
@@ -224,23 +216,25 @@ static void why(struct buf *b, const struct outcome_variant *a, const struct out
 
 static void sentence(const struct outcome_variant *a, struct outcome_variant *v)
 {
+	struct num now = compare_duration((double)v->mean_ns), was = compare_duration((double)a->mean_ns);
 	const struct outcome_change *c = &v->change;
 	struct buf b = { 0 };
 
 	if (c->told) {
 		buf_printf(&b, "%s is ", v->name);
 		how_much(&b, c->faster);
-		buf_printf(&b, " than %s (%s instead of %s a run; ", a->name, duration((double)v->mean_ns).s, duration((double)a->mean_ns).s);
+		buf_printf(&b, " than %s (%s instead of %s a run; ", a->name, now.s, was.s);
 		interval(&b, c);
 		buf_char(&b, ')');
 		why(&b, a, v);
+	} else if (c->wide) {
+		buf_printf(&b, "%s and %s cannot be told apart (%s and %s a run): runs of the same variant differ too much; more of "
+			   "them (-n) may help", v->name, a->name, now.s, was.s);
 	} else if (c->have_interval) {
-		buf_printf(&b, "%s and %s cannot be told apart (%s and %s a run; ", v->name, a->name, duration((double)v->mean_ns).s,
-			   duration((double)a->mean_ns).s);
-		buf_printf(&b, "95 %% confidence: %s to %s times as fast)", ratio(c->low).s, ratio(c->high).s);
+		buf_printf(&b, "%s and %s cannot be told apart (%s and %s a run; 95 %% confidence: %s to %s times as fast)", v->name,
+			   a->name, now.s, was.s, compare_ratio(c->low).s, compare_ratio(c->high).s);
 	} else {
-		buf_printf(&b, "%s took %s, %s %s: a single run of each says nothing about chance", v->name,
-			   duration((double)v->mean_ns).s, a->name, duration((double)a->mean_ns).s);
+		buf_printf(&b, "%s took %s, %s %s: a single run of each says nothing about chance", v->name, now.s, a->name, was.s);
 	}
 	buf_char(&b, '.');
 	v->change.sentence = b.data;

@@ -2,8 +2,8 @@
 /*
  * trials.h - from the reports of an experiment's runs to what it came to.
  *
- * How much faster is the ratio of the geometric means of the runs' times; its 95 % confidence interval is Welch's (compare.h) of
- * the logarithms, taken back. It takes the runs for independent, and their logarithms for about normal.
+ * How much faster is the ratio of the geometric means of the runs' times; its 95 % confidence interval is Welch's
+ * (compare.h) of the logarithms, taken back. It takes the runs for independent, and their logarithms for about normal.
  */
 #ifndef BT_ANALYSE_TRIALS_H
 #define BT_ANALYSE_TRIALS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sysfs.h - private to src/collect, src/doctor, src/experiment and their tests: what /sys and /proc say about block devices and
+ * sysfs.h - private to src/collect, src/doctor, src/experiment, the experiment's command, and their tests: what /sys and /proc say about block devices and
  * about mounts. A device is known by its kernel name here (sda, dm-0, cciss!c0d0), the name of its
  * folder in /sys/class/block. Strings that are returned are owned by the caller; NULL means "not
  * there".

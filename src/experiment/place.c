@@ -325,7 +325,8 @@ static void add_disturbed(const struct place *p, struct place **places, size_t *
 	}
 }
 
-static int queue_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e)
+static int queue_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
+		struct err *e)
 {
 	if (!t->disks)
 		return err_set(e, ENODEV, EXIT_FAILED, "%s: no disk below has a queue of its own", row->name);
@@ -345,7 +346,8 @@ static int queue_find(const struct key_row *row, const struct place_target *t, s
 	return 0;
 }
 
-static int mount_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e)
+static int mount_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
+		struct err *e)
 {
 	struct place p = { .row = row, .unit = (char *)t->dir, .major = t->major, .minor = t->minor };
 	char name[BLOCK_NAME_LEN], disk[BLOCK_NAME_LEN], *now;
@@ -364,7 +366,8 @@ static int mount_find(const struct key_row *row, const struct place_target *t, s
 	return 0;
 }
 
-static int cpu_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e)
+static int cpu_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
+		struct err *e)
 {
 	char *folder = xasprintf("%s/devices/system/cpu", sys_root()), **cpus = folder_list(folder);
 	size_t before = *n;
@@ -408,7 +411,8 @@ enum place_fate place_fate(const struct place *p)
 	return kinds[p->row->kind].fate(p);
 }
 
-int places_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e)
+int places_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
+		struct err *e)
 {
 	return kinds[row->kind].find(row, t, places, n, e);
 }

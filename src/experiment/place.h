@@ -85,8 +85,10 @@ struct place_target {
 };
 
 /*
- * Adds the key's places, as they are now, and those that are disturbed when it is set; each once. The key order is the table's.
+ * Adds the key's places, as they are now, and those that are disturbed when it is set; each once. The key order is the
+ * table's.
  */
-int places_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e);
+int places_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
+		struct err *e);
 
 #endif

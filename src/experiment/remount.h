@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * remount.h - changes one option of a mounted file system and leaves every other as it is. mount(2) could not: its flags are
- * all set anew by each remount, and what isn't named is gone. 0 or -errno; -ENOSYS: the kernel is too old.
+ * remount.h - changes one option of a mounted file system and leaves every other as it is. mount(2) could not: its
+ * flags are all set anew by each remount, and what isn't named is gone. 0 or -errno; -ENOSYS: the kernel is too old.
  */
 #ifndef BT_EXPERIMENT_REMOUNT_H
 #define BT_EXPERIMENT_REMOUNT_H

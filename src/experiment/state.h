@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.h - what has to be put back, on disk before anything is changed: a file for each experiment, in a folder that is
- * root's alone. The experiment holds a lock on it; a file without one is that of an experiment that was killed.
+ * state.h - what has to be put back, on disk before anything is changed: a file for each experiment, in a folder that
+ * is root's alone. The experiment holds a lock on it; a file without one is that of an experiment that was killed.
  *
  *	barriertrace experiment 1
  *	pid 4711
@@ -45,8 +45,8 @@ struct state_claim {
 #define STATE_CLAIM_NONE { .folder = -1, .fd = -1 }
 
 /*
- * Writes the file, synced, and holds it. Refuses when another one has one of the disks, or settings of CPUs where we have some, with
- * what can be done about it. `folder` is made if it isn't there.
+ * Writes the file, synced, and holds it. Refuses when another one has one of the disks, or settings of CPUs where we
+ * have some, with what can be done about it. `folder` is made if it isn't there.
  */
 int state_claim(const char *folder, const struct state *s, struct state_claim *claim, struct err *e);
 
@@ -66,8 +66,8 @@ typedef void put_back_fn(void *ctx, enum put_back how, const struct place *p, co
 unsigned int state_put_back(const struct state *s, put_back_fn *told, void *ctx);
 
 /*
- * Puts back what every abandoned file in the folder says, and removes those that are done. How many settings and files could
- * not be; -errno and *e when the folder can't be looked into. *found is how many files there were.
+ * Puts back what every abandoned file in the folder says, and removes those that are done. How many settings and files
+ * could not be; -errno and *e when the folder can't be looked into. *found is how many files there were.
  */
 int state_restore_all(const char *folder, put_back_fn *told, void *ctx, unsigned int *found, struct err *e);
 

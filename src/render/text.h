@@ -34,6 +34,8 @@ void text_para(struct text *t, const char *label, enum style style, const char *
 /* Appends with every space of a number turned to GLUE. */
 void text_dur(struct text *t, struct buf *b, uint64_t ns);
 void text_num(struct buf *b, struct num n);
+/* A ratio of two figures, without a sign. */
+struct num text_factor(double x);
 /* Appends raw bytes of the world, escaped. */
 void text_raw(struct text *t, struct buf *b, const char *raw);
 /* The same of a text that may hold figures: in ASCII their microseconds are "us", as everywhere. */

@@ -153,11 +153,6 @@ static void heads(struct text *t, const char *title)
 	buf_char(t->out, '\n');
 }
 
-static struct num fraction(double x)
-{
-	return num_ratio((uint64_t)(fmin(fabs(x), 1e12) * 1e6 + 0.5), 1000000);
-}
-
 /* The cells behind the name; `plus` is the difference without its sign. */
 static void cells(struct text *t, const char *a, const char *b, const char *plus, double va, double vb)
 {
@@ -167,7 +162,7 @@ static void cells(struct text *t, const char *a, const char *b, const char *plus
 	text_right(t, STYLE_PLAIN, a, COL_A);
 	text_right(t, STYLE_PLAIN, b, COL_B);
 	text_right(t, vb > va || vb < va ? STYLE_PLAIN : STYLE_DIM, diff, COL_DIFF);
-	text_right(t, STYLE_DIM, va > 0 ? fraction(vb / va).s : "-", COL_RATIO);
+	text_right(t, STYLE_DIM, va > 0 ? text_factor(vb / va).s : "-", COL_RATIO);
 	buf_char(t->out, '\n');
 }
 
@@ -341,7 +336,7 @@ static void class_rows(struct text *t, const struct comparison_device *d, enum o
 static void fraction_row(struct text *t, const char *name, const double v[SIDES])
 {
 	row_name(t, STYLE_FLUSH, name);
-	cells(t, fraction(v[SIDE_A]).s, fraction(v[SIDE_B]).s, fraction(v[SIDE_B] - v[SIDE_A]).s, v[SIDE_A], v[SIDE_B]);
+	cells(t, text_factor(v[SIDE_A]).s, text_factor(v[SIDE_B]).s, text_factor(v[SIDE_B] - v[SIDE_A]).s, v[SIDE_A], v[SIDE_B]);
 }
 
 static void device_name(struct text *t, struct buf *b, const struct report_device *d)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* text_layout.c - styles, padding, paragraphs: everything that counts columns. */
+#include <math.h>
 #include <string.h>
 
 #include "text.h"
@@ -106,6 +107,11 @@ void text_para(struct text *t, const char *label, enum style style, const char *
 	buf_fill(t->out, ' ', INDENT);
 	text_left(t, style == STYLE_PLAIN ? STYLE_DIM : style, label, LABEL);
 	text_wrap(t, style, body, INDENT + LABEL, INDENT + LABEL);
+}
+
+struct num text_factor(double x)
+{
+	return num_ratio((uint64_t)(fmin(fabs(x), 1e12) * 1e6 + 0.5), 1000000);
 }
 
 void text_num(struct buf *b, struct num n)

@@ -6,7 +6,6 @@
  *   A  barrier=1         17.2 s
  *   B  barrier=0         942 ms       18.2×  17.5 to 18.9×         15.1×
  */
-#include <math.h>
 #include <string.h>
 
 #include "render_outcome.h"
@@ -24,11 +23,6 @@
 static char letter(size_t i)
 {
 	return i < 26 ? (char)('A' + i) : '?';
-}
-
-static struct num factor(double x)
-{
-	return num_ratio((uint64_t)(fmin(fabs(x), 1e12) * 1e6 + 0.5), 1000000);
 }
 
 static const char *times(const struct text *t)
@@ -75,7 +69,7 @@ static void prediction(struct text *t, const struct outcome_prediction *p)
 	struct buf b = { 0 };
 
 	if (p->have)
-		buf_printf(&b, "%s%s%s", p->at_most && p->without ? "<= " : "", factor(p->faster).s, times(t));
+		buf_printf(&b, "%s%s%s", p->at_most && p->without ? "<= " : "", text_factor(p->faster).s, times(t));
 	text_right(t, STYLE_PLAIN, p->have ? b.data : "-", COL_PREDICTED);
 	buf_free(&b);
 }
@@ -85,11 +79,13 @@ static void change(struct text *t, const struct outcome_variant *v)
 	const struct outcome_change *c = &v->change;
 	struct buf b = { 0 };
 
-	buf_printf(&b, "%s%s", factor(c->faster).s, times(t));
+	buf_printf(&b, "%s%s", text_factor(c->faster).s, times(t));
 	text_right(t, c->told ? STYLE_HEAD : STYLE_PLAIN, b.data, COL_FASTER);
 	buf_clear(&b);
-	if (c->have_interval)
-		buf_printf(&b, "%s to %s%s", factor(c->low).s, factor(c->high).s, times(t));
+	if (c->wide)
+		buf_str(&b, "too wide");
+	else if (c->have_interval)
+		buf_printf(&b, "%s to %s%s", text_factor(c->low).s, text_factor(c->high).s, times(t));
 	text_right(t, STYLE_PLAIN, b.len ? b.data : "-", COL_INTERVAL);
 	prediction(t, &v->prediction);
 	buf_free(&b);

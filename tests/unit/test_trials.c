@@ -96,6 +96,20 @@ static void test_same(void)
 	outcome_free(&o);
 }
 
+static void test_wide(void)
+{
+	struct outcome o = outcome_of(2);
+
+	for (size_t i = 0; i < 2; i++) {
+		run_of(&o.variant[i], 10 + i, CAUSE_FLUSH_ONLY, 8, 1);
+		run_of(&o.variant[i], 1000 - i, CAUSE_FLUSH_ONLY, 8, 1);
+	}
+	trials_conclude(&o);
+	ok(o.variant[1].change.wide, "an interval of many orders of magnitude is wide");
+	says(o.variant[1].change.sentence, "runs of the same variant differ too much");
+	outcome_free(&o);
+}
+
 static void test_single(void)
 {
 	struct outcome o = outcome_of(2);
@@ -236,6 +250,7 @@ int main(void)
 {
 	test_faster();
 	test_same();
+	test_wide();
 	test_single();
 	test_blame();
 	test_predict();
