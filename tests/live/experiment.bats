@@ -233,7 +233,7 @@ no_sleeper() { # what a killed experiment leaves running
 	need_mount_namespace
 	rig_up
 	BEFORE=$(settings)
-	mkdir -p -m 700 "$STATE"
+	[[ -d $STATE ]] || mkdir -m 700 "$STATE"
 	# shellcheck disable=SC2016  # for the inner shell
 	fails 1 unshare -m bash -c 'mount -t tmpfs -o nr_inodes=1,mode=700 none "$1" && shift && exec "$@"' - "$STATE" \
 		"$BT" experiment "$RIG_MNT" --set rq_affinity=2 --set rq_affinity=0 -- true
