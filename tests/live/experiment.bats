@@ -81,7 +81,7 @@ no_sleeper() { # what a killed experiment leaves running
 	local word key
 	rig_up
 	BEFORE=$(settings)
-	for word in scheduler=bfq scheduler=mq-deadline,nr_requests=99,write_cache=through \
+	for word in scheduler=bfq scheduler=mq-deadline,write_cache=through \
 		nr_requests=99,wbt_lat_usec=1234,rq_affinity=2,read_ahead_kb=64,write_cache=through \
 		barrier=0,commit=99,max_batch_time=77,discard=1,noatime=0; do
 		begin "$word" "$word"
