@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* barriertrace diff A B: what changed from one recording to another. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analyse/believe.h"
 #include "analyse/compare.h"
 #include "commands.h"
 #include "log.h"
 #include "mem.h"
 #include "output.h"
+#include "render/render_bench.h"
 #include "render/render_compare.h"
 #include "replay.h"
 
@@ -24,10 +28,12 @@ static const struct option_def options[] = {
 const struct command_def diff_def = {
 	.name = "diff",
 	.usage = "[OPTION].. A B",
-	.summary = "Compare two recordings.",
-	.about = "Says what changed from A to B in the time of the sync calls, by cause, and in what the disks did. The difference "
-		 "has a 95 % confidence interval (Welch's), as if each call were independent of the others. A damaged "
-		 "recording is compared as far as it goes, and gives status 5.",
+	.summary = "Compare two recordings, or two barrier cards.",
+	.about = "Says what changed from A to B in the time of the sync calls, by cause, and in what the disks did. The "
+		 "difference has a 95 % confidence interval (Welch's), as if each call were independent of the others. A damaged "
+		 "recording is compared as far as it goes, and gives status 5.\n\n"
+		 "Barrier cards (barriertrace bench barrier --json FILE) of two disks, kernels or firmwares are compared test "
+		 "by test.",
 	.options = options,
 	.words = "FILE",
 };
@@ -53,25 +59,101 @@ static int set(void *arg, int id, const char *value, struct err *e)
 
 /* ---- the work ---- */
 
-static int write_outputs(struct outputs *o, const struct comparison *c, struct err *e)
+/* One of two kinds of comparison */
+struct shown {
+	const struct comparison *runs;
+	const struct card_comparison *cards;	/* NULL: runs */
+};
+
+static void render_shown_json(const struct shown *s, struct buf *b)
+{
+	if (s->cards)
+		render_cards_json(s->cards, b);
+	else
+		render_compare_json(s->runs, b);
+}
+
+static void render_shown_text(const struct shown *s, const struct render_opts *o, struct buf *b)
+{
+	if (s->cards)
+		render_cards_text(s->cards, o, b);
+	else
+		render_compare_text(s->runs, o, b);
+}
+
+static int write_outputs(struct outputs *o, const struct shown *s, struct err *e)
 {
 	struct render_opts opts;
 	struct buf b = { 0 };
 	int err = outputs_open(o, TEXT_STDOUT, e);
 
 	if (!err && o->json.fd >= 0) {
-		render_compare_json(c, &b);
+		render_shown_json(s, &b);
 		err = outfile_write(&o->json, &b, e);
 	}
 	buf_clear(&b);
 	if (!err && o->text.fd >= 0) {
 		opts = outputs_text_opts(o);
-		render_compare_text(c, &opts, &b);
+		render_shown_text(s, &opts, &b);
 		err = outfile_write(&o->text, &b, e);
 	}
 	buf_free(&b);
 	return err ? err : outputs_commit(o, e);
 }
+
+/* ---- cards ---- */
+
+static int compare_cards(struct outputs *o, char *const *path, const struct card *card, struct err *e)
+{
+	struct card_comparison c;
+	int err;
+
+	believe_compare(&card[SIDE_A], &card[SIDE_B], &c);
+	c.file[SIDE_A] = path[SIDE_A];
+	c.file[SIDE_B] = path[SIDE_B];
+	err = write_outputs(o, &(struct shown){ .cards = &c }, e);
+	card_comparison_free(&c);
+	return err;
+}
+
+/* The one of two that is no card, for whatever reason. */
+static int not_two(const char *card, const char *other, struct err *e)
+{
+	if (strcmp(other, "-") && access(other, R_OK))
+		return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", other, strerror(errno));
+	return err_set(e, EINVAL, EXIT_USAGE, "%s is a barrier card and %s is not: two of a kind can be compared", card,
+		       other);
+}
+
+static int read_cards(char *const *path, struct card *card, bool *is_card, struct err *e)
+{
+	int err[SIDES];
+
+	for (int i = 0; i < SIDES; i++) {
+		err[i] = card_read(path[i], &card[i], &is_card[i], e);
+		if (is_card[i] && err[i])
+			return err[i];
+	}
+	if (is_card[SIDE_A] == is_card[SIDE_B])
+		return err[SIDE_A];
+	return is_card[SIDE_A] ? not_two(path[SIDE_A], path[SIDE_B], e) : not_two(path[SIDE_B], path[SIDE_A], e);
+}
+
+/* Whether one is a card: then that is all, done or failed. */
+static bool run_cards(struct ctx *c, char *const *path, struct err *e, int *err)
+{
+	struct card card[SIDES] = { 0 };
+	bool is_card[SIDES] = { false };
+
+	*err = read_cards(path, card, is_card, e);
+	if (!*err)
+		*err = compare_cards(&c->out, path, card, e);
+	card_free(&card[SIDE_A]);
+	card_free(&card[SIDE_B]);
+	return is_card[SIDE_A] || is_card[SIDE_B];
+}
+
+/* ---- recordings ---- */
 
 static int compare(struct outputs *o, char *const *path, const struct report *r, struct err *e)
 {
@@ -81,7 +163,7 @@ static int compare(struct outputs *o, char *const *path, const struct report *r,
 	compare_reports(&r[SIDE_A], &r[SIDE_B], &c);
 	c.name[SIDE_A] = path[SIDE_A];
 	c.name[SIDE_B] = path[SIDE_B];
-	err = write_outputs(o, &c, e);
+	err = write_outputs(o, &(struct shown){ .runs = &c }, e);
 	comparison_free(&c);
 	return err;
 }
@@ -92,6 +174,10 @@ static int run(struct ctx *c, char *const *path, struct err *e, int *status)
 	char *damage[SIDES] = { 0 };
 	int err = 0;
 
+	*status = EXIT_OK;
+	if (run_cards(c, path, e, &err))
+		return err;
+	err = 0;
 	for (int i = 0; i < SIDES && !err; i++)
 		err = replay(path[i], false, &r[i], &damage[i], e);
 	if (!err)

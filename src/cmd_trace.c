@@ -97,8 +97,9 @@ const struct command_def trace_def = {
 		 "On a terminal a live screen shows the run (? lists its keys, q ends it with the report). With a COMMAND "
 		 "only if -i asks for it: what COMMAND writes to the terminal is then held back until the screen closes, "
 		 "and its input from the terminal is empty.\n\n"
-		 "Other commands: barriertrace doctor (which settings hurt), experiment (what changing one does), probes (what this kernel lets us see), record and report "
-		 "(keep a run, and show it later), diff (compare two); each has its --help.",
+		 "Other commands: barriertrace doctor (which settings hurt), experiment (what changing one does), bench "
+		 "(benchmarks, and the barrier card of a disk), probes (what this kernel lets us see), record and report (keep a "
+		 "run, and show it later), diff (compare two); each has its --help.",
 	.options = options,
 	.wraps = true,
 	.words = "DISK",

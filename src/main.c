@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "log.h"
+#include "workload/workload.h"
 
 static const struct command_row rows[] = {
 	{ &trace_def, cmd_trace },	/* without a command word */
@@ -12,6 +13,7 @@ static const struct command_row rows[] = {
 	{ &diff_def, cmd_diff },
 	{ &doctor_def, cmd_doctor },
 	{ &experiment_def, cmd_experiment },
+	{ &bench_def, cmd_bench },
 	{ &probes_def, cmd_probes },
 };
 
@@ -52,6 +54,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--generate"))
 		return print_generated(argv[2]);
+	if (argc == 2 && !strcmp(argv[1], WORKLOAD_ENTRY))
+		return workload_main();
 	for (size_t i = 1; argc > 1 && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(argv[1], rows[i].def->name))
 			return rows[i].run(argv + 2);

@@ -251,7 +251,7 @@ static json_t *probes_json(const struct report *r)
 	return a;
 }
 
-static json_t *document(const struct report *r)
+json_t *report_json(const struct report *r)
 {
 	json_t *doc = xmust(json_object()), *head = xmust(json_object());
 	json_t *devices = xmust(json_array());
@@ -301,11 +301,11 @@ void json_finish(json_t *doc, size_t flags, struct buf *out)
 void render_json(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	(void)o;
-	json_finish(document(r), JSON_INDENT(2), out);
+	json_finish(report_json(r), JSON_INDENT(2), out);
 }
 
 void render_ndjson(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	(void)o;
-	json_finish(document(r), JSON_COMPACT, out);
+	json_finish(report_json(r), JSON_COMPACT, out);
 }

@@ -108,6 +108,19 @@ static inline void put_hist(json_t *o, const char *key, const struct hist *h)
 	put(o, key, j);
 }
 
+/* The whole document of a report, for those that have it as a part. In json.c. */
+json_t *report_json(const struct report *r);
+
+static inline void put_ledger(json_t *o, const struct ledger *l)
+{
+	json_t *j = xmust(json_object());
+
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		if (l->ns[c])
+			put_u64(j, cause_name(c), l->ns[c]);
+	put_filled(o, "ledger", j);
+}
+
 /* json_sync.c: the keys "sync", "whatif" and "verdict" of the document */
 void put_sync(json_t *doc, const struct report *r);
 

@@ -67,15 +67,12 @@ static json_t *probe_json(const struct report_probe *p)
 
 static json_t *trace_json(const struct diag_trace *t)
 {
-	json_t *j = xmust(json_object()), *ledger = xmust(json_object());
+	json_t *j = xmust(json_object());
 
 	put_u64(j, "wall_ns", t->wall_ns);
 	put_u64(j, "calls", t->calls);
 	put_u64(j, "total_ns", t->total_ns);
-	for (int c = 0; c < CAUSE_COUNT; c++)
-		if (t->ledger.ns[c])
-			put_u64(ledger, cause_name(c), t->ledger.ns[c]);
-	put_filled(j, "ledger", ledger);
+	put_ledger(j, &t->ledger);
 	put_str(j, "sentence", t->sentence);
 	put(j, "incomplete", json_boolean(t->incomplete));
 	return j;

@@ -13,17 +13,6 @@ static void put_real(json_t *o, const char *key, double v)
 		put(o, key, json_real(v));
 }
 
-static void put_ledger(json_t *o, const struct ledger *l)
-{
-	json_t *j = xmust(json_object());
-
-	for (int c = 0; c < CAUSE_COUNT; c++) {
-		if (l->ns[c])
-			put_u64(j, cause_name(c), l->ns[c]);
-	}
-	put_filled(o, "ledger", j);
-}
-
 static void put_calls(json_t *o, const struct report_sync *s)
 {
 	json_t *j = xmust(json_object());

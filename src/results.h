@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* results.h - what a workload said about itself and what the tracer saw of it, put together. */
+#ifndef BT_RESULTS_H
+#define BT_RESULTS_H
+
+#include "bench.h"
+#include "card.h"
+#include "workload/workload.h"
+
+/* *r becomes the bench's; *out is overwritten. */
+void results_bench(const struct workload *w, const struct tally *t, struct report *r, struct bench *out);
+
+/* Of the workload "barrier", from a report with detail; believe() included. *out is overwritten. */
+void results_card(const struct tally *t, const struct report *r, struct card *out);
+
+#endif

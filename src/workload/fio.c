@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fio.c - recipes for fio, run as they were published, one after the other:
+ *
+ *   etcd  how fast the log of etcd can be: 22 MiB in writes of 2,300 bytes, each with fdatasync; p99 should be below
+ *         10 ms
+ *   ars   Ars Technica, "How fast are your disks? Find out the open source way, with fio": random writes of 4 KiB,
+ *         of 64 KiB by 16 jobs, of 1 MiB, to 4, 4 and 16 GB (here: a quarter, a quarter and all of --size); each
+ *         also with fsync=1
+ */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "runs.h"
+
+#define OUTPUT	    "fio.json"
+#define ERRORS	    "fio.errors"
+#define MOST_OUTPUT (4u << 20)
+
+struct recipe {
+	const char *name, *file;
+	const char *arguments[12];
+	unsigned int jobs;
+	unsigned int part; /* of --size, all jobs together: one n-th */
+	bool timed; /* for its share of --time, not until it is through */
+	bool fsync;
+};
+
+static const struct recipe etcd = {
+	"write 2300, fdatasync",
+	"etcd",
+	{ "--rw=write", "--ioengine=sync", "--fdatasync=1", "--bs=2300" },
+	1,
+	1,
+	false,
+	false,
+};
+
+#define ARS_4K	{ "--rw=randwrite", "--ioengine=posixaio", "--bs=4k", "--iodepth=1", "--end_fsync=1" }, 1, 4
+#define ARS_64K { "--rw=randwrite", "--ioengine=posixaio", "--bs=64k", "--iodepth=16", "--end_fsync=1" }, 16, 4
+#define ARS_1M	{ "--rw=randwrite", "--ioengine=posixaio", "--bs=1m", "--iodepth=1", "--end_fsync=1" }, 1, 1
+
+static const struct recipe ars[] = {
+	{ "4k", "ars-4k", ARS_4K, true, false },
+	{ "4k, fsync=1", "ars-4k-fsync", ARS_4K, true, true },
+	{ "64k x 16 jobs", "ars-64k", ARS_64K, true, false },
+	{ "64k x 16 jobs, fsync=1", "ars-64k-fsync", ARS_64K, true, true },
+	{ "1m", "ars-1m", ARS_1M, true, false },
+	{ "1m, fsync=1", "ars-1m-fsync", ARS_1M, true, true },
+};
+
+#define N_ARS (sizeof(ars) / sizeof(ars[0]))
+
+uint64_t fio_need(const struct workload_opts *o)
+{
+	return o->size + 4 * MIB;
+}
+
+/* ---- the command line ---- */
+
+static char **command(const struct recipe *r, const struct workload_opts *o, uint64_t share_ns)
+{
+	uint64_t size = o->size / r->part / r->jobs;
+	char **argv = NULL;
+
+	strv_add(&argv, xstrdup("fio"));
+	strv_add(&argv, xasprintf("--name=%s", r->file));
+	/* jobs as threads: they end with fio, however that ends */
+	strv_add(&argv, xstrdup("--thread"));
+	strv_add(&argv, xstrdup("--output-format=json"));
+	strv_add(&argv, xstrdup("--directory=."));
+	strv_add(&argv, xasprintf("--size=%llu", (unsigned long long)size));
+	strv_add(&argv, xasprintf("--numjobs=%u", r->jobs));
+	strv_add(&argv, xstrdup("--group_reporting"));
+	strv_add(&argv,
+		 xasprintf("--runtime=%llums", (unsigned long long)(share_ns / 1000000 ? share_ns / 1000000 : 1)));
+	if (r->timed)
+		strv_add(&argv, xstrdup("--time_based"));
+	if (r->fsync)
+		strv_add(&argv, xstrdup("--fsync=1"));
+	for (size_t i = 0; i < sizeof(r->arguments) / sizeof(r->arguments[0]) && r->arguments[i]; i++)
+		strv_add(&argv, xstrdup(r->arguments[i]));
+	return argv;
+}
+
+/* ---- what it says ---- */
+
+static uint64_t number(json_t *o, const char *key)
+{
+	double v = json_number_value(json_object_get(o, key));
+
+	return v > 0 && v < 9e18 ? (uint64_t)v : 0;
+}
+
+static void take_times(json_t *lat, struct tally_times *t)
+{
+	json_t *p = json_object_get(lat, "percentile");
+
+	t->count = number(lat, "N");
+	t->sum = (uint64_t)(json_number_value(json_object_get(lat, "mean")) * (double)t->count);
+	t->min = number(lat, "min");
+	t->max = number(lat, "max");
+	t->p50 = number(p, "50.000000");
+	t->p90 = number(p, "90.000000");
+	t->p99 = number(p, "99.000000");
+}
+
+/* The one job that group_reporting makes of all. */
+static int take_result(struct work *w, json_t *doc, struct tally_row *row)
+{
+	json_t *job = json_array_get(json_object_get(doc, "jobs"), 0), *wr = json_object_get(job, "write"),
+	       *sync = json_object_get(job, "sync");
+	const char *version = json_string_value(json_object_get(doc, "fio version"));
+
+	if (!job || !wr)
+		return work_fail(w, 0, "fio's answer cannot be read");
+	snprintf(w->t->tool, sizeof(w->t->tool), "%s", version ? version : "fio");
+	row->ops = number(wr, "total_ios");
+	row->bytes = number(wr, "io_bytes");
+	row->wall_ns = number(wr, "runtime") * 1000000;
+	/* it counts those of fsync= in one place, those of fdatasync= in the other */
+	row->syncs = number(sync, "total_ios");
+	if (!row->syncs)
+		row->syncs = number(json_object_get(sync, "lat_ns"), "N");
+	w->t->syncs += row->syncs;
+	take_times(json_object_get(row->syncs ? sync : wr, row->syncs ? "lat_ns" : "clat_ns"), &row->each);
+	return 0;
+}
+
+/* fio's first complaint, for what it is worth; its "fio: " is said by us. */
+static int complain(struct work *w, int status)
+{
+	char *text = work_read(w, ERRORS, 4096), *line = text ? text : "";
+	int ret;
+
+	while (!strncmp(line, "fio: ", 5))
+		line += 5;
+	line[strcspn(line, "\r\n")] = 0;
+	ret = work_fail(w, 0, "fio ended with status %d: %s", status, *line ? line : "it said nothing");
+	free(text);
+	return ret;
+}
+
+static int take_output(struct work *w, struct tally_row *row)
+{
+	char *text = work_read(w, OUTPUT, MOST_OUTPUT), *start = text ? strchr(text, '{') : NULL;
+	json_t *doc = start ? json_loads(start, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+	int err = doc ? take_result(w, doc, row) : work_fail(w, 0, "fio's answer cannot be read");
+
+	json_decref(doc);
+	free(text);
+	return err;
+}
+
+/* ---- running ---- */
+
+/* The files of a recipe are done with when it is: the next needs the room. */
+static void remove_files(struct work *w, const struct recipe *r)
+{
+	char name[80];
+
+	for (unsigned int i = 0; i < r->jobs; i++) {
+		snprintf(name, sizeof(name), "%s.%u.0", r->file, i);
+		unlinkat(w->dir, name, 0);
+	}
+}
+
+static int run_recipe(struct work *w, const struct recipe *r, uint64_t share_ns)
+{
+	char **argv = command(r, w->o, share_ns), file[60];
+	struct tally_row *row;
+	int status;
+
+	snprintf(file, sizeof(file), "%s.0.0", r->file);
+	row = work_row(w, r->name, r->jobs == 1 ? file : "");
+	work_phase(w, r->name);
+	status = work_program(w, argv, OUTPUT, ERRORS);
+	strv_free(argv);
+	if (status)
+		return status < 0 ? -1 : complain(w, status);
+	if (take_output(w, row))
+		return -1;
+	remove_files(w, r);
+	w->t->done += share_ns;
+	return 0;
+}
+
+int etcd_run(struct work *w)
+{
+	return run_recipe(w, &etcd, w->o->time_ns);
+}
+
+int ars_run(struct work *w)
+{
+	uint64_t share = w->o->time_ns / N_ARS;
+	int err = 0;
+
+	w->t->total = share * N_ARS;
+	for (size_t i = 0; i < N_ARS && !err; i++)
+		err = run_recipe(w, &ars[i], share);
+	return err;
+}
