@@ -43,7 +43,8 @@ files() { # PATTERN..
 		grep -nE "#include \"(render|session|commands)" src/collect/*.[ch]
 		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event)" src/doctor/*.[ch]
 		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event|report|outcome)" src/experiment/*.[ch]
-		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c src/doctor/*.c src/experiment/*.c |
+		grep -nE "#include \"(probe|collect|analyse|render|report|session|commands|options|wire|event)" src/workload/*.[ch]
+		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c src/doctor/*.c src/experiment/*.c src/workload/*.c |
 			grep -vE "snprintf|asprintf|buf_v?printf"
 		true'
 	[ -z "$output" ] || { echo "$output"; false; }

@@ -1,0 +1,225 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Workloads on a disk with known latencies: their own counts equal the report's, the barrier card finds the disk's flush, and
+# nothing is left behind, whatever comes.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+try_tests_again
+
+setup() {
+	need_rig
+	need fio
+	J=$BATS_TEST_TMPDIR/json
+}
+
+teardown() {
+	clean_up
+}
+
+# bench ARGUMENT...: JSON in $J; lost events are no failure here
+bench() {
+	local status=0
+	"$BT" bench --json "$J" -o "$BATS_TEST_TMPDIR/text" "$@" 2>"$BATS_TEST_TMPDIR/stderr" || status=$?
+	((status == 0 || status == 5)) || { cat "$BATS_TEST_TMPDIR/stderr"; return "$status"; }
+}
+
+# start_bench ARGUMENT...: in the background, until its folder is there
+start_bench() {
+	ERR=$BATS_TEST_TMPDIR/stderr
+	start "$BT" bench "$@" 2>"$ERR" >"$BATS_TEST_TMPDIR/stdout"
+	eventually 10 compgen -G "$RIG_MNT/barriertrace-bench.*"
+}
+
+nothing_left() {
+	! compgen -G "$RIG_MNT/barriertrace-bench.*"
+}
+
+# ends STATUS COMMAND...: which waits for a child of ours, hence no `run`
+ends() {
+	local want=$1 status=0
+	shift
+	"$@" || status=$?
+	((status == want)) || { echo "status $status, not $want"; cat "$ERR"; return 1; }
+}
+
+nobody_left() {
+	! pgrep -f -- '^/proc/self/exe --workload' && ! pgrep -f -- '^fio --name=(etcd|ars)'
+}
+
+# one_line WORDS: of $ERR, but for lost events
+one_line() {
+	local lines
+	mapfile -t lines < <(grep -v 'events were lost' "$ERR")
+	((${#lines[@]} == 1)) && [[ ${lines[0]} == "barriertrace: "*"$1"* ]] || { printf '%s\n' "${lines[@]}"; return 1; }
+}
+
+# Every sync call that the workload counts is in the report, with a ledger or without.
+same_count() {
+	jq -e '.bench.syncs == .report.sync.count + (.report.sync.no_ledger // 0) and .bench.syncs > 0' "$J" ||
+		{ jq -c '[.bench.syncs, .report.sync.count, .report.sync.no_ledger]' "$J"; return 1; }
+}
+
+# row TEST KEY VALUE FILTER: of a card
+row() {
+	jq -er --arg t "$1" --arg k "$2" --argjson v "$3" ".tests[] | select(.test == \$t and .[\$k] == \$v) | $4" "$J"
+}
+
+@test "bench sqlite: as many syncs as SQLite asked for, in each journal mode" {
+	local mode
+	rig_up --flush-us 500
+	for mode in delete truncate persist wal; do
+		bench sqlite "$RIG_MNT" --inserts 20 --journal "$mode"
+		same_count
+		jq -e '.bench.rows[0].operations == 20 and .bench.per_second > 0' "$J"
+	done
+	bench sqlite "$RIG_MNT" --inserts 20 --copies 3
+	same_count
+	jq -e '[.bench.rows[].operations] == [20, 20, 20]' "$J"
+	nothing_left
+}
+
+@test "bench sync: each method's own count is the report's of its file, and the flush is what it waits for" {
+	rig_up --flush-us 2000
+	bench sync "$RIG_MNT" --time 3.2
+	same_count
+	[[ $(jq '.report.sync.no_ledger // 0' "$J") != 0 ]] ||
+		jq -e '[.bench.rows[] | select(.missing | not) | .syncs == .traced.syncs] | all' "$J"
+	jq -e '[.bench.rows[] | select(.name | startswith("no sync") | not) | select(.missing | not) | .time.min_ns >= 2000000] | all' "$J"
+	jq -e '.bench.rows | length == 16' "$J"
+	jq -e '.bench.rows[] | select(.name == "fdatasync, 1 x 8k") | .traced.ledger["flush.only"] >= 1950000 * (.traced.syncs - 1)' "$J"
+	nothing_left
+}
+
+@test "bench etcd and ars: fio's own count of syncs is the report's" {
+	rig_up
+	bench etcd "$RIG_MNT" --size 1M
+	same_count
+	jq -e '.bench.rows[0].operations == 456 or .bench.rows[0].operations == 455' "$J"
+	jq -e '.bench.tool | startswith("fio")' "$J"
+	# its posixaio counts what was asked for, and some of its own syncs not at all
+	bench ars "$RIG_MNT" --size 32M --time 3
+	jq -e '.bench.rows | length == 6' "$J"
+	jq -e '(.report.sync.count + (.report.sync.no_ledger // 0) - .bench.syncs) as $more | $more >= 0 and $more <= 40' "$J"
+	nothing_left
+	nobody_left
+}
+
+@test "bench barrier: the card has the disk's flush, and its price beside FUA, writers and rest" {
+	local flush
+	rig_up --flush-us 3000 --write-us 300
+	bench barrier "$RIG_MNT" --size 16M --time 5
+	for flush in "$(row dirty bytes 4096 .flush.p50_ns)" "$(row dirty bytes 0 .flush.p50_ns)" \
+		"$(row dirty bytes 16777216 .flush.p50_ns)" "$(row flush bytes 4096 .flush.p50_ns)" \
+		"$(row depth writers 1 .flush.p50_ns)" "$(row idle rest_ns 500000000 .flush.p50_ns)"; do
+		holds "$flush >= 2950000 && $flush <= 5000000"
+	done
+	# no FUA here: a write with O_DSYNC is a write and a flush, an fdatasync after a write the flush alone
+	holds "$(row fua bytes 4096 .call.p50_ns) >= $(row flush bytes 4096 .call.p50_ns)"
+	holds "$(row fua bytes 4096 .call.p50_ns) >= 3250000"
+	jq -e '.verdict.class == "believable" and .verdict.medium == "virtual" and .disk.fua == false' "$J"
+	jq -e '[.tests[] | select(.call) | .call.count > 0] | all' "$J"
+	jq -e '.discards == 0' "$J"
+	nothing_left
+	cp "$J" "$BATS_TEST_TMPDIR/slow"
+
+	rig_set flush_us=0
+	bench barrier "$RIG_MNT" --size 16M --time 5
+	flush=$(row dirty bytes 4096 .flush.p50_ns)
+	holds "$flush < 1500000"
+	if ((flush < 100000)); then
+		jq -e '.verdict.class == "doubtful"' "$J"
+	else
+		jq -e '.verdict.class == "believable"' "$J"
+	fi
+	run -0 "$BT" diff "$BATS_TEST_TMPDIR/slow" "$J"
+	[[ ${lines[0]} =~ 'times faster in B' ]]
+	run -0 "$BT" diff --json - "$J" "$BATS_TEST_TMPDIR/slow"
+	jq -e '.tests[] | select(.test == "dirty" and .bytes == 4096) | .flush.told and .flush.difference_ns > 1000000' <<<"$output"
+}
+
+@test "bench barrier: a FLUSH's time where a sync needs two of them" {
+	need mkfs.btrfs
+	grep -qw btrfs /proc/filesystems || skip 'missing: btrfs'
+	rig_up --fs btrfs --size 512M --flush-us 3000
+	bench barrier "$RIG_MNT" --size 4M --time 2
+	holds "$(row dirty bytes 4096 .flush.p50_ns) >= 2950000 && $(row dirty bytes 4096 .flush.p50_ns) <= 5000000"
+	holds "$(row dirty bytes 4096 .call.p50_ns) >= 6000000"
+	nothing_left
+}
+
+@test "bench barrier --discard: blocks that it freed are discarded, and only if asked to" {
+	rig_up --flush-us 200
+	bench barrier "$RIG_MNT" --size 8M --time 2
+	(($(rig_stat discard_count) == 0))
+	bench barrier "$RIG_MNT" --size 8M --time 2 --discard
+	(($(rig_stat discard_count) > 0))
+	jq -e '.discards > 0' "$J"
+	[[ $(row discard bytes 4194304 .call.count) -ge 1 ]]
+}
+
+@test "bench: a signal, and kill -9 of the tool, leave nothing behind" {
+	local pid
+	rig_up --flush-us 2000
+	start_bench sqlite "$RIG_MNT" --copies 2
+	ends 143 stop_tracing "$STARTED" TERM
+	one_line 'ended by a signal'
+	nothing_left
+	start_bench ars "$RIG_MNT" --size 64M
+	pid=$STARTED
+	sleep 0.5
+	ends 130 stop_tracing "$pid" INT
+	nothing_left
+	nobody_left
+	start_bench barrier "$RIG_MNT" --size 32M
+	kill -KILL "$STARTED"
+	eventually 5 nothing_left
+	eventually 5 nobody_left
+}
+
+@test "bench: a disk that becomes full, a read-only one and one that is pulled away: one line each" {
+	rig_up --flush-us 2000
+	start_bench sqlite "$RIG_MNT"
+	dd if=/dev/zero of="$RIG_MNT/fill" bs=1M 2>/dev/null || true
+	dd if=/dev/zero of="$RIG_MNT/fill2" bs=1k 2>/dev/null || true
+	ends 1 status_of "$STARTED"
+	one_line 'full'
+	nothing_left
+	rm "$RIG_MNT"/fill*
+
+	ERR=$BATS_TEST_TMPDIR/stderr
+	run -1 "$BT" bench barrier "$RIG_MNT" --size 1G
+	[[ $output == *free*"a smaller --size may fit" && ${#lines[@]} == 1 ]]
+	mount -o remount,ro "$RIG_MNT"
+	run -1 "$BT" bench sync "$RIG_MNT"
+	[[ $output == *"mounted read-only" && ${#lines[@]} == 1 ]]
+	mount -o remount,rw "$RIG_MNT"
+
+	start_bench barrier "$RIG_MNT" --size 32M
+	sleep 0.5
+	kill -KILL "$RIG_PID"
+	ends 1 status_of "$STARTED"
+	one_line 'Input/output error'
+	nobody_left
+}
+
+@test "bench: with the rights of the user who called sudo" {
+	rig_up
+	chmod 711 "$RIG"
+	mkdir -m 755 "$RIG_MNT/roots"
+	mkdir -m 777 "$RIG_MNT/all"
+	run -1 env SUDO_UID=65534 SUDO_GID=65534 "$BT" bench sync "$RIG_MNT/roots" --time 0.5
+	[[ $output == *'Permission denied' ]]
+	SUDO_UID=65534 SUDO_GID=65534 bench sync "$RIG_MNT/all" --time 0.5
+	same_count
+	SUDO_UID=65534 SUDO_GID=65534 bench sync "$RIG_MNT/roots" --time 0.5 --as-root
+}
+
+@test "bench: raw disks are refused" {
+	rig_up --fs none
+	run -2 "$BT" bench sync "$RIG_DEV"
+	[[ $output == *'is a disk'* && ${#lines[@]} == 1 ]]
+	(($(rig_stat write_count) == 0))
+}
