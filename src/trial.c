@@ -70,7 +70,7 @@ struct running {
 	struct command cmd;
 	int signals, tick;
 	uint64_t ticks, start_ns;
-	bool spare, now;	/* there may be work for spare time; a second signal came */
+	bool now;			/* a second signal came */
 };
 
 static uint64_t clock_ns(void)
@@ -97,7 +97,6 @@ static void on_signal(struct running *r)
 static void on_tick(struct running *r)
 {
 	trial_tick(r->tick, r->s, &r->ticks);
-	r->spare = true;
 	if (r->o->tick)
 		r->o->tick(r->o->ctx);
 }
@@ -106,8 +105,6 @@ static int wait_ms(const struct running *r)
 {
 	uint64_t now = clock_ns(), until = r->start_ns + r->o->duration_ns;
 
-	if (r->spare)
-		return 0;
 	if (r->o->command)
 		return -1;
 	return until <= now ? 0 : (int)((until - now) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
@@ -140,8 +137,6 @@ static int loop(struct running *r, struct err *e)
 			on_tick(r);
 		if (p[3].revents)
 			session_drain(r->s);
-		if (r->spare)
-			r->spare = session_spare(r->s);
 	}
 	r->t->wall_ns = clock_ns() - r->start_ns;
 	return 0;
