@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ struct session {
 	size_t n_symbols;
 	struct sync_analysis *sync;	/* of the run */
 	struct sync_analysis *sync_step;	/* of the interval; NULL without a stream */
+	bool given_back;
 	unsigned int not_followed;	/* disks that appeared when there was no room left */
 };
 
@@ -240,6 +242,13 @@ static void read_places(struct session *s)
 	free(traced);
 }
 
+/* What opening and reading BTF took is used no more. */
+static void give_back(struct session *s)
+{
+	malloc_trim(0);
+	s->given_back = true;
+}
+
 static void start_analysis(struct session *s)
 {
 	s->sync = new_analysis(s, s->opts.detail);
@@ -247,6 +256,7 @@ static void start_analysis(struct session *s)
 		s->sync_step = new_analysis(s, false);
 	if (s->opts.recording)
 		record_start(s);
+	give_back(s);
 }
 
 int session_fd(const struct session *s)
@@ -266,6 +276,8 @@ void session_tick(struct session *s)
 {
 	uint64_t time = now_ns() - s->start_ns;
 
+	if (!s->given_back)
+		give_back(s);
 	heats_look(s->heats, time, false);
 	if (s->carry)
 		heats_look(s->turn.heats, now_ns() - s->turn.start_ns, false);

@@ -1,39 +1,138 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel counts every mapped page of the buffer as resident, twice where it is mapped as libbpf does it: so only the window
+ * that is being read is mapped, and nothing while nothing waits.
+ */
 #include "ring.h"
 
-#include <bpf/libbpf.h>
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "mem.h"
 
+#define WINDOW	(256ul << 10)	/* bytes in which records begin */
+#define SLACK	(128ul << 10)	/* behind it: more than the longest record, whose length has 16 bits */
+
 struct ring {
-	struct ring_buffer *rb;
+	int map_fd, epoll_fd;
+	size_t page, size;	/* of the data, a power of two: they lie in the map twice, one behind the other */
+	unsigned long *consumer;	/* read up to here; counts on for ever, as the next */
+	const unsigned long *producer;
+	const char *window;	/* NULL: none is mapped */
+	unsigned long from, to;	/* offsets in the data */
+	size_t mapped;
 	ring_fn *each;
 	void *ctx;
 };
 
-static int take(void *ctx, void *data, size_t size)
+/* ---- the window ---- */
+
+static void unmap_window(struct ring *r)
 {
-	struct ring *r = ctx;
+	if (r->window)
+		munmap((void *)r->window, r->mapped);
+	r->window = NULL;
+}
+
+/* NULL: no memory for the window. Records that begin at an offset below `size` may end beyond it. */
+static const void *at(struct ring *r, unsigned long pos)
+{
+	unsigned long off = pos & (r->size - 1);
+	void *p;
+
+	if (r->window && off >= r->from && off < r->to)
+		return r->window + (off - r->from);
+	unmap_window(r);
+	r->from = off & ~(r->page - 1);
+	r->to = r->from + WINDOW < r->size ? r->from + WINDOW : r->size;
+	r->mapped = r->to - r->from + SLACK;
+	if (r->from + r->mapped > 2 * r->size)
+		r->mapped = 2 * r->size - r->from;
+	p = mmap(NULL, r->mapped, PROT_READ, MAP_SHARED, r->map_fd, (off_t)(2 * r->page + r->from));
+	if (p == MAP_FAILED)
+		return NULL;
+	r->window = p;
+	return r->window + (off - r->from);
+}
+
+/* ---- reading ---- */
+
+static void take(struct ring *r, const void *data, size_t size)
+{
 	const struct wire_head *head = data;
 
 	if (size >= sizeof(*head) && head->size <= size)
 		r->each(r->ctx, head);
-	return 0;
+}
+
+void ring_drain(struct ring *r)
+{
+	unsigned long pos = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+
+	while (pos < end) {
+		const uint32_t *head = at(r, pos);
+		uint32_t len = head ? __atomic_load_n(head, __ATOMIC_ACQUIRE) : BPF_RINGBUF_BUSY_BIT;
+		size_t size = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT))
+			take(r, (const char *)head + BPF_RINGBUF_HDR_SZ, size);
+		pos += (size + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
+		__atomic_store_n(r->consumer, pos, __ATOMIC_RELEASE);
+	}
+	unmap_window(r);
+}
+
+/* ---- all ---- */
+
+/* Asked itself, the map is readable as soon as it holds anything; through epoll, once the kernel side has woken us. */
+static int open_epoll(struct ring *r)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	return r->epoll_fd < 0 || epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, r->map_fd, &e) ? -1 : 0;
+}
+
+static int map_positions(struct ring *r)
+{
+	void *consumer = mmap(NULL, r->page, PROT_READ | PROT_WRITE, MAP_SHARED, r->map_fd, 0);
+	void *producer = mmap(NULL, r->page, PROT_READ, MAP_SHARED, r->map_fd, (off_t)r->page);
+
+	r->consumer = consumer == MAP_FAILED ? NULL : consumer;
+	r->producer = producer == MAP_FAILED ? NULL : producer;
+	return r->consumer && r->producer ? 0 : -1;
+}
+
+/* -1: errno says why */
+static int open_map(struct ring *r)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(r->map_fd, &info, &len))
+		return -1;
+	r->size = info.max_entries;
+	return map_positions(r) || open_epoll(r) ? -1 : 0;
 }
 
 int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct err *e)
 {
 	struct ring *r = xcalloc(1, sizeof(*r));
+	int err = 0;
 
-	r->each = each;
-	r->ctx = ctx;
-	r->rb = ring_buffer__new(map_fd, take, r, NULL);
-	if (!r->rb) {
-		free(r);
-		return err_set(e, errno, EXIT_FAILED, "cannot map the ring buffer: %s", strerror(errno));
+	*r = (struct ring){ .map_fd = map_fd, .epoll_fd = -1, .page = (size_t)sysconf(_SC_PAGESIZE), .each = each, .ctx = ctx };
+	if (open_map(r)) {
+		err = err_set(e, errno, EXIT_FAILED, "cannot map the ring buffer: %s", strerror(errno));
+		ring_close(r);
+		return err;
 	}
 	*out = r;
 	return 0;
@@ -41,18 +140,19 @@ int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct er
 
 int ring_fd(const struct ring *r)
 {
-	return ring_buffer__epoll_fd(r->rb);
-}
-
-void ring_drain(struct ring *r)
-{
-	ring_buffer__consume(r->rb);
+	return r->epoll_fd;
 }
 
 void ring_close(struct ring *r)
 {
 	if (!r)
 		return;
-	ring_buffer__free(r->rb);
+	unmap_window(r);
+	if (r->consumer)
+		munmap(r->consumer, r->page);
+	if (r->producer)
+		munmap((void *)r->producer, r->page);
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
 	free(r);
 }
