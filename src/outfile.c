@@ -65,6 +65,20 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 	return stream ? open_in_place(o, O_CREAT | O_TRUNC, e) : open_beside(o, e);
 }
 
+int outfile_scratch(const struct outfile *o)
+{
+	char *dir;
+	int fd;
+
+	if (!o->temp)
+		return 0;
+	dir = xstrdup(o->temp);
+	*(strrchr(dir, '/') ? strrchr(dir, '/') + 1 : dir) = '\0';
+	fd = open(*dir ? dir : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	free(dir);
+	return fd > 0 ? fd : 0;
+}
+
 int outfile_write(struct outfile *o, const struct buf *b, struct err *e)
 {
 	size_t done = 0;

@@ -24,6 +24,9 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 
 int outfile_write(struct outfile *o, const struct buf *b, struct err *e);
 
+/* An empty file without a name on the same file system, the caller's to close; 0: there is none to be had. */
+int outfile_scratch(const struct outfile *o);
+
 /* Puts a complete file in its place. */
 int outfile_commit(struct outfile *o, struct err *e);
 

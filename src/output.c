@@ -193,18 +193,43 @@ static int write_json(struct outputs *o, const struct report *r, struct err *e)
 	return err;
 }
 
-static int write_file(struct outfile *f, render_fn *render, const struct report *r, struct err *e)
+/* Where an output goes while it is made. */
+struct drain {
+	struct outfile *file;
+	struct err *e;
+	int err;		/* of the first write that failed */
+};
+
+static void drain(void *ctx, const struct buf *b)
 {
-	const struct render_opts opts = { 0 };
-	struct buf b = { 0 };
-	int err;
+	struct drain *d = ctx;
+
+	if (!d->err)
+		d->err = outfile_write(d->file, b, d->e);
+}
+
+/* Those that list every call are too long to be made in memory. */
+static int write_file(struct outfile *f, render_fn *render, bool detail, const struct report *r, struct err *e)
+{
+	struct render_opts opts = { 0 };
+	struct drain to = { .file = f, .e = e };
+	struct buf b = { .drain = drain, .ctx = &to };
 
 	if (f->fd < 0)
 		return 0;
+	if (detail)
+		opts.scratch = outfile_scratch(f);
+	else
+		b.drain = NULL;
 	render(r, &opts, &b);
-	err = outfile_write(f, &b, e);
+	if (detail)
+		buf_drain(&b);
+	else
+		to.err = outfile_write(f, &b, e);
 	buf_free(&b);
-	return err;
+	if (opts.scratch)
+		close(opts.scratch);
+	return to.err;
 }
 
 static int write_files(struct outputs *o, const struct report *r, struct err *e)
@@ -212,9 +237,9 @@ static int write_files(struct outputs *o, const struct report *r, struct err *e)
 	int err = 0;
 
 	for (int i = 0; i < RENDER_N_FILES && !err; i++)
-		err = write_file(&o->file[i], file_rows[i].render, r, e);
+		err = write_file(&o->file[i], file_rows[i].render, file_rows[i].detail, r, e);
 	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
-		err = write_file(&o->csv[i], csv_rows[i].render, r, e);
+		err = write_file(&o->csv[i], csv_rows[i].render, true, r, e);
 	return err;
 }
 

@@ -225,19 +225,6 @@ const char *heat_class_name(enum heat_class c)
 	return names[c];
 }
 
-void report_detail_free(struct report_detail *d)
-{
-	if (!d)
-		return;
-	for (size_t i = 0; i < d->n_names; i++)
-		free(d->name[i]);
-	free(d->name);
-	free(d->call);
-	free(d->slice);
-	free(d->request);
-	free(d);
-}
-
 void report_device_free(struct report_device *d)
 {
 	for (int c = 0; c < HEAT_CLASSES; c++)
@@ -278,8 +265,10 @@ static void sync_free(struct report_sync *s)
 		free(s->slowest[i].device);
 	}
 	free(s->slowest);
-	for (size_t i = 0; i < s->n_leaves; i++)
+	for (size_t i = 0; i < s->n_leaves; i++) {
 		free(s->leaf[i].path);
+		tally_free(&s->leaf[i].each);
+	}
 	free(s->leaf);
 	free(s->heat);
 }

@@ -19,6 +19,7 @@
 #include "heat.h"
 #include "hist.h"
 #include "pace.h"
+#include "tally.h"
 
 /* What a block request does. Internal classes; op_rows (report.c) joins them to the public ones. */
 enum op_class {
@@ -68,7 +69,7 @@ struct report_leaf {
 	char *path;		/* frames joined by ';': command;call;file;through whom..;cause;device. Frames never hold ';' */
 	enum cause cause;
 	uint64_t ns;
-	struct hist each;	/* the single contributions */
+	struct tally each;	/* the single contributions; owned */
 };
 
 struct report_group {		/* sync calls of one process, or of one file */
@@ -103,8 +104,9 @@ struct detail_call {
 	uint64_t start_ns, duration_ns;
 	uint32_t pid, tid;
 	uint32_t comm, call, path, device;
-	struct ledger ledger;
-	size_t first_slice, n_slices;	/* in detail.slice; 0 slices: beyond what was kept */
+	uint32_t at;		/* in detail.packed */
+	uint32_t n_slices : 31;	/* see detail_slices() */
+	uint32_t summed : 1;	/* beyond what was kept: no slices, only the ledger */
 };
 
 struct detail_step {		/* a FLUSH that the request waited for, or its own way to the device */
@@ -125,15 +127,17 @@ struct detail_request {
 	struct detail_step pre, data, post;
 };
 
+/* Made and read by the functions below: slices and requests are packed. */
 struct report_detail {
 	char **name;
 	size_t n_names;
 	struct detail_call *call;	/* in the order of their ends */
-	size_t n_calls;
-	struct detail_slice *slice;
-	size_t n_slices;
-	struct detail_request *request;	/* in the order of arrival, each once */
+	size_t n_calls, n_slices;	/* n_slices: of all calls */
+	uint32_t *request_at;		/* where each request stands in `packed`, in the order of arrival, each once */
 	size_t n_requests;
+	uint8_t *packed;
+	size_t n_packed;
+	size_t cap_calls, cap_requests, cap_packed;
 	uint64_t calls_left_out, slices_left_out, requests_left_out;	/* beyond what is kept; slices: calls without them */
 };
 
@@ -325,6 +329,26 @@ const char *probe_state_name(enum probe_state s);
 void report_add_lost(struct report *r, uint64_t count, const char *reason);
 
 const char *heat_class_name(enum heat_class c);	/* "flush" */
+
+/* Of a call, `at`, `n_slices` and `summed` are filled in. With sums it gets no slices; without, slices of it may follow. */
+void report_detail_add_call(struct report_detail *d, const struct detail_call *c, const struct ledger *sums);
+void report_detail_add_slice(struct report_detail *d, const struct detail_slice *s);
+void report_detail_add_request(struct report_detail *d, const struct detail_request *q);
+
+/* The slices of a call, in order of time: `left` of them are still to come. */
+struct detail_slices {
+	const uint8_t *at;
+	uint32_t left;
+};
+
+struct detail_slices detail_slices(const struct report_detail *d, const struct detail_call *c);
+bool detail_next_slice(struct detail_slices *from, struct detail_slice *out);
+
+/* Where a call's time went: the sum of its slices. */
+void detail_ledger(const struct report_detail *d, const struct detail_call *c, struct ledger *out);
+
+/* Request i of n_requests. */
+void detail_request(const struct report_detail *d, size_t i, struct detail_request *out);
 
 void report_detail_free(struct report_detail *d);	/* NULL is fine */
 

@@ -6,26 +6,17 @@
 
 #include "mem.h"
 
-#define CALLS_MAX	(1u << 20)	/* 220 MiB */
-#define SLICES_MAX	(1u << 21)	/* 48 MiB */
-#define REQUESTS_MAX	(1u << 19)	/* 110 MiB */
+#define CALLS_MAX	(1u << 20)	/* 48 MiB; the ledgers of those without slices, some 30 MiB */
+#define SLICES_MAX	(1u << 21)	/* some 12 MiB */
+#define REQUESTS_MAX	(1u << 19)	/* some 25 MiB */
 
 struct detail {
 	struct report_detail *kept;
 	uint64_t start_ns;
-	size_t cap_calls, cap_slices, cap_requests, cap_names;
+	size_t cap_names;
 	uint32_t *slot;		/* hash of shared names: index, 0: empty; cap_names * 2 of them, a power of two */
 	bool no_slices;		/* the last call has none */
 };
-
-/* Grows by half as much again, so that a long run isn't copied over and over. */
-static void *next(void *array, size_t n, size_t *cap, size_t size)
-{
-	if (n < *cap)
-		return array;
-	*cap = *cap ? *cap + *cap / 2 : 256;
-	return xrealloc(array, *cap * size);
-}
 
 /* ---- names ---- */
 
@@ -105,6 +96,10 @@ static uint64_t since_start(const struct detail *d, uint64_t time)
 void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path, uint32_t device, const struct ledger *l)
 {
 	struct report_detail *k = d->kept;
+	struct detail_call c = {
+		.start_ns = since_start(d, s->enter), .duration_ns = s->exit - s->enter, .pid = s->tgid, .tid = s->tid,
+		.path = path, .device = device,
+	};
 
 	d->no_slices = k->n_calls >= CALLS_MAX || k->n_slices >= SLICES_MAX;
 	k->slices_left_out += d->no_slices;
@@ -112,23 +107,17 @@ void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path,
 		k->calls_left_out++;
 		return;
 	}
-	k->call = next(k->call, k->n_calls, &d->cap_calls, sizeof(*k->call));
-	k->call[k->n_calls++] = (struct detail_call){
-		.start_ns = since_start(d, s->enter), .duration_ns = s->exit - s->enter, .pid = s->tgid, .tid = s->tid,
-		.comm = detail_name(d, s->comm), .call = detail_name(d, call_name(s->call)), .path = path,
-		.device = device, .ledger = *l, .first_slice = k->n_slices,
-	};
+	c.comm = detail_name(d, s->comm);
+	c.call = detail_name(d, call_name(s->call));
+	report_detail_add_call(k, &c, d->no_slices ? l : NULL);
 }
 
 void detail_add_slice(struct detail *d, const struct walk_slice *s, uint32_t via, uint32_t device)
 {
-	struct report_detail *k = d->kept;
+	const struct detail_slice new = { .ns = s->ns, .via = via, .device = device, .cause = s->cause };
 
-	if (d->no_slices)
-		return;
-	k->slice = next(k->slice, k->n_slices, &d->cap_slices, sizeof(*k->slice));
-	k->slice[k->n_slices++] = (struct detail_slice){ .ns = s->ns, .via = via, .device = device, .cause = s->cause };
-	k->call[k->n_calls - 1].n_slices++;
+	if (!d->no_slices)
+		report_detail_add_slice(d->kept, &new);
 }
 
 /* ---- requests ---- */
@@ -158,20 +147,18 @@ static uint64_t first_time(const struct wire_request *r)
 
 void detail_add_request(struct detail *d, const struct wire_request *r, uint32_t device, uint32_t disk)
 {
-	struct report_detail *k = d->kept;
-
-	if (k->n_requests >= REQUESTS_MAX) {
-		k->requests_left_out++;
-		return;
-	}
-	k->request = next(k->request, k->n_requests, &d->cap_requests, sizeof(*k->request));
-	k->request[k->n_requests++] = (struct detail_request){
+	const struct detail_request new = {
 		.begin_ns = since_start(d, first_time(r)), .end_ns = since_start(d, r->done), .sector = r->sector,
 		.bytes = r->bytes, .pid = r->tgid, .tid = r->tid, .device = device, .disk = disk,
 		.class = (enum op_class)r->class, .sequence = r->flags & REQUEST_SEQUENCE,
 		.throttled = r->flags & REQUEST_THROTTLED,
 		.pre = step(d, &r->pre), .data = step(d, &r->data), .post = step(d, &r->post),
 	};
+
+	if (d->kept->n_requests < REQUESTS_MAX)
+		report_detail_add_request(d->kept, &new);
+	else
+		d->kept->requests_left_out++;
 }
 
 /* ---- all ---- */

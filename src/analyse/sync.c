@@ -13,13 +13,14 @@
 #include "detail.h"
 #include "hist.h"
 #include "mem.h"
+#include "tally.h"
 #include "timeline.h"
 #include "walk.h"
 #include "whatif.h"
 
-#define FILES_MAX	2048u	/* files and processes with a line of their own (9 KiB each) */
+#define FILES_MAX	2048u	/* files and processes with a line of their own (in a report 9 KiB each) */
 #define PROCESSES_MAX	1024u
-#define LEAVES_MAX	8192u	/* leaves with their file's name (9 KiB each); beyond, without */
+#define LEAVES_MAX	8192u	/* leaves with their file's name (some 1 KiB each); beyond, without */
 #define LEAVES_END	9216u	/* beyond, only causes are told apart */
 #define LEAF_SLOTS	32768u
 #define INODES_MAX	32768u	/* names of files that are remembered */
@@ -35,7 +36,7 @@ struct group {
 	char *text;		/* comm, or path */
 	uint64_t count, total_ns;
 	struct ledger ledger;
-	struct hist latency;
+	struct tally latency;
 };
 
 struct groups {
@@ -57,7 +58,7 @@ _Static_assert(sizeof(struct leaf_key) == 32, "padding");
 
 struct leaf {
 	uint64_t ns;
-	struct hist each;
+	struct tally each;
 };
 
 struct leaf_slot {
@@ -284,6 +285,7 @@ static uint32_t find_group(struct groups *g, uint32_t id, const char *text)
 static void clear_groups(struct groups *g)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
+		tally_free(&g->group[i]->latency);
 		free(g->group[i]->text);
 		free(g->group[i]);
 	}
@@ -316,7 +318,7 @@ static void group_add(struct group *g, uint64_t ns, const struct ledger *l)
 	g->count++;
 	g->total_ns += ns;
 	ledger_add(&g->ledger, l);
-	hist_add(&g->latency, ns);
+	tally_add(&g->latency, ns);
 }
 
 /* ---- files ---- */
@@ -343,7 +345,7 @@ static void prefetch_groups(const struct sync_analysis *a, const struct wire_syn
 	__builtin_prefetch(&g->count, 1);
 	for (size_t at = 0; at < sizeof(g->ledger); at += 64)
 		__builtin_prefetch((const char *)&g->ledger + at, 1);
-	hist_prefetch(&g->latency, s->exit - s->enter);
+	__builtin_prefetch(&g->latency, 1);
 }
 
 static uint32_t file_of(struct sync_analysis *a, const struct wire_sync *s)
@@ -494,19 +496,22 @@ static void add_leaves(struct sync_analysis *a, const struct wire_sync *s, uint3
 		for (size_t i = 0; i < n; i++) {
 			l[i] = a->leaf[leaf_for(a, &c, &r->slice[at + i])];
 			__builtin_prefetch(l[i], 1);
-			hist_prefetch(&l[i]->each, r->slice[at + i].ns);
 		}
+		for (size_t i = 0; i < n; i++)
+			tally_prefetch(&l[i]->each, r->slice[at + i].ns);
 		for (size_t i = 0; i < n; i++) {
 			l[i]->ns += r->slice[at + i].ns;
-			hist_add(&l[i]->each, r->slice[at + i].ns);
+			tally_add(&l[i]->each, r->slice[at + i].ns);
 		}
 	}
 }
 
 static void clear_leaves(struct sync_analysis *a)
 {
-	for (uint32_t i = 0; i < a->n_leaves; i++)
+	for (uint32_t i = 0; i < a->n_leaves; i++) {
+		tally_free(&a->leaf[i]->each);
 		free(a->leaf[i]);
+	}
 	a->n_leaves = 0;
 	memset(a->leaf_slot, 0, LEAF_SLOTS * sizeof(*a->leaf_slot));
 }
@@ -840,7 +845,7 @@ static void copy_group(struct report_group *to, const struct group *from)
 	to->count = from->count;
 	to->total_ns = from->total_ns;
 	to->ledger = from->ledger;
-	to->latency = from->latency;
+	tally_hist(&from->latency, &to->latency);
 }
 
 static struct report_group *report_groups(const struct sync_analysis *a, const struct groups *g, bool files, size_t *n)
@@ -933,7 +938,8 @@ static size_t merge_leaves(struct report_leaf *l, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (kept && !leaf_by_path(&l[kept - 1], &l[i])) {
 			l[kept - 1].ns += l[i].ns;
-			hist_merge(&l[kept - 1].each, &l[i].each);
+			tally_merge(&l[kept - 1].each, &l[i].each);
+			tally_free(&l[i].each);
 			free(l[i].path);
 		} else {
 			if (kept != i)
@@ -954,7 +960,7 @@ static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *
 		out[i].path = leaf_path(a, &a->leaf_key[i]);
 		out[i].cause = (enum cause)a->leaf_key[i].cause;
 		out[i].ns = l->ns;
-		out[i].each = l->each;
+		out[i].each = tally_copy(&l->each);
 	}
 	qsort(out, a->n_leaves, sizeof(*out), leaf_by_path);
 	*n = merge_leaves(out, a->n_leaves);

@@ -7,10 +7,23 @@
 
 #include "mem.h"
 
+#define DRAIN_BYTES (256u << 10)
+
+void buf_drain(struct buf *b)
+{
+	if (b->drain && b->len)
+		b->drain(b->ctx, b);
+	if (b->drain)
+		buf_clear(b);
+}
+
 static void reserve(struct buf *b, size_t more)
 {
-	size_t need = b->len + more + 1;
+	size_t need;
 
+	if (b->len >= DRAIN_BYTES)
+		buf_drain(b);
+	need = b->len + more + 1;
 	if (need <= b->cap)
 		return;
 	b->cap = need < 256 ? 256 : need + need / 2;

@@ -92,7 +92,7 @@ static bool at_cause(const struct path *p)
 
 static void add_own(struct flame_tree *t, struct flame_frame *f, const struct report_leaf *l)
 {
-	struct hist *sum;
+	struct tally *sum;
 
 	f->own_ns += l->ns;
 	if (!f->each) {
@@ -100,9 +100,9 @@ static void add_own(struct flame_tree *t, struct flame_frame *f, const struct re
 		return;
 	}
 	sum = xcalloc(1, sizeof(*sum));
-	hist_merge(sum, f->each);
-	hist_merge(sum, &l->each);
-	*(struct hist **)grow((void **)&t->merged, &t->n_merged, sizeof(*t->merged)) = sum;
+	tally_merge(sum, f->each);
+	tally_merge(sum, &l->each);
+	*(struct tally **)grow((void **)&t->merged, &t->n_merged, sizeof(*t->merged)) = sum;
 	f->each = sum;
 }
 
@@ -191,8 +191,10 @@ void flame_tree_free(struct flame_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		free(t->frame[i].name);
-	for (size_t i = 0; i < t->n_merged; i++)
+	for (size_t i = 0; i < t->n_merged; i++) {
+		tally_free(t->merged[i]);
 		free(t->merged[i]);
+	}
 	free(t->frame);
 	free(t->merged);
 	memset(t, 0, sizeof(*t));

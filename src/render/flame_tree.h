@@ -15,7 +15,7 @@ struct flame_frame {
 	uint32_t depth;			/* 1: a command */
 	uint64_t start_ns, ns;		/* from the left edge; a frame holds all that stands below it */
 	uint64_t own_ns;		/* of ns, what belongs to no frame below: it ends here, and stands first */
-	const struct hist *each;	/* the contributions that own_ns is the sum of; NULL: none */
+	const struct tally *each;	/* the contributions that own_ns is the sum of; NULL: none */
 	bool caused;			/* it is a cause, or stands below one */
 	bool device;			/* below the cause */
 	enum cause cause;
@@ -26,7 +26,7 @@ struct flame_tree {
 	struct flame_frame *frame;	/* a parent stands before what is below it; siblings widest first */
 	size_t n;
 	uint64_t ns;			/* of all leaves */
-	struct hist **merged;		/* of leaves with the same path */
+	struct tally **merged;		/* of leaves with the same path */
 	size_t n_merged;
 };
 

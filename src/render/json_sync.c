@@ -74,11 +74,13 @@ static void put_leaves(json_t *o, const struct report_sync *s)
 
 	for (size_t i = 0; i < s->n_leaves; i++) {
 		json_t *j = xmust(json_object());
+		struct hist each;
 
+		tally_hist(&s->leaf[i].each, &each);
 		put_str(j, "path", s->leaf[i].path);
 		put_str(j, "cause", cause_name(s->leaf[i].cause));
 		put_u64(j, "ns", s->leaf[i].ns);
-		put_hist(j, "each", &s->leaf[i].each);
+		put_hist(j, "each", &each);
 		push(a, j);
 	}
 	put_filled(o, "leaves", a);

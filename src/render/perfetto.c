@@ -64,10 +64,10 @@ void render_perfetto(const struct report *r, const struct render_opts *o, struct
 		trace_plan_requests(&t);
 		trace_calls(&t);
 		trace_requests(&t);
-		buf_add(out, t.flows.data, t.flows.len);
+		trace_flows(&t);
 	}
 	buf_str(out, "\n]}\n");
 	free(t.request);
 	free(t.flush);
-	buf_free(&t.flows);
+	free(t.flow);
 }

@@ -18,7 +18,13 @@ struct trace_flush {
 	enum cause role;	/* CAUSE_FLUSH_PRE, _POST, _ONLY */
 	uint32_t device;
 	uint64_t issue_ns, done_ns;
-	size_t request;
+	uint32_t request;
+};
+
+/* From what waits to what it waits for. */
+struct trace_arrow {
+	struct trace_track from, to;
+	uint64_t at;
 };
 
 struct trace {
@@ -29,8 +35,8 @@ struct trace {
 	struct trace_track *request;	/* of each request */
 	struct trace_flush *flush;	/* by role, device and end */
 	size_t n_flushes;
-	struct buf flows;		/* behind all slices, for their ends must be there already */
-	uint64_t n_flows;
+	struct trace_arrow *flow;	/* behind all slices, for their ends must be there already */
+	size_t n_flows;
 };
 
 /* perfetto_event.c */
@@ -43,6 +49,7 @@ void trace_open(struct trace *t, struct trace_track where, const char *cat, cons
 		uint64_t ns);
 void trace_close(struct trace *t);
 void trace_flow(struct trace *t, struct trace_track from, struct trace_track to, uint64_t at);
+void trace_flows(struct trace *t);	/* writes those that have been noted */
 
 /*
  * Lanes: slices on one track must nest, so those that overlap go to different ones. To be asked in order of begins;

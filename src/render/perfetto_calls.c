@@ -45,28 +45,28 @@ static void slice(struct trace *t, struct trace_track where, const struct detail
 static void call(struct trace *t, struct trace_track where, size_t i)
 {
 	const struct detail_call *c = &t->d->call[i];
+	struct detail_slices all = detail_slices(t->d, c);
 	uint64_t from = c->start_ns;
+	struct detail_slice s;
+	struct ledger l;
 
+	detail_ledger(t->d, c, &l);
 	trace_open(t, where, "sync", t->d->name[c->call], from, c->duration_ns);
 	buf_printf(t->out, "\"id\":%zu,\"duration_ns\":%" PRIu64, i + 1, c->duration_ns);
 	named(t, "path", c->path);
 	named(t, "device", c->device);
-	ledger(t->out, &c->ledger);
+	ledger(t->out, &l);
 	trace_close(t);
-	for (size_t k = 0; k < c->n_slices; k++) {
-		const struct detail_slice *s = &t->d->slice[c->first_slice + k];
-
-		slice(t, where, s, from);
-		from += s->ns;
-	}
+	for (; detail_next_slice(&all, &s); from += s.ns)
+		slice(t, where, &s, from);
 }
 
 /* ---- tasks ---- */
 
 static int by_task(const void *a, const void *b, void *calls)
 {
-	const struct detail_call *x = (struct detail_call *)calls + *(size_t *)a;
-	const struct detail_call *y = (struct detail_call *)calls + *(size_t *)b;
+	const struct detail_call *x = (struct detail_call *)calls + *(uint32_t *)a;
+	const struct detail_call *y = (struct detail_call *)calls + *(uint32_t *)b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -89,7 +89,7 @@ static struct trace_track new_track(struct trace *t, const struct detail_call *c
 	return where;
 }
 
-static size_t task(struct trace *t, const size_t *order, size_t n)
+static size_t task(struct trace *t, const uint32_t *order, size_t n)
 {
 	const struct detail_call *first = &t->d->call[order[0]];
 	struct trace_lanes lanes = { 0 };
@@ -114,11 +114,11 @@ static size_t task(struct trace *t, const size_t *order, size_t n)
 
 void trace_calls(struct trace *t)
 {
-	size_t n = t->d->n_calls, *order = xcalloc(n, sizeof(*order)), i;
-	uint32_t pid = 0;
+	size_t n = t->d->n_calls, i;
+	uint32_t *order = xcalloc(n, sizeof(*order)), pid = 0;
 
 	for (i = 0; i < n; i++)
-		order[i] = i;
+		order[i] = (uint32_t)i;
 	qsort_r(order, n, sizeof(*order), by_task, t->d->call);
 	for (i = 0; i < n;) {
 		const struct detail_call *c = &t->d->call[order[i]];

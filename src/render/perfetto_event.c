@@ -67,20 +67,27 @@ void trace_close(struct trace *t)
 	buf_str(t->out, "}}");
 }
 
-static void flow_end(struct trace *t, const char *ph, struct trace_track where, uint64_t at)
+static void flow_end(struct trace *t, const char *ph, size_t id, struct trace_track where, uint64_t at)
 {
-	buf_printf(&t->flows, ",\n{\"ph\":%s,\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"ts\":", ph, t->n_flows,
-		   where.pid, where.tid);
-	trace_us(&t->flows, at);
-	buf_str(&t->flows, ",\"cat\":\"flush\",\"name\":\"waits for\"}");
+	buf_printf(t->out, ",\n{\"ph\":%s,\"id\":%zu,\"pid\":%u,\"tid\":%u,\"ts\":", ph, id, where.pid, where.tid);
+	trace_us(t->out, at);
+	buf_str(t->out, ",\"cat\":\"flush\",\"name\":\"waits for\"}");
+}
+
+void trace_flow(struct trace *t, struct trace_track from, struct trace_track to, uint64_t at)
+{
+	struct trace_arrow *new = grow((void **)&t->flow, &t->n_flows, sizeof(*new));
+
+	*new = (struct trace_arrow){ from, to, at };
 }
 
 /* Both ends at one time, at which both slices are open: a reader drops an arrow that points back in time. */
-void trace_flow(struct trace *t, struct trace_track from, struct trace_track to, uint64_t at)
+void trace_flows(struct trace *t)
 {
-	t->n_flows++;
-	flow_end(t, "\"s\"", from, at);
-	flow_end(t, "\"f\",\"bp\":\"e\"", to, at);
+	for (size_t i = 0; i < t->n_flows; i++) {
+		flow_end(t, "\"s\"", i + 1, t->flow[i].from, t->flow[i].at);
+		flow_end(t, "\"f\",\"bp\":\"e\"", i + 1, t->flow[i].to, t->flow[i].at);
+	}
 }
 
 size_t trace_lane(struct trace_lanes *l, uint64_t from, uint64_t to)

@@ -52,26 +52,36 @@ static uint32_t disk_of(const struct detail_request *q)
 	return q->disk ? q->disk : q->device;
 }
 
+/* A request in the order in which they are shown. */
+struct place {
+	uint64_t begin_ns;
+	uint32_t disk, request;
+};
+
 /* By the disk's name, for indices depend on the order of events. */
 static int by_disk(const void *a, const void *b, void *detail)
 {
 	const struct report_detail *d = detail;
-	const struct detail_request *x = d->request + *(size_t *)a, *y = d->request + *(size_t *)b;
-	int by_name = strcmp(d->name[disk_of(x)], d->name[disk_of(y)]);
+	const struct place *x = a, *y = b;
+	int by_name = strcmp(d->name[x->disk], d->name[y->disk]);
 
 	if (by_name)
 		return by_name;
 	if (x->begin_ns != y->begin_ns)
 		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->request < y->request ? -1 : x->request > y->request;
 }
 
-static size_t *in_order(const struct report_detail *d)
+static struct place *in_order(const struct report_detail *d)
 {
-	size_t *order = xcalloc(d->n_requests, sizeof(*order));
+	struct place *order = xcalloc(d->n_requests, sizeof(*order));
 
-	for (size_t i = 0; i < d->n_requests; i++)
-		order[i] = i;
+	for (size_t i = 0; i < d->n_requests; i++) {
+		struct detail_request q;
+
+		detail_request(d, i, &q);
+		order[i] = (struct place){ q.begin_ns, disk_of(&q), (uint32_t)i };
+	}
 	qsort_r(order, d->n_requests, sizeof(*order), by_disk, (void *)d);
 	return order;
 }
@@ -80,20 +90,21 @@ static void plan_lanes(struct trace *t)
 {
 	const struct report_detail *d = t->d;
 	struct trace_lanes lanes = { 0 };
-	size_t *order = in_order(d);
+	struct place *order = in_order(d);
 	uint32_t pid = TRACE_FIRST_PID, first = t->next_tid;
 
 	t->request = xcalloc(d->n_requests, sizeof(*t->request));
 	for (size_t i = 0; i < d->n_requests; i++) {
-		const struct detail_request *q = &d->request[order[i]];
+		struct detail_request q;
 
-		if (i && disk_of(q) != disk_of(&d->request[order[i - 1]])) {
+		detail_request(d, order[i].request, &q);
+		if (i && order[i].disk != order[i - 1].disk) {
 			pid++;
 			first += (uint32_t)lanes.n;
 			trace_lanes_free(&lanes);
 		}
-		t->request[order[i]].pid = pid;
-		t->request[order[i]].tid = first + (uint32_t)trace_lane(&lanes, q->begin_ns, q->end_ns);
+		t->request[order[i].request].pid = pid;
+		t->request[order[i].request].tid = first + (uint32_t)trace_lane(&lanes, q.begin_ns, q.end_ns);
 	}
 	t->next_tid = first + (uint32_t)lanes.n;
 	trace_lanes_free(&lanes);
@@ -117,12 +128,14 @@ static int flush_order(const void *a, const void *b)
 	return (x->request > y->request) - (x->request < y->request);
 }
 
-static void add_flushes(struct trace *t, size_t request)
+static void add_flushes(struct trace *t, uint32_t request)
 {
-	const struct detail_request *q = &t->d->request[request];
+	struct detail_request all, *q = &all;
 	struct shown step[3];
-	size_t n = show_steps(q, step);
+	size_t n;
 
+	detail_request(t->d, request, q);
+	n = show_steps(q, step);
 	for (size_t i = 0; i < n; i++) {
 		struct trace_flush f = { 0, q->device, step[i].issue, step[i].done, request };
 
@@ -138,7 +151,7 @@ static void add_flushes(struct trace *t, size_t request)
 static void plan_flushes(struct trace *t)
 {
 	for (size_t i = 0; i < t->d->n_requests; i++)
-		add_flushes(t, i);
+		add_flushes(t, (uint32_t)i);
 	if (t->n_flushes)
 		qsort(t->flush, t->n_flushes, sizeof(*t->flush), flush_order);
 }
@@ -214,10 +227,8 @@ static void step(struct trace *t, struct trace_track where, const struct shown *
 	}
 }
 
-static void args(struct trace *t, size_t i)
+static void args(struct trace *t, const struct detail_request *q, size_t i)
 {
-	const struct detail_request *q = &t->d->request[i];
-
 	buf_printf(t->out, "\"id\":%zu,\"sector\":%" PRIu64 ",\"bytes\":%u,\"device\":", i + 1, q->sector, q->bytes);
 	trace_string(t->out, t->d->name[q->device]);
 	if (rows_kind(q->class))
@@ -230,21 +241,23 @@ static void args(struct trace *t, size_t i)
 
 static void request(struct trace *t, size_t i)
 {
-	const struct detail_request *q = &t->d->request[i];
+	struct detail_request all, *q = &all;
 	struct shown s[3];
-	size_t n = show_steps(q, s);
+	size_t n;
 
+	detail_request(t->d, i, q);
+	n = show_steps(q, s);
 	trace_open(t, t->request[i], "request", op_row_name(op_class_row(q->class)), q->begin_ns,
 		   clamp(q->end_ns, q->begin_ns, UINT64_MAX) - q->begin_ns);
-	args(t, i);
+	args(t, q, i);
 	trace_close(t);
 	for (size_t k = 0; k < n; k++)
 		step(t, t->request[i], &s[k], q->sequence && q->class != OP_FLUSH);
 }
 
-static void device_name(struct trace *t, const struct detail_request *q, uint32_t pid)
+static void device_name(struct trace *t, uint32_t disk_name, uint32_t pid)
 {
-	const char *disk = t->d->name[disk_of(q)];
+	const char *disk = t->d->name[disk_name];
 	char *name = xasprintf("device %s", *disk ? disk : "(not known)");
 
 	trace_name(t, "process_name", (struct trace_track){ pid, pid }, name);
@@ -262,15 +275,15 @@ static void lane_name(struct trace *t, struct trace_track where, uint32_t first)
 /* A device's lanes are numbered as they are first used, so a new one is one more than any before. */
 void trace_requests(struct trace *t)
 {
-	size_t *order = in_order(t->d);
+	struct place *order = in_order(t->d);
 	struct trace_track at = { 0 };
 	uint32_t first = 0;
 
 	for (size_t i = 0; i < t->d->n_requests; i++) {
-		struct trace_track where = t->request[order[i]];
+		struct trace_track where = t->request[order[i].request];
 
 		if (where.pid != at.pid) {
-			device_name(t, &t->d->request[order[i]], where.pid);
+			device_name(t, order[i].disk, where.pid);
 			first = where.tid;
 			at = (struct trace_track){ where.pid, first - 1 };
 		}
@@ -278,7 +291,7 @@ void trace_requests(struct trace *t)
 			lane_name(t, where, first);
 			at = where;
 		}
-		request(t, order[i]);
+		request(t, order[i].request);
 	}
 	free(order);
 }

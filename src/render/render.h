@@ -18,6 +18,7 @@ struct render_opts {
 	unsigned int width;	/* columns; 0: 80 */
 	bool quiet;		/* text: no histograms; notes and warnings stay */
 	bool verbose;		/* text: every class's histogram, every mount, the probes */
+	int scratch;		/* an empty file to build in what isn't written in order, as a database; 0: in memory */
 };
 
 typedef void render_fn(const struct report *r, const struct render_opts *o, struct buf *out);

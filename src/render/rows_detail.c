@@ -42,12 +42,15 @@ void fill_ledger(const struct report *r, struct rows *to)
 	const struct report_detail *d = r->detail;
 
 	for (size_t i = 0; d && i < d->n_calls; i++) {
+		struct ledger l;
+
+		detail_ledger(d, &d->call[i], &l);
 		for (enum cause c = 0; c < CAUSE_COUNT; c++) {
-			if (!d->call[i].ledger.ns[c])
+			if (!l.ns[c])
 				continue;
 			to->integer(to, i + 1);
 			to->text(to, cause_name(c));
-			to->integer(to, d->call[i].ledger.ns[c]);
+			to->integer(to, l.ns[c]);
 			to->end(to);
 		}
 	}
@@ -60,17 +63,18 @@ const char *const slice_columns[] = {
 
 static void slices(const struct report_detail *d, size_t call, struct rows *to)
 {
-	const struct detail_slice *s = d->n_slices ? d->slice + d->call[call].first_slice : NULL;
+	struct detail_slices all = detail_slices(d, &d->call[call]);
+	struct detail_slice s;
 	uint64_t offset = 0;
 
-	for (size_t i = 0; i < d->call[call].n_slices; i++, offset += s++->ns) {
+	for (size_t i = 0; detail_next_slice(&all, &s); i++, offset += s.ns) {
 		to->integer(to, call + 1);
 		to->integer(to, i + 1);
 		to->integer(to, offset);
-		to->integer(to, s->ns);
-		to->text(to, cause_name(s->cause));
-		name(d, s->via, to);
-		name(d, s->device, to);
+		to->integer(to, s.ns);
+		to->text(to, cause_name(s.cause));
+		name(d, s.via, to);
+		name(d, s.device, to);
 		to->end(to);
 	}
 }
@@ -110,8 +114,9 @@ void fill_request(const struct report *r, struct rows *to)
 	const struct report_detail *d = r->detail;
 
 	for (size_t i = 0; d && i < d->n_requests; i++) {
-		const struct detail_request *q = &d->request[i];
+		struct detail_request all, *q = &all;
 
+		detail_request(d, i, q);
 		to->integer(to, i + 1);
 		name(d, q->device, to);
 		name(d, q->disk, to);
@@ -152,8 +157,11 @@ void fill_step(const struct report *r, struct rows *to)
 	const struct report_detail *d = r->detail;
 
 	for (size_t i = 0; d && i < d->n_requests; i++) {
-		step(i, "preflush", &d->request[i].pre, to);
-		step(i, "data", &d->request[i].data, to);
-		step(i, "postflush", &d->request[i].post, to);
+		struct detail_request q;
+
+		detail_request(d, i, &q);
+		step(i, "preflush", &q.pre, to);
+		step(i, "data", &q.data, to);
+		step(i, "postflush", &q.post, to);
 	}
 }

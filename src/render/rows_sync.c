@@ -28,13 +28,15 @@ void fill_leaf(const struct report *r, struct rows *to)
 {
 	for (size_t i = 0; i < r->sync.n_leaves; i++) {
 		const struct report_leaf *l = &r->sync.leaf[i];
+		struct hist each;
 
+		tally_hist(&l->each, &each);
 		to->integer(to, i + 1);
 		to->text(to, l->path);
 		to->text(to, cause_name(l->cause));
 		to->integer(to, l->ns);
 		to->integer(to, l->each.count);
-		row_hist(to, &l->each);
+		row_hist(to, &each);
 		to->end(to);
 	}
 }

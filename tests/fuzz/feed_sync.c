@@ -71,13 +71,15 @@ static void check_detail(const struct report_detail *d)
 {
 	for (size_t i = 0; i < d->n_calls; i++) {
 		const struct detail_call *c = &d->call[i];
+		struct detail_slices all = detail_slices(d, c);
+		struct detail_slice s;
+		struct ledger l;
 		uint64_t ns = 0;
 
-		if (c->first_slice + c->n_slices > d->n_slices)
-			abort();
-		for (size_t k = 0; k < c->n_slices; k++)
-			ns += d->slice[c->first_slice + k].ns;
-		if (ns != c->duration_ns || ledger_sum(&c->ledger) != ns)
+		while (detail_next_slice(&all, &s))
+			ns += s.ns;
+		detail_ledger(d, c, &l);
+		if ((!c->summed && ns != c->duration_ns) || ledger_sum(&l) != c->duration_ns)
 			abort();
 	}
 }

@@ -159,18 +159,19 @@ static bool is(uint32_t name, const char *text)
 static bool adds_up(size_t i)
 {
 	const struct detail_call *c = &d->call[i];
-	struct ledger l = { { 0 } };
+	struct detail_slices all = detail_slices(d, c);
+	struct ledger l = { { 0 } }, whole;
+	struct detail_slice s;
 	uint64_t ns = 0;
 
-	if (c->first_slice + c->n_slices > d->n_slices)
-		return false;
-	for (size_t s = c->first_slice; s < c->first_slice + c->n_slices; s++) {
-		ns += d->slice[s].ns;
-		l.ns[d->slice[s].cause] += d->slice[s].ns;
-		if (d->slice[s].via >= d->n_names || d->slice[s].device >= d->n_names)
+	while (detail_next_slice(&all, &s)) {
+		ns += s.ns;
+		l.ns[s.cause] += s.ns;
+		if (s.via >= d->n_names || s.device >= d->n_names)
 			return false;
 	}
-	return ns == c->duration_ns && !memcmp(&l, &c->ledger, sizeof(l));
+	detail_ledger(d, c, &whole);
+	return ns == c->duration_ns && !memcmp(&l, &whole, sizeof(l));
 }
 
 struct piece {
@@ -189,13 +190,16 @@ static void has_slices(const char *what, const struct piece *want, size_t n)
 	const struct detail_call *c = d->call;
 	bool good = d->n_calls == 1 && c->n_slices == n && adds_up(0);
 
+	struct detail_slices all = detail_slices(d, c);
+	struct detail_slice s;
+
 	for (size_t i = 0; good && i < n; i++)
-		good = same(&d->slice[c->first_slice + i], &want[i]);
+		good = detail_next_slice(&all, &s) && same(&s, &want[i]);
 	if (ok(good, "%s", what))
 		return;
-	for (size_t i = 0; i < d->n_slices; i++)
-		diag("  %llu %s via '%s' on '%s'", (unsigned long long)d->slice[i].ns, cause_name(d->slice[i].cause),
-		     d->name[d->slice[i].via], d->name[d->slice[i].device]);
+	for (all = detail_slices(d, c); detail_next_slice(&all, &s);)
+		diag("  %llu %s via '%s' on '%s'", (unsigned long long)s.ns, cause_name(s.cause), d->name[s.via],
+		     d->name[s.device]);
 }
 
 #define PIECES(...) (const struct piece[]){ __VA_ARGS__ }
@@ -302,9 +306,9 @@ static uint64_t random_call(uint64_t t)
 static void many_calls(void)
 {
 	struct report r = { 0 };
-	struct ledger l = { { 0 } };
+	struct ledger l = { { 0 } }, one;
 	bool good = true, order = true;
-	uint64_t t = 1000;
+	uint64_t t = 1000, n = 0;
 
 	begin(true);
 	follow(JBD2, "jbd2/sda1-8");
@@ -316,19 +320,28 @@ static void many_calls(void)
 		const struct detail_call *c = &d->call[i];
 
 		good = good && adds_up(i) && (c->n_slices || !c->duration_ns);
-		order = order && c->first_slice == (i ? c[-1].first_slice + c[-1].n_slices : 0) &&
-			(!i || c->start_ns + c->duration_ns >= c[-1].start_ns + c[-1].duration_ns);
-		ledger_add(&l, &c->ledger);
+		n += c->n_slices;
+		order = order && !c->summed && (!i || c->start_ns + c->duration_ns >= c[-1].start_ns + c[-1].duration_ns);
+		detail_ledger(d, c, &one);
+		ledger_add(&l, &one);
 	}
 	ok(good, "the slices of 20,000 random calls add up, cause by cause");
-	ok(order && d->n_calls && d->call[d->n_calls - 1].first_slice + d->call[d->n_calls - 1].n_slices == d->n_slices,
-	   "each slice is of one call");
+	ok(order && n == d->n_slices, "each slice is of one call");
 	ok(d->n_calls == r.sync.count && d->n_calls == 20000 && !memcmp(&l, &r.sync.ledger, sizeof(l)),
 	   "together they are the report");
 	report_free(&r);
 }
 
 /* ---- requests ---- */
+
+static const struct detail_request *all_requests(void)
+{
+	static struct detail_request q[8];
+
+	for (size_t i = 0; i < d->n_requests && i < 8; i++)
+		detail_request(d, i, &q[i]);
+	return q;
+}
 
 static void requests(void)
 {
@@ -341,7 +354,7 @@ static void requests(void)
 	commit();
 	end();
 	ok(d->n_requests == 2, "requests that come three times are there once");
-	q = d->request;
+	q = all_requests();
 	ok(q->begin_ns == 1025 && q->end_ns == 1098 && q->sector == 5000 && q->bytes == 8192 && q->pid == JBD2 &&
 	   q->tid == JBD2 && is(q->device, "sda1") && is(q->disk, "sda") && q->class == OP_WRITE_SYNC && !q->sequence &&
 	   !q->throttled, "a write, with all that is known of it");
@@ -367,7 +380,7 @@ static void odd_requests(void)
 	REQUEST(.rq = 4, .done = 1400, .alloc = 1 - T0 + 5, .class = WIRE_READ_SYNC, .data = { .issue = 1300, .done = 1400 });
 	end();
 	ok(d->n_requests == 3, "what is of no class is none");
-	q = d->request;
+	q = all_requests();
 	ok(q->begin_ns == 1050 && q->throttled && !q->pid && !q->tid && is(q->device, "8:32") && is(q->disk, "8:32") &&
 	   q->data.begin_ns == 1050, "one whose beginning is not known, on an unknown disk");
 	ok(q[1].begin_ns == 1300 && q[1].end_ns == 1300 && !q[1].pre.happened && !q[1].data.happened && !q[1].post.happened,
@@ -446,7 +459,7 @@ static struct detail *fill_calls(uint32_t n, uint32_t each)
 	const struct wire_sync s = { .enter = T0, .exit = T0 + 10, .call = CALL_FSYNC, .comm = "app" };
 	const struct walk_slice slice = { .ns = 5, .cause = CAUSE_CPU };
 	struct detail *new = detail_new(T0);
-	const struct ledger l = { { 0 } };
+	const struct ledger l = { .ns = { [CAUSE_CPU] = 3, [CAUSE_UNKNOWN] = UINT64_MAX - 5 } };
 
 	report_detail_free(d);
 	d = NULL;
@@ -472,14 +485,18 @@ static void too_many_slices(void)
 	const uint32_t whole = (SLICES + 2) / 3;	/* the last one of these may still begin */
 	struct detail *new = fill_calls(whole + 10, 3);
 	bool good = true;
+	struct ledger l;
 
 	d = detail_take(new);
 	detail_free(new);
 	for (size_t i = 0; i < d->n_calls; i++) {
 		const struct detail_call *c = &d->call[i];
 
-		good = good && c->n_slices == (i < whole ? 3 : 0) && c->first_slice + c->n_slices <= d->n_slices;
+		detail_ledger(d, c, &l);
+		good = good && c->n_slices == (i < whole ? 3 : 0) && l.ns[CAUSE_CPU] == (i < whole ? 15 : 3) &&
+		       l.ns[CAUSE_UNKNOWN] == (i < whole ? 0 : UINT64_MAX - 5);
 	}
+	ok(d->n_packed < 40u << 20, "packed: %zu bytes", d->n_packed);
 	ok(good && d->n_calls == whole + 10 && d->n_slices == 3 * (size_t)whole, "a call has all its slices, or none");
 	ok(d->slices_left_out == 10 && !d->calls_left_out, "those without are counted");
 }
@@ -497,8 +514,38 @@ static void too_many_requests(void)
 	ok(d->n_requests == REQUESTS && d->requests_left_out == 10, "requests beyond half a million are counted");
 }
 
+/* Whatever the numbers are, they come back. */
+static void packed(void)
+{
+	const struct detail_request odd[] = {
+		{ .begin_ns = UINT64_MAX, .end_ns = 0, .sector = UINT64_MAX, .bytes = UINT32_MAX, .pid = UINT32_MAX,
+		  .tid = 127, .device = 128, .disk = 16384, .class = OP_OTHER, .throttled = true,
+		  .pre = { true, 0, UINT64_MAX, 1ull << 63, UINT32_MAX }, .post = { true, 1ull << 63, 0, 5, 7 } },
+		{ .begin_ns = 5, .end_ns = 4, .class = OP_FLUSH, .sequence = true, .data = { true, 4, 3, 2, 1 } },
+	};
+	struct detail *new = detail_new(T0);
+	bool good = true;
+
+	report_detail_free(d);
+	d = detail_take(new);
+	detail_free(new);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		report_detail_add_request(d, &odd[i]);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		const struct detail_request *q = &all_requests()[i], *w = &odd[i];
+
+		good = good && q->begin_ns == w->begin_ns && q->end_ns == w->end_ns && q->sector == w->sector &&
+		       q->bytes == w->bytes && q->pid == w->pid && q->tid == w->tid && q->device == w->device &&
+		       q->disk == w->disk && q->class == w->class && q->sequence == w->sequence &&
+		       q->throttled == w->throttled && !memcmp(&q->pre, &w->pre, sizeof(q->pre)) &&
+		       !memcmp(&q->data, &w->data, sizeof(q->data)) && !memcmp(&q->post, &w->post, sizeof(q->post));
+	}
+	ok(good, "requests of any numbers are kept as they are");
+}
+
 int main(void)
 {
+	packed();
 	one_call();
 	slices();
 	slices_of_a_commit();

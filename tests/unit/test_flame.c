@@ -36,7 +36,7 @@ static struct report_leaf *leaf(struct report *r, const char *path, enum cause c
 static void took(struct report *r, struct report_leaf *l, uint64_t ns)
 {
 	l->ns += ns;
-	hist_add(&l->each, ns);
+	tally_add(&l->each, ns);
 	r->sync.total_ns += ns;
 	r->sync.ledger.ns[l->cause] += ns;
 }

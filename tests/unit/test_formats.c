@@ -3,11 +3,14 @@
  * The formats for other programs: speedscope, Perfetto, CSV, SQLite. A report built by hand, hostile names included,
  * read back as its readers do.
  */
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "mem.h"
 #include "render/render.h"
@@ -95,7 +98,7 @@ static void add_leaf(struct report_sync *s, const struct call *c, const struct d
 			    names[slice->via], slice->via ? ";" : "", cause_name(slice->cause));
 	l->cause = slice->cause;
 	l->ns = slice->ns;
-	hist_add(&l->each, slice->ns);
+	tally_add(&l->each, slice->ns);
 }
 
 static void add_group(struct report_group *g, uint64_t ns, const struct ledger *l)
@@ -110,27 +113,27 @@ static void add_call(struct report *r, const struct call *c)
 {
 	struct report_sync *s = &r->sync;
 	struct report_detail *d = r->detail;
-	struct detail_call *k = grow((void **)&d->call, &d->n_calls, sizeof(*k));
-	const char *path = *names[c->path] ? names[c->path] : NULL;
-
-	*k = (struct detail_call){
+	struct detail_call k = {
 		.start_ns = c->start, .pid = c->pid, .tid = c->tid, .comm = c->comm, .call = c->call, .path = c->path,
-		.device = N_SDA1, .first_slice = d->n_slices,
+		.device = N_SDA1,
 	};
-	for (; k->n_slices < 4 && c->slice[k->n_slices].ns; k->n_slices++) {
-		const struct detail_slice *slice = &c->slice[k->n_slices];
+	const char *path = *names[c->path] ? names[c->path] : NULL;
+	struct ledger l = { { 0 } };
 
-		*(struct detail_slice *)grow((void **)&d->slice, &d->n_slices, sizeof(*d->slice)) = *slice;
-		k->duration_ns += slice->ns;
-		k->ledger.ns[slice->cause] += slice->ns;
-		add_leaf(s, c, slice);
+	for (size_t i = 0; i < 4 && c->slice[i].ns; i++) {
+		k.duration_ns += c->slice[i].ns;
+		l.ns[c->slice[i].cause] += c->slice[i].ns;
+		add_leaf(s, c, &c->slice[i]);
 	}
+	report_detail_add_call(d, &k, NULL);
+	for (size_t i = 0; i < 4 && c->slice[i].ns; i++)
+		report_detail_add_slice(d, &c->slice[i]);
 	s->count++;
-	s->total_ns += k->duration_ns;
-	ledger_add(&s->ledger, &k->ledger);
-	hist_add(&s->latency, k->duration_ns);
-	add_group(group(&s->process, &s->n_processes, names[c->comm], NULL, c->pid), k->duration_ns, &k->ledger);
-	add_group(group(&s->file, &s->n_files, NULL, path, 0), k->duration_ns, &k->ledger);
+	s->total_ns += k.duration_ns;
+	ledger_add(&s->ledger, &l);
+	hist_add(&s->latency, k.duration_ns);
+	add_group(group(&s->process, &s->n_processes, names[c->comm], NULL, c->pid), k.duration_ns, &l);
+	add_group(group(&s->file, &s->n_files, NULL, path, 0), k.duration_ns, &l);
 }
 
 static void add_device(struct report *r)
@@ -173,9 +176,8 @@ static void make_report(struct report *r)
 		r->detail->name[r->detail->n_names] = xstrdup(names[r->detail->n_names]);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		add_call(r, &calls[i]);
-	r->detail->request = xcalloc(ARRAY_LEN(requests), sizeof(requests[0]));
-	memcpy(r->detail->request, requests, sizeof(requests));
-	r->detail->n_requests = ARRAY_LEN(requests);
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+		report_detail_add_request(r->detail, &requests[i]);
 	r->detail->requests_left_out = 4;
 	add_device(r);
 	add_words(r);
@@ -563,6 +565,39 @@ static void test_csv(struct report *r)
 
 /* ---- SQLite ---- */
 
+struct whole {
+	struct buf all;
+	size_t pieces;
+};
+
+static void collect(void *ctx, const struct buf *b)
+{
+	struct whole *w = ctx;
+
+	buf_add(&w->all, b->data, b->len);
+	w->pieces++;
+}
+
+/* Where a file to build it in isn't to be had, or has no room, it is built in memory: nobody can tell by the bytes. */
+static void built_in_file(const struct report *r, const struct buf *want)
+{
+	struct whole w = { .all = { 0 } };
+	struct buf b = { .drain = collect, .ctx = &w };
+	int file = memfd_create("scratch", 0), full = open("/dev/full", O_RDWR);
+
+	render_db(r, &(struct render_opts){ .scratch = file }, &b);
+	buf_drain(&b);
+	ok(w.all.len == want->len && !memcmp(w.all.data, want->data, want->len), "db: built in a file it is the same");
+	w.all.len = 0;
+	render_db(r, &(struct render_opts){ .scratch = full }, &b);
+	buf_drain(&b);
+	ok(w.all.len == want->len && !memcmp(w.all.data, want->data, want->len), "db: a file without room is done without");
+	close(file);
+	close(full);
+	buf_free(&b);
+	buf_free(&w.all);
+}
+
 static sqlite3 *open_db(const struct report *r)
 {
 	struct buf b = { 0 }, again = { 0 };
@@ -573,6 +608,7 @@ static sqlite3 *open_db(const struct report *r)
 	render_db(r, &plain, &again);
 	ok(b.len && b.len == again.len && !memcmp(b.data, again.data, b.len),
 	   "db: the same report gives the same bytes");
+	built_in_file(r, &b);
 	copy = sqlite3_malloc64(b.len);
 	memcpy(copy, b.data, b.len);
 	sqlite3_open(":memory:", &db);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hist.h"
+#include "tally.h"
 #include "tap.h"
 
 #define TOP (1ull << HIST_TOP_BITS)
@@ -167,6 +168,38 @@ static void test_merge(void)
 	free(none);
 }
 
+/* A tally is a histogram that takes less room: the same after the same values, also merged and copied. */
+static void test_tally(void)
+{
+	struct hist want = { 0 }, have;
+	struct tally t = { 0 }, half[2] = { { 0 } }, copy, few = { 0 };
+
+	for (int i = 0; i < 5000; i++) {
+		uint64_t v = i % 100 ? rnd_magnitude() : rnd();
+
+		hist_add(&want, v);
+		tally_add(&t, v);
+		tally_add(&half[i % 2], v);
+	}
+	tally_hist(&t, &have);
+	ok(!memcmp(&want, &have, sizeof(want)), "tally: the same as a histogram");
+	tally_merge(&half[0], &half[1]);
+	tally_merge(&half[0], &few);
+	copy = tally_copy(&half[0]);
+	tally_add(&half[0], 1);
+	tally_hist(&copy, &have);
+	ok(!memcmp(&want, &have, sizeof(want)), "tally: merged and copied, too");
+	tally_add(&few, 1000000);
+	tally_add(&few, 1100000);
+	ok(few.n == 2 && few.count == 2, "tally: room for the powers of two that it needs");
+	tally_free(&t);
+	tally_free(&half[0]);
+	tally_free(&half[1]);
+	tally_free(&copy);
+	tally_free(&few);
+	ok(!few.octave && !few.count, "tally: empty again");
+}
+
 int main(void)
 {
 	test_buckets();
@@ -175,5 +208,6 @@ int main(void)
 	test_quantiles();
 	test_edges();
 	test_merge();
+	test_tally();
 	return tap_done();
 }

@@ -80,7 +80,7 @@ static void add_leaf(struct report_sync *s, size_t i, const char *name)
 	l->path = xasprintf("%zu %s;fsync;%s;flush.post;sda", i, name, name);
 	l->cause = CAUSE_FLUSH_POST;
 	for (uint64_t k = 0; k < 40; k++)
-		hist_add(&l->each, (k + 1) * 12345 * (i % 7 + 1));
+		tally_add(&l->each, (k + 1) * 12345 * (i % 7 + 1));
 	l->ns = l->each.sum;
 }
 

@@ -305,8 +305,8 @@ static void report_names(struct report *r)
 	leaf->path = xstrdup("a;" HOSTILE ";flush.pre");
 	leaf->cause = CAUSE_FLUSH_PRE;
 	leaf->ns = 5;
-	hist_add(&leaf->each, 2);
-	hist_add(&leaf->each, 3);
+	tally_add(&leaf->each, 2);
+	tally_add(&leaf->each, 3);
 }
 
 static void report_unknown(struct report *r)

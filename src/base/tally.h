@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* tally.h - a struct hist that takes room only for the powers of two that values fell into: for those of which there are thousands. */
+#ifndef BT_TALLY_H
+#define BT_TALLY_H
+
+#include <stdint.h>
+
+#include "hist.h"
+
+#define TALLY_OCTAVES	(HIST_BUCKETS / HIST_SUB)
+
+/* Zero-initialised is empty and valid. */
+struct tally {
+	uint64_t count, sum, min, max;	/* as in struct hist */
+	uint64_t (*octave)[HIST_SUB];	/* owned; in the order in which they were first needed */
+	uint8_t n;
+	uint8_t at[TALLY_OCTAVES];	/* index in `octave`, plus 1; 0: none */
+};
+
+void tally_add(struct tally *t, uint64_t value);
+void tally_merge(struct tally *dst, const struct tally *src);	/* as hist_merge() */
+struct tally tally_copy(const struct tally *t);			/* the caller's */
+void tally_free(struct tally *t);				/* zeroes it */
+
+/* The same as a histogram; *out is overwritten. */
+void tally_hist(const struct tally *t, struct hist *out);
+
+/* Asks for the memory that tally_add() will change. */
+static inline void tally_prefetch(const struct tally *t, uint64_t value)
+{
+	unsigned int i = hist_index(value), at = t->at[i / HIST_SUB];
+
+	if (at)
+		__builtin_prefetch(&t->octave[at - 1][i % HIST_SUB], 1);
+}
+
+#endif
