@@ -25,7 +25,7 @@
 
 enum {
 	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_RECORDING, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
-	OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_PLAIN, OPT_VERSION, OPT_HELP
+	OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
 };
 
 #define G_WHAT "What to trace"
@@ -55,6 +55,8 @@ enum {
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
 	  "fentry, kprobe), or not run at all; barriertrace probes lists both.", \
 	  G_KERNEL }, \
+	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
+	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \
 	{ "version", 0, NULL, OPT_VERSION, "Show the version.", NULL }, \
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 
@@ -169,6 +171,13 @@ static int set_seconds(const char *name, const char *value, uint64_t *ns, struct
 	return 0;
 }
 
+static int set_memory(const char *value, uint64_t *bytes, struct err *e)
+{
+	if (num_parse_bytes(value, bytes) || !*bytes)
+		return err_set(e, EINVAL, EXIT_USAGE, "--memory '%s': write a size above 0, such as 64M", value);
+	return 0;
+}
+
 static int set_flag(struct trace *t, int id)
 {
 	switch (id) {
@@ -201,6 +210,7 @@ static int set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_OUTPUT:	t->out.text_path = value; return 0;
 	case OPT_JSON:		t->out.json_path = value; return 0;
 	case OPT_BTF:		t->session.want.btf_path = value; return 0;
+	case OPT_MEMORY:	return set_memory(value, &t->session.memory, e);
 	case OPT_RUNG:		return probe_want_force(&t->session.want, value, e);
 	default:		return set_flag(t, id);
 	}

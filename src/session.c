@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analyse/sync.h"
 #include "collect/carry.h"
@@ -26,10 +27,9 @@
 #include "frame.h"
 #include "log.h"
 #include "mem.h"
+#include "num.h"
+#include "probe/sizes.h"
 
-#define COUNTERS_BUDGET	(64ul << 20)	/* bytes of counters, before CPUs have to share them */
-#define SPARE_DISKS	8		/* room for disks that appear while every disk is traced */
-#define SPARE_SLOTS	1024		/* request slots for each of them */
 #define PACE_MATTERS_NS	500000		/* a CPU that was left alone for less is hardly slower */
 #define NO_VIEW		UINT32_MAX
 
@@ -45,6 +45,7 @@ struct tracked {
 struct disk {
 	char name[32];
 	struct wire_disk wire;
+	struct sizes_disk size;		/* what it has */
 };
 
 /* What a report is of. */
@@ -70,7 +71,8 @@ struct session {
 	size_t n_tracked;
 	struct disk *disk;
 	size_t n_disks;
-	uint32_t views, max_views, slots, max_slots;
+	uint32_t views, slots;
+	struct sizes sizes;		/* of the maps: more views and slots there are not */
 	uint64_t start_ns, step_ns;
 	uint64_t start_kernel_cpu_ns;	/* see cpu_kernel_ns() */
 	char start_text[32];
@@ -93,6 +95,20 @@ static uint64_t now_ns(void)
 }
 
 /* ---- which view counts what ---- */
+
+static struct sizes_disk size_of(const struct target *t)
+{
+	return (struct sizes_disk){ t->hw_queues, t->depth };
+}
+
+/* Its request slots, behind those of the disks before. Tags beyond them are told apart by no slot: see wire_view.overflow. */
+static void give_slots(struct session *s, struct disk *d, struct sizes_disk size)
+{
+	d->wire.hw_queues = size.hw_queues;
+	d->wire.depth = size.depth < s->sizes.depth ? size.depth : s->sizes.depth;
+	d->wire.slot_base = s->slots;
+	s->slots += sizes_slots(&size, s->sizes.depth);
+}
 
 static uint32_t disk_key(const struct disk *d)
 {
@@ -118,10 +134,8 @@ static struct disk *add_disk(struct session *s, const struct target *t)
 	memcpy(d->name, t->disk, sizeof(d->name));
 	d->wire.dev = dev;
 	d->wire.view = s->views++;
-	d->wire.hw_queues = t->hw_queues;
-	d->wire.depth = t->depth;
-	d->wire.slot_base = s->slots;
-	s->slots += t->hw_queues * (t->depth + 1);
+	d->size = size_of(t);
+	give_slots(s, d, d->size);
 	return d;
 }
 
@@ -288,17 +302,6 @@ void session_tick(struct session *s)
 
 /* ---- open and start ---- */
 
-static uint32_t choose_stripes(uint32_t views)
-{
-	uint64_t per_stripe = (uint64_t)views * WIRE_CELLS * sizeof(struct wire_cell);
-	uint64_t fit = COUNTERS_BUDGET / per_stripe;
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
-
-	if (!fit)
-		fit = 1;
-	return fit < cpus ? (uint32_t)fit : cpus;
-}
-
 static bool any_bio_based(const struct session *s)
 {
 	for (size_t i = 0; i < s->n_tracked; i++)
@@ -307,16 +310,63 @@ static bool any_bio_based(const struct session *s)
 	return s->opts.all;
 }
 
+static struct sizes_disk *all_sizes(const struct session *s)
+{
+	struct sizes_disk *all = xcalloc(s->n_disks, sizeof(*all));
+
+	for (size_t i = 0; i < s->n_disks; i++)
+		all[i] = s->disk[i].size;
+	return all;
+}
+
+static int too_little(const struct session *s, struct err *e)
+{
+	return err_set(e, ENOMEM, EXIT_USAGE, "--memory %s is too little: for %zu %s on %d CPUs the kernel side takes %s at "
+		       "least (fewer disks take less%s)", num_bytes(s->opts.memory, 0).s, s->n_disks,
+		       s->n_disks == 1 ? "disk" : "disks", libbpf_num_possible_cpus(), num_bytes(s->sizes.bytes, 0).s,
+		       s->opts.want.ledger ? ", and --no-ledger does" : "");
+}
+
+static void say_sizes(const struct session *s)
+{
+	const struct sizes *z = &s->sizes;
+
+	log_verbose("memory of the kernel side: counters %s (%u copies), request slots %s, ring buffer %s, tables %s: %s in all",
+		    num_bytes(z->counters, 0).s, z->stripes, num_bytes(z->slot_bytes, 0).s, num_bytes(z->ring_bytes, 0).s,
+		    num_bytes(z->tables, 0).s, num_bytes(z->bytes, 0).s);
+}
+
+/* Before anything is loaded. */
+static int choose_sizes(struct session *s, struct err *e)
+{
+	struct probe_want *want = &s->opts.want;
+	struct sizes_input in = {
+		.cpus = (uint32_t)libbpf_num_possible_cpus(), .pid_max = probes_pid_max(),
+		.page = (uint32_t)sysconf(_SC_PAGESIZE), .disk = all_sizes(s), .n_disks = s->n_disks, .views = s->views,
+		.all = s->opts.all, .ledger = want->ledger, .command = want->command, .bios = want->on[PROBE_BIO_QUEUE],
+		.memory = s->opts.memory,
+	};
+	bool fits = sizes_plan(&in, &s->sizes);
+
+	free((void *)in.disk);
+	if (!fits && s->opts.memory)
+		return too_little(s, e);
+	s->slots = 0;
+	for (size_t i = 0; i < s->n_disks; i++)
+		give_slots(s, &s->disk[i], s->disk[i].size);
+	want->views = s->sizes.views;
+	want->slots = s->sizes.slots;
+	want->stripes = s->sizes.stripes;
+	want->ring_bytes = s->sizes.ring_bytes;
+	say_sizes(s);
+	return 0;
+}
+
 static int open_probes(struct session *s, struct err *e)
 {
 	struct probe_want *want = &s->opts.want;
 	int err;
 
-	s->max_views = s->views + (s->opts.all ? SPARE_DISKS : 0);
-	s->max_slots = s->slots + (s->opts.all ? SPARE_DISKS * SPARE_SLOTS : 0);
-	want->views = s->max_views;
-	want->slots = s->max_slots;
-	want->stripes = choose_stripes(s->max_views);
 	if (any_bio_based(s))
 		want->on[PROBE_BIO_QUEUE] = want->on[PROBE_BIO_COMPLETE] = true;
 	if (want->command || want->filter_tgid || want->filter_cgroup)
@@ -329,10 +379,12 @@ static int open_probes(struct session *s, struct err *e)
 		want->on[i] = want->ledger && want->force[i] >= 0;
 	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
 		want->on[sync_probes[i]] = true;
-	err = probes_open(want, &s->probes, e);
+	err = choose_sizes(s, e);
+	if (!err)
+		err = probes_open(want, &s->probes, e);
 	if (err)
 		return err;
-	s->counters = counters_new(probes_maps(s->probes), s->max_views);
+	s->counters = counters_new(probes_maps(s->probes), s->sizes.views);
 	link_stacks(s);
 	for (size_t i = 0; i < s->n_disks; i++)
 		if (tell_kernel(s, &s->disk[i]))
@@ -369,6 +421,7 @@ int session_open(struct session_opts *opts, struct session **out, struct err *e)
 	int err = 0;
 
 	s->opts = *opts;
+	s->sizes.depth = UINT32_MAX;
 	memset(&opts->targets, 0, sizeof(opts->targets));
 	for (size_t i = 0; i < s->opts.targets.n && !err; i++)
 		err = add_tracked(s, &s->opts.targets.t[i], e);
@@ -509,10 +562,11 @@ static bool is_tracked(const struct session *s, const struct target *t)
 
 static void add_newcomer(struct session *s, const struct target *t)
 {
+	struct sizes_disk size = size_of(t);
 	struct tracked *k;
 	struct err e;
 
-	if (s->views == s->max_views || s->slots + t->hw_queues * (t->depth + 1) > s->max_slots) {
+	if (s->views == s->sizes.views || s->slots + sizes_slots(&size, s->sizes.depth) > s->sizes.slots) {
 		s->not_followed++;
 		return;
 	}
@@ -594,6 +648,17 @@ static void run_facts(struct session *s, const struct session_facts *facts, enum
 	probes_report(s->probes, r);
 }
 
+/* What was made smaller can cost events. */
+static void note_sizes(const struct session *s, struct report *r)
+{
+	const struct sizes *z = &s->sizes;
+
+	if (z->smaller_ring)
+		strv_add(&r->notes, xasprintf("the ring buffer is %s, to keep within --memory", num_bytes(z->ring_bytes, 0).s));
+	if (z->fewer_slots)
+		strv_add(&r->notes, xasprintf("of each hardware queue %u tags have a slot, to keep within --memory", z->depth));
+}
+
 static void run_losses(struct session *s, enum span span, struct report *r)
 {
 	static const struct turn from_start;
@@ -612,6 +677,7 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	report_add_lost(r, run->family_full - before->run.family_full, "processes of the command not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
 		report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
+	note_sizes(s, r);
 	if (s->not_followed)
 		strv_add(&r->notes, xasprintf("%u disks appeared when there was no room left to trace them",
 					      s->not_followed));
@@ -723,7 +789,7 @@ static struct view_counts *all_counts(struct session *s, enum span span)
 	static void (*const counts[])(struct counters *c, uint32_t view, struct view_counts *out) = {
 		[SPAN_RUN] = counters_total, [SPAN_INTERVAL] = counters_interval, [SPAN_FILE] = counters_since,
 	};
-	struct view_counts *v = xcalloc(s->max_views, sizeof(*v));
+	struct view_counts *v = xcalloc(s->sizes.views, sizeof(*v));
 
 	for (uint32_t i = 0; i < s->views; i++)
 		counts[span](s->counters, i, &v[i]);

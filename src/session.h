@@ -23,6 +23,7 @@ struct session_opts {
 	bool detail;			/* the whole run's report has report.detail */
 	struct rotation *recording;	/* gets every fact; NULL: none. The caller's */
 	char *const *command;		/* borrowed; NULL: none */
+	uint64_t memory;		/* bytes that the kernel side's maps may take; 0: SIZES_DEFAULT */
 	struct probe_want want;		/* filters, rungs, ledger; the session adds sizes */
 };
 

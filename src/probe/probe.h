@@ -86,6 +86,9 @@ void probe_want_default(struct probe_want *want);
 /* --rung NAME=RUNG: of a probe, or of those of a family that have this rung. */
 int probe_want_force(struct probe_want *want, const char *spec, struct err *e);
 
+/* How many process numbers there can be: each has an entry while sync calls are traced. */
+uint32_t probes_pid_max(void);
+
 /*
  * Makes the plan and loads the programs; nothing runs yet. On failure *e says what is missing (status 3: not
  * permitted, 4: this kernel cannot). The result is owned by the caller: probes_close().

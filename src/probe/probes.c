@@ -184,7 +184,7 @@ static struct btf *load_btf(const char *path, struct err *e)
 	return NULL;
 }
 
-#define RING_BYTES (32u << 20)	/* three seconds of 8000 fsyncs per second */
+#define RING_BYTES (1u << 20)	/* for a look at the probes; a run says what it wants, see sizes.h */
 
 static uint32_t ring_bytes(const struct probe_want *want)
 {
@@ -257,7 +257,7 @@ static struct bpf_program *program_of(struct probes *p, int id, int rung)
 }
 
 /* Process numbers that can occur, now or after pid_max is raised to what this kernel allows at most by default. */
-static uint32_t pid_chunks(void)
+uint32_t probes_pid_max(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/pid_max", "re");
 	unsigned int max = 0;
@@ -266,14 +266,14 @@ static uint32_t pid_chunks(void)
 		max = 1u << 22;
 	if (f)
 		fclose(f);
-	return max / 64 + 1;	/* PIDS_PER_CHUNK */
+	return max;
 }
 
 static void set_ledger_sizes(struct probes *p, const struct probe_want *want)
 {
 	bpf_map__set_max_entries(p->skel->maps.ring, ring_bytes(want));
 	if (want->ledger) {
-		bpf_map__set_max_entries(p->skel->maps.pids, pid_chunks());
+		bpf_map__set_max_entries(p->skel->maps.pids, probes_pid_max() / 64 + 1);	/* PIDS_PER_CHUNK */
 		return;
 	}
 	bpf_map__set_max_entries(p->skel->maps.tasks, 1);

@@ -219,6 +219,9 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	done
 	bad 2 '--interval 99999999999999999999' -i 99999999999999999999 -o report
 	bad 2 '--duration 9999999999h' -d 9999999999h -o report
+	for value in '' 0 -1 64Q 1e3 ' 1M' 99999999999999999999; do
+		bad 2 "--memory" --memory "$value" -o report
+	done
 }
 
 @test "bad input: a huge interval is only long" {
