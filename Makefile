@@ -5,12 +5,13 @@
 #   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
 #   make check-kernels [KERNELS="6.1 7.2"]   what it runs in QEMU with Debian's kernels, as a table
 #   make check-btf   have Debian's kernels what the BPF programs use? Without booting them
+#   make bench      what it costs, beside other tools: a table (scripts/bench; some minutes, root)
 #   make static     one file that needs no library: $(O)/static/ARCH/barriertrace
 #   make dist       such files for x86_64 and arm64 in $(O)/dist, with their sizes and SHA-256 sums
 #   V=1 full command lines   O=DIR build directory   SAN=1 address and undefined-behaviour sanitizers
 #   ARCH=arm64 for another architecture than this machine's (static; scripts/setup cross installs what it takes)
 #
-# demo, check and check-kernels install what is missing first (scripts/setup).
+# demo, check, check-kernels and bench install what is missing first (scripts/setup).
 
 O ?= build
 PREFIX ?= /usr/local
@@ -78,7 +79,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all tests check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo golden-update
+.PHONY: all tests bench bench-helpers check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo setup-bench golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -201,11 +202,25 @@ $(O)/tests/forge: tests/golden/forge.c $(filter-out $(O)/src/main.o $(O)/src/cmd
 	$(say) FORGE $@
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LIB_LIBS)
 
-tests: $(O)/barriertrace $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
+# the loads and the clock of scripts/bench, and the program that does nothing
+$(O)/tests/gauge: tests/bench/gauge.c
+	@mkdir -p $(@D)
+	$(say) GAUGE $@
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) $(shell $(PKG_CONFIG) --cflags libbpf) -MMD -MP $< -o $@ \
+		$(shell $(PKG_CONFIG) --libs libbpf)
+
+$(O)/tests/empty.o: tests/bench/empty.bpf.c
+	@mkdir -p $(@D)
+	$(say) BPF $@
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -Ivmlinux $(WARN) -c $< -o $@
+
+BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o
+
+tests: $(O)/barriertrace $(BENCH_HELPERS) $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
 
 # ---- what people run ----
 
-setup-build setup-test setup-demo setup-cross: setup-%:
+setup-build setup-test setup-demo setup-bench setup-cross: setup-%:
 	@scripts/setup $*
 
 # The set-up must be over before make asks pkg-config: hence a second make.
@@ -224,6 +239,13 @@ check-btf: setup-test
 	@BUILD=$(abspath $(O)) scripts/check-btf --fetch
 
 btf-tests: $(BTF_TESTS)
+
+# BENCH="block.none kept" for some rows only
+bench: setup-bench
+	@$(MAKE) --no-print-directory all bench-helpers
+	@BUILD=$(abspath $(O)) scripts/bench $(BENCH)
+
+bench-helpers: $(BENCH_HELPERS) $(O)/tests/rigd $(O)/tests/forge
 
 demo: setup-demo
 	@$(MAKE) --no-print-directory all
@@ -246,4 +268,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d $(wildcard $(O)/btf/*/*.d)
+-include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d $(O)/tests/gauge.d $(wildcard $(O)/btf/*/*.d)

@@ -13,7 +13,7 @@ PROGRAMS=(bash sh env cat cp mv rm ln ls mkdir rmdir mkfifo mktemp mknod touch c
 	mount umount losetup sfdisk setpriv unshare nsenter flock setsid blkid blockdev lsblk findmnt dmesg fallocate fsfreeze
 	taskset chrt ionice script wipefs fstrim
 	mkfs.ext4 mke2fs tune2fs e2fsck dumpe2fs mkfs.xfs xfs_io mkfs.btrfs btrfs fusermount3
-	dmsetup mdadm nvme smartctl hdparm cryptsetup modprobe insmod rmmod lsmod fio strace iostat tmux busybox)
+	dmsetup mdadm nvme smartctl hdparm cryptsetup modprobe insmod rmmod lsmod fio strace iostat biolatency tmux busybox)
 # The same for every architecture
 FILES=(/etc/passwd /etc/group /etc/nsswitch.conf /etc/mke2fs.conf /usr/lib/locale/C.utf8 /usr/bin/bats /usr/lib/bats-core
 	/usr/libexec/bats-core /usr/lib/bats /usr/share/terminfo/x/xterm /lib/terminfo/x/xterm /lib/terminfo/x/xterm-256color
@@ -144,9 +144,10 @@ pack_project() { # WORD...: the command
 	mkdir -p "$top/build/tests" "$stage/out" "$stage/busybox"
 	cp -r "$TOP/tests" "$TOP/scripts" "$top"
 	cp "$TOOL" "$top/build"
-	for file in rigd forge; do
+	for file in rigd forge gauge; do
 		[[ ! -e ${TOOL%/*}/tests/$file ]] || cp "${TOOL%/*}/tests/$file" "$top/build/tests"
 	done
+	[[ ! -e ${TOOL%/*}/tests/empty.o ]] || cp "${TOOL%/*}/tests/empty.o" "$top/build"
 	compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/syncs" "$TOP/tests/truth/syncs.c" 2>/dev/null
 	cp "$(program_paths | grep '/busybox$' | sed "s,^,$ROOT,")" "$stage/busybox/busybox"
 	cp "$TOP/scripts/vm-init.sh" "$stage/init"

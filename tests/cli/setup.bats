@@ -72,7 +72,7 @@ line_has() { # PATTERN: some line of the output is like this
 @test "setup: nothing missing: silent, exit 0, no package manager, one pkg-config" {
 	machine ID=debian apt-get
 	fake sudo "echo sudo >>'$log'"
-	for purpose in build test demo; do
+	for purpose in build test demo bench; do
 		provide_all "$purpose"
 		: >"$log"
 		run_setup "$purpose"

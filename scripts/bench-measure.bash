@@ -1,0 +1,339 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# shellcheck disable=SC2034,SC2153 # used, or set, by scripts/bench and its other parts
+#
+# For scripts/bench: a function per group of rows. Each takes its samples in rounds, in which the tools take turns.
+
+rounds() { # N: fewer with --quick; BENCH_ROUNDS: so many at most
+	[[ ! $QUICK ]] || set -- $((($1 + 2) / 3))
+	((BENCH_ROUNDS == 0 || $1 < BENCH_ROUNDS)) || set -- "$BENCH_ROUNDS"
+	seq "$1"
+}
+
+seconds() { # N
+	[[ $QUICK ]] && awk "BEGIN { print $1 / 2 }" || echo "$1"
+}
+
+ratio() { # A B DIGITS [FACTOR]
+	awk "BEGIN { printf \"%.$3f\n\", ($1) / ($2) * ${4-1} }"
+}
+
+# share_costs ROW TOOL: of $WORK/costs
+sample_costs() {
+	local name ns rest
+	while read -r name ns rest; do
+		if [[ $name == TOTAL ]]; then
+			sample "$1" "$2" "$ns"
+			COST=$ns
+		else
+			read -r _ rest <<<"$rest"
+			part "$1" "$2" "$name" "$ns"
+		fi
+	done <"$WORK/costs"
+}
+
+# ---- (a) BPF time per request ----
+
+# block_run ROW TOOL WORK: one run, its cost in $COST
+block_run() {
+	local n
+	COST=''
+	tool_start "$2" || { missing "$1" "$2" "$WHY"; return; }
+	run_times >"$WORK/before"
+	n=$(requests_of "$DISK")
+	fio_load "$3" "$(seconds 600)ms" || { tool_stop; return 1; }
+	n=$(($(requests_of "$DISK") - n))
+	run_times >"$WORK/after"
+	tool_stop
+	costs "$WORK/before" "$WORK/after" "$n" >"$WORK/costs" && sample_costs "$1" "$2"
+}
+
+# The slow ones in the first rounds only
+measure_block_row() { # SCHEDULER WORK
+	local row=block.$1.$2 round tool ours rival
+	for round in $(rounds 5); do
+		block_run "$row" "$OURS" "$2" || return
+		ours=$COST
+		block_run "$row" "$RIVAL" "$2" || return
+		rival=$COST
+		[[ ! $ours || ! $rival ]] || sample "block.ratio.$1.$2" "$OURS" "$(ratio "$ours" "$rival" 3)"
+		((round <= 2)) || continue
+		for tool in "${PEERS[@]}" 'empty program'; do
+			[[ $tool == "$RIVAL" ]] || block_run "$row" "$tool" "$2" || return
+		done
+	done
+}
+
+measure_unstamped() { # SCHEDULER
+	local round tool
+	echo 0 >"/sys/block/$DISK/queue/iostats"
+	for round in $(rounds 5); do
+		for tool in "$OURS" "$RIVAL"; do
+			# without iostats the kernel counts nothing either: fio does
+			unstamped_run "block.unstamped.$1" "$tool" || return
+		done
+	done
+	echo 1 >"/sys/block/$DISK/queue/iostats"
+}
+
+unstamped_run() { # ROW TOOL
+	tool_start "$2" || { missing "$1" "$2" "$WHY"; return 0; }
+	run_times >"$WORK/before"
+	fio_load randread "$(seconds 600)ms" || { tool_stop; return 1; }
+	run_times >"$WORK/after"
+	tool_stop
+	costs "$WORK/before" "$WORK/after" "$(jq '.jobs[0].read.total_ios' "$WORK/fio.json")" >"$WORK/costs" && sample_costs "$1" "$2"
+}
+
+measure_block() {
+	local sched work
+	statistics 1
+	for sched in none mq-deadline; do
+		ram_up "$sched" || return
+		for work in randread randwrite fsync; do
+			wanted "block.$sched.$work" || wanted "block.ratio.$sched.$work" || continue
+			measure_block_row "$sched" "$work" || return
+		done
+		! wanted "block.unstamped.$sched" || measure_unstamped "$sched" || return
+	done
+	statistics 0
+}
+
+# ---- (b) throughput kept ----
+
+# iops_beside TOOL WORK..: sets IOPS; TOOL "": nothing beside it
+iops_beside() {
+	[[ ! $1 ]] || tool_start "$1" || return 2
+	"${@:2}"
+	local status=$?
+	tool_stop
+	return $status
+}
+
+# kept ROW TOOL.. -- LOAD..: in each round what is left of the throughput, in % of the mean of the runs without before and after it
+kept() {
+	local row=$1 tools=() tool before
+	shift
+	while [[ $1 != -- ]]; do tools+=("$1") && shift; done
+	shift
+	iops_beside '' "$@" || return
+	before=$IOPS
+	for tool in "${tools[@]}"; do
+		if iops_beside "$tool" "$@"; then
+			local with=$IOPS
+			iops_beside '' "$@" || return
+			sample "$row" "$tool" "$(awk "BEGIN { printf \"%.1f\", $with / (($before + $IOPS) / 2) * 100 }")"
+			before=$IOPS
+		else
+			(($? == 2)) || return 1
+			missing "$row" "$tool" "$WHY"
+		fi
+	done
+}
+
+sync_load() { # TASKS SECONDS: sets IOPS, the calls a second
+	read -r calls took < <("$GAUGE" syncs "$MNT/s" "$1" 0 "$2") || return
+	IOPS=$(ratio "$calls" "$took" 0)
+}
+
+measure_kept() {
+	local sched round
+	for sched in none mq-deadline; do
+		wanted "kept.$sched" || continue
+		ram_up "$sched" || return
+		fio_load randread 300ms || return # the first is slower
+		for round in $(rounds 9); do
+			kept "kept.$sched" "$OURS" "$RIVAL" -- fio_load randread "$(seconds 600)ms" || return
+			((round <= 2)) || continue
+			kept "kept.$sched" bpftrace biostacks 'biosnoop -Q' 'empty program' -- fio_load randread "$(seconds 600)ms" || return
+		done
+	done
+	wanted kept.sync || return 0
+	ram_up none 512M || return
+	sync_load 1 0.3 || return
+	for round in $(rounds 9); do
+		! wanted kept.sync || kept kept.sync "$OURS, ledgers on" "$RIVAL" -- sync_load 1 "$(seconds 0.6)" || return
+		! wanted kept.sync4 || kept kept.sync4 "$OURS, ledgers on" -- sync_load 4 "$(seconds 0.6)" || return
+	done
+}
+
+# ---- (c) context switches ----
+
+# switch_run TOOL: ns of sched_switch and of sched_waking per run of theirs, in $SWITCH and $WAKING
+switch_run() {
+	SWITCH='' WAKING=''
+	tool_start "$1" || return
+	run_times >"$WORK/before"
+	"$GAUGE" switches "$(seconds 60000 | cut -d. -f1)" >/dev/null || { tool_stop; return 1; }
+	run_times >"$WORK/after"
+	tool_stop
+	costs "$WORK/before" "$WORK/after" 1 >"$WORK/costs"
+	SWITCH=$(awk '$1 ~ /switch/ { print $4 }' "$WORK/costs")
+	WAKING=$(awk '$1 ~ /waking/ { print $4 }' "$WORK/costs")
+}
+
+switch_followed() {
+	tool_start "$OURS, ledgers on" || return
+	load_start "$GAUGE" syncs "$MNT/s" 1 0 "$(seconds 1)"
+	sleep 0.2
+	run_times >"$WORK/before"
+	sleep "$(seconds 0.6)"
+	run_times >"$WORK/after"
+	wait "$LOAD_PID"
+	LOAD_PID=
+	tool_stop
+	costs "$WORK/before" "$WORK/after" 1 >"$WORK/costs"
+	sample switch.followed "$OURS" "$(awk '$1 ~ /switch/ { print $4 }' "$WORK/costs")"
+}
+
+measure_switch() {
+	local round empty
+	statistics 1
+	ram_up none 512M || return
+	for round in $(rounds 9); do
+		switch_run 'empty sched_switch' || return
+		empty=$SWITCH
+		sample switch.ns 'empty program' "$empty"
+		switch_run "$OURS, ledgers on" || return
+		sample switch.ns "$OURS" "$SWITCH"
+		[[ ! $WAKING ]] || sample switch.waking "$OURS" "$WAKING"
+		sample switch.unfollowed "$OURS" "$(ratio "$SWITCH" "$empty" 3)"
+		((round > 5)) || ! wanted switch.followed || switch_followed || return
+	done
+	statistics 0
+}
+
+# ---- (d) BPF time per sync call ----
+
+measure_sync() {
+	local round n rig
+	rig=$("$TOP/tests/rig/rig" up --owner "$$" --flush-us 0 --write-us 0 --sched none) || return
+	eval "$rig"
+	DISK=$RIG_DISK
+	{
+		echo 'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);'
+		seq -f "INSERT INTO t (a) VALUES ('row %.0f');" "$(seconds 4000)"
+	} >"$WORK/wal.sql"
+	statistics 1
+	for round in $(rounds 7); do
+		sync_run || break
+	done
+	statistics 0
+	DISK=''
+	"$TOP/tests/rig/rig" down "$RIG"
+	((round))
+}
+
+sync_run() {
+	local n
+	rm -f "$RIG_MNT"/wal.db*
+	tool_start "$OURS, ledgers on" || { missing sync.bpf "$OURS" "$WHY"; return 1; }
+	run_times >"$WORK/before"
+	sqlite3 "$RIG_MNT/wal.db" ".read $WORK/wal.sql" >/dev/null
+	run_times >"$WORK/after"
+	tool_stop
+	n=$(jq .sync.count "$WORK/report.json")
+	costs "$WORK/before" "$WORK/after" "$n" | awk '{ $2 /= 1000; $2 = sprintf("%.3f", $2); print }' >"$WORK/costs" && sample_costs sync.bpf "$OURS"
+}
+
+# ---- (e) start, memory, CPU ----
+
+measure_start() {
+	local round tool ms
+	ram_up none || return
+	for round in $(rounds 7); do
+		for tool in "$OURS, ledgers on" "${PEERS[@]}"; do
+			[[ $tool != biolatency* || $tool == "$RIVAL" ]] || continue
+			((round <= 3)) || [[ $tool != bio[s]* ]] || continue
+			command_of "$tool" || { missing start.attached "$tool" "$WHY"; continue; }
+			ms=$("$GAUGE" started "${COMMAND[@]}" 2>/dev/null) || { missing start.attached "$tool" 'does not run here'; continue; }
+			sample start.attached "$tool" "$ms"
+		done
+	done
+}
+
+measure_rest() {
+	local round tool before time
+	ram_up none || return
+	time=$(seconds 2)
+	for round in $(rounds 3); do
+		for tool in "$OURS, ledgers on" "$RIVAL" bpftrace biostacks 'biosnoop -Q'; do
+			tool_start "$tool" || { missing rest.memory "$tool" "$WHY"; continue; }
+			sleep 0.5
+			before=$(cpu_of "$TOOL_PID")
+			sleep "$time"
+			sample rest.cpu "$tool" "$(ratio "$(cpu_of "$TOOL_PID") - $before" "$time" 3 1e-7)"
+			sample rest.memory "$tool" "$(resident_mib "$TOOL_PID")"
+			tool_stop
+		done
+	done
+}
+
+# Calls at a pace; what they cost the reader, its work after them included
+measure_load() {
+	local round before calls took time rate=20000
+	ram_up none 512M || return
+	time=$(seconds 4)
+	for round in $(rounds 3); do
+		tool_start "$OURS, ledgers on" || { missing load.cpu "$OURS" "$WHY"; return; }
+		before=$(cpu_of "$TOOL_PID")
+		read -r calls took < <("$GAUGE" syncs "$MNT/s" 4 $rate "$time") || return
+		sleep 0.5
+		# a disk that can't do as many: as much more per call
+		sample load.cpu "$OURS" "$(awk "BEGIN { printf \"%.2f\", ($(cpu_of "$TOOL_PID") - $before) / $calls * $rate / 1e7 }")"
+		sample load.rate "$OURS" "$(ratio "$calls" "$took" 0)"
+		sample load.memory "$OURS" "$(resident_mib "$TOOL_PID")"
+		tool_stop
+	done
+}
+
+# ---- (f) replay; lost events ----
+
+measure_replay() {
+	local round wall kib calls=1000000 records
+	rm -f "$WORK/big"
+	"$BUILD_DIR/tests/forge" /dev/shm/barriertrace-bench.btrec $calls || return
+	for round in $(rounds 5); do
+		read -r wall _ kib < <("$GAUGE" cost "$BT" report /dev/shm/barriertrace-bench.btrec -o "$WORK/report") || break
+		sample replay.time "$OURS" "$wall"
+		sample replay.memory "$OURS" "$(ratio "$kib" 1024 1)"
+		# 2 requests, 4 sleeps and the call itself
+		records=$((calls * 7))
+		sample replay.rate "$OURS" "$(ratio "$records" "$wall" 0)"
+		sample replay.beyond "$OURS" "$(ratio $calls "$wall" 0)"
+	done
+	rm -f /dev/shm/barriertrace-bench.btrec
+	[[ $wall ]]
+}
+
+measure_lost() {
+	local calls took
+	ram_up none 512M || return
+	tool_start "$OURS, ledgers on" || { missing lost.events "$OURS" "$WHY"; return; }
+	read -r calls took < <("$GAUGE" syncs "$MNT/s" 8 50000 "$(seconds 30)") || return
+	tool_stop
+	sample lost.events "$OURS" "$(jq '.run.lost_events // 0' "$WORK/report.json")"
+	sample lost.rate "$OURS" "$(ratio "$calls" "$took" 0)"
+}
+
+# ---- (g) instructions ----
+
+ICOUNT_KERNEL=6.12
+
+measure_icount() {
+	local row tool n status
+	"$TOP/scripts/vm" --icount --timeout 300 "$ICOUNT_KERNEL" -- bash tests/bench/guest ${QUICK:+1} >"$WORK/icount" 2>"$WORK/icount.err"
+	status=$?
+	if ((status == 77)); then
+		missing icount.none "$OURS" "$(grep -o 'missing: .*\|no kernel .*' "$WORK/icount.err" | head -n 1)"
+		return 0
+	fi
+	((status == 0)) || { cat "$WORK/icount.err" >&2; return 1; }
+	while IFS=$'\t' read -r row tool n; do
+		case $n in
+		-*) missing "icount.$row" "$tool" "${n#-}" ;;
+		*) sample "icount.$row" "$tool" "$n" ;;
+		esac
+	done <"$WORK/icount"
+}

@@ -1,0 +1,137 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For scripts/bench: from samples to bench.json, and from that to the table and to docs/overhead.md.
+
+# Functions of jq for all below
+JQ_WORDS='
+	def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+	def digits: if fabs >= 1000 then round elif fabs >= 100 then . * 10 | round / 10 elif fabs >= 10 then . * 100 | round / 100
+		else . * 1000 | round / 1000 end;
+	def spread: "\(.median | digits) [\(.min | digits)..\(.max | digits)]";
+	def words: if .missing then "\(.tool): \(.missing)" else "\(.tool) \(spread)" end;
+	def limit: if .limit == "-" then "" elif .limit[0:2] == "<=" then "at most \(.limit[2:])" else "at least \(.limit[2:])" end;
+	def is_ours: .tool | startswith("barriertrace");
+	def ours: [.tools[] | select(is_ours)][0];
+	def peers: [.tools[] | select(is_ours | not)];
+'
+
+machine_json() {
+	jq -n --arg cpu "$(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" --arg cpus "$(nproc)" --arg kernel "$(uname -r)" \
+		--arg arch "$(uname -m)" --arg memory "$(awk '/^MemTotal:/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo)" \
+		--arg hypervisor "$(grep -qw hypervisor /proc/cpuinfo && echo yes || echo no)" \
+		'{cpu: (if $cpu == "" then $arch else $cpu end), cpus: ($cpus | tonumber), kernel: $kernel, arch: $arch,
+		memory_gib: ($memory | tonumber), virtual: ($hypervisor == "yes")}'
+}
+
+# What the measured code is: its commit, with a + if it was changed since
+commit_of() {
+	local commit
+	commit=$(git -C "$TOP" rev-parse --short=12 HEAD 2>/dev/null) || return 0
+	git -C "$TOP" diff --quiet HEAD -- 2>/dev/null || commit+=+
+	echo "$commit"
+}
+
+rows_tsv() {
+	local id
+	for id in "${ROW_IDS[@]}"; do
+		printf '%s\t%s\t%s\t%s\n' "$id" "${ROW_LIMIT[$id]}" "${ROW_UNIT[$id]}" "${ROW_FIGURE[$id]}"
+	done
+}
+
+# write_results FILE: FILE.json from the samples, with the rows of an older one that weren't measured now
+write_results() {
+	local old=$1.json
+	[[ -s $old ]] && jq -e '.format == 1' "$old" >/dev/null 2>&1 || old=/dev/null
+	jq -n --slurpfile old "$old" --rawfile rows <(rows_tsv) --rawfile samples "$WORK/samples" --rawfile parts "$WORK/parts" \
+		--rawfile missing "$WORK/missing" --argjson machine "$(machine_json)" --arg date "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+		--arg commit "$(commit_of)" --arg quick "$QUICK" --arg version "$("$BT" --version)" "$JQ_WORDS"'
+		def lines: split("\n") | map(select(. != "") | split("\t"));
+		($samples | lines) as $samples | ($parts | lines) as $parts | ($missing | lines | unique) as $missing |
+		def figures($row; $tool): [$samples[] | select(.[0] == $row and .[1] == $tool) | .[2] | tonumber];
+		def tools($row): reduce (($samples + $missing)[] | select(.[0] == $row) | .[1]) as $t ([]; if index([$t]) then . else . + [$t] end);
+		def parts($row; $tool): [$parts[] | select(.[0] == $row and .[1] == $tool)] | group_by(.[2]) |
+			map({key: .[0][2], value: (map(.[3] | tonumber) | median | digits)}) | from_entries;
+		def tool($row; $tool): figures($row; $tool) as $f | {tool: $tool} + if $f == [] then
+				{missing: ([$missing[] | select(.[0] == $row and .[1] == $tool) | .[2]][0])}
+			else {median: ($f | median), min: ($f | min), max: ($f | max), runs: ($f | length)} +
+				(parts($row; $tool) | if . == {} then {} else {parts: .} end) end;
+		def judged: ours as $o | . + if .limit == "-" then {} elif ($o.median | not) then {result: "not measured"}
+			else (.limit[2:] | tonumber) as $l |
+			{result: (if (.limit[0:2] == "<=" and $o.median <= $l) or (.limit[0:2] == ">=" and $o.median >= $l)
+				then "met" else "missed" end)} end;
+		($old[0].rows // [] | map({key: .id, value: .}) | from_entries) as $before |
+		{format: 1, date: $date, commit: $commit, version: $version, quick: ($quick != ""), machine: $machine,
+		rows: [$rows | lines[] | . as [$id, $limit, $unit, $figure] | tools($id) as $t |
+			{id: $id, limit: $limit, unit: $unit, figure: $figure} as $row |
+			if $t == [] then $before[$id] | values | {date, commit, tools} + $row | judged
+			else $row + {date: $date, commit: $commit, tools: [$t[] | tool($id; .)]} | judged end]}' >"$1.json.new" || return
+	mv "$1.json.new" "$1.json"
+}
+
+# print_table FILE: a row per figure, its peers below it
+print_table() {
+	[[ -s $1 ]] || die "no $1: run scripts/bench first"
+	jq -r "$JQ_WORDS"'
+		.date as $date | .rows as $rows |
+		"barriertrace \(.version | sub("barriertrace "; "")) (\(.commit)) on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, " +
+		"Linux \(.machine.kernel)\(if .machine.virtual then ", a virtual machine" else "" end), \(.date)" +
+		(if .quick then ", --quick: not to be published" else "" end),
+		"median [least..most] of the runs; met or missed: against the limit",
+		"",
+		(.rows[] | "\(.result // "-" | . + " " * (8 - length))\(.id | . + " " * (34 - length)) \(ours | if .median then spread elif .missing then .missing else "-" end)" +
+			" \(.unit)\(limit | if . == "" then "" else ", \(.)" end)" +
+			(if .date != $date then " (of \(.date))" else "" end),
+			"        \(.figure)",
+			(peers | select(. != []) | "        beside it: " + (map(words) | join("; "))),
+			(ours.parts // empty | "        of which: " + (to_entries | sort_by(-.value) | map("\(.key) \(.value)") | join(", ")))),
+		"",
+		([.rows[].result // empty] | "\(map(select(. == "met")) | length) met, \(map(select(. == "missed")) | length) missed" +
+			(map(select(. == "not measured")) | length | if . > 0 then ", \(.) not measured" else "" end))' "$1"
+}
+
+# ---- docs/overhead.md ----
+
+# Sentences about missed rows: "ROW-OR-BEGINNING|SENTENCE" lines
+NOTES=$TOP/docs/overhead-notes.txt
+
+write_doc() { # JSON FILE
+	[[ -s $1 ]] || die "no $1: run scripts/bench first"
+	jq -e '.quick | not' "$1" >/dev/null || die "$1 is of --quick: not to be published"
+	jq -r --rawfile notes "$NOTES" "$JQ_WORDS"'
+		($notes | split("\n") | map(select(test("^[a-z]")) | capture("^(?<row>[^|]*)\\|(?<text>.*)$"))) as $notes |
+		def note($id): [$notes[] | select(.row as $r | $id | startswith($r))] | max_by(.row | length) | if . then .text else "no profile yet." end;
+		def cell: gsub("\\|"; "\\|");
+		def shares: ours.parts // {} | to_entries | sort_by(-.value) | map("`\(.key)` \(.value)") |
+			if . == [] then "" else " By program: \(join(", "))." end;
+		"# What it costs",
+		"",
+		"Written by `scripts/bench --doc` from what `make bench` measured last; don'\''t edit.",
+		"",
+		"\(.version), commit \(.commit), \(.date), on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, Linux \(.machine.kernel)" +
+			(if .machine.virtual then ", a virtual machine" else "" end) + ". Figures: median [least..most] of the runs, in which the tools",
+		"take turns. BPF times are the kernel'\''s own (`kernel.bpf_stats_enabled`), whose offset of about 50 ns per program run (the empty program) is in",
+		"all of them. Peers run as they are installed; what one can'\''t do here is said where it stands.",
+		"",
+		"| figure | limit | barriertrace | | peers |",
+		"|---|---|---|---|---|",
+		(.date as $date | .rows[] | "| \(.figure | cell) | \(limit)\(if .limit == "-" then "" else " \(.unit)" end) | " +
+			"\(ours | if .median then spread elif .missing then .missing else "" end) \(.unit)" +
+			"\(if .date[0:10] != $date[0:10] then " (\(.date[0:10]))" else "" end) | " +
+			"\(if .result == "missed" then "**missed**" else .result // "" end) | " +
+			"\(peers | map(words) | join("; ") | cell) |"),
+		"",
+		"## Missed",
+		"",
+		(.rows | map(select(.result == "missed" or .result == "not measured")) | if . == [] then "None." else
+			.[] | "- `\(.id)`: \(ours.median // "-" | if type == "number" then digits else . end) \(.unit), \(limit).\(shares) \(note(.id))" end),
+		"",
+		"## How it is measured",
+		"",
+		"- The disk of most rows is a loop device on a file in memory, without direct I/O: the fastest that every machine has. `fio`, libaio, 4k, queue",
+		"  depth 8; with fsync: one write, one fsync. The rig is the tests'\'' own disk (`tests/rig`), its delays set to 0.",
+		"- Throughput is taken with the statistics off, each run against those before and after it.",
+		"- The instructions are exact: QEMU counts them (`-icount`), so they are the same on every machine; what a cache miss costs is not in them.",
+		"- `make bench` measures all, `scripts/bench --quick ROW` a single row in some seconds; `scripts/bench --list` names them."' "$1" >"$2.new" || return
+	mv "$2.new" "$2"
+}

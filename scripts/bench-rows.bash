@@ -1,0 +1,104 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# shellcheck disable=SC2034,SC2153 # used, or set, by scripts/bench and its other parts
+#
+# For scripts/bench: the table's rows. The first word of a row's id is the group that is measured together (measure_GROUP).
+
+GROUPS_IN_ORDER=(block kept switch sync start rest load lost replay icount)
+
+# id | limit: "<=" at most, ">=" at least, "-" none | unit | figure
+ROWS='
+block.none.randread             | <=170  | ns    | block histograms, BPF time per request: 4k random reads, no scheduler
+block.none.randwrite            | <=170  | ns    | .. 4k random writes, no scheduler
+block.none.fsync                | <=170  | ns    | .. 4k writes, an fsync after each, no scheduler
+block.mq-deadline.randread      | <=170  | ns    | .. 4k random reads, mq-deadline
+block.mq-deadline.randwrite     | <=170  | ns    | .. 4k random writes, mq-deadline
+block.mq-deadline.fsync         | <=170  | ns    | .. 4k writes, an fsync after each, mq-deadline
+block.ratio.none.randread       | <=0.25 | ×     | the same over that of biolatency -Q -F -D in the same round: random reads, no scheduler
+block.ratio.none.randwrite      | <=0.25 | ×     | .. random writes, no scheduler
+block.ratio.none.fsync          | <=0.25 | ×     | .. writes and fsyncs, no scheduler
+block.ratio.mq-deadline.randread  | <=0.25 | ×   | .. random reads, mq-deadline
+block.ratio.mq-deadline.randwrite | <=0.25 | ×   | .. random writes, mq-deadline
+block.ratio.mq-deadline.fsync   | <=0.25 | ×     | .. writes and fsyncs, mq-deadline
+block.unstamped.none            | <=260  | ns    | BPF time per request where the queue does not stamp (iostats=0): random reads, no scheduler
+block.unstamped.mq-deadline     | <=360  | ns    | .. random reads, mq-deadline
+kept.none                       | >=98   | %     | throughput kept: fio 4k randread, RAM-backed loop, no scheduler, block histograms on
+kept.mq-deadline                | -      | %     | .. mq-deadline
+kept.sync                       | >=95   | %     | throughput kept: one task that writes and calls fdatasync, ext4 on a RAM-backed loop, ledgers on
+kept.sync4                      | -      | %     | .. four tasks
+switch.unfollowed               | <=1.3  | ×     | context switch of a task nobody follows, over an empty program
+switch.ns                       | -      | ns    | .. in ns, sched_switch alone (statistics included: they take most of the empty one)
+switch.waking                   | -      | ns    | the same tasks: sched_waking
+switch.followed                 | -      | ns    | context switch while one task calls fdatasync all the time (followed tasks and others)
+sync.bpf                        | <=3    | µs    | sync call with its whole ledger, BPF time per call: SQLite WAL FULL, rig at flush 0
+start.attached                  | <=100  | ms    | start to attached, everything on
+rest.memory                     | <=12   | MiB   | resident memory at rest, one disk, everything on
+rest.cpu                        | -      | %     | userspace CPU at rest, of a core
+load.cpu                        | <=10   | %     | userspace CPU at 20,000 sync calls a second, of a core
+load.rate                       | -      | 1/s   | .. sync calls a second that were made
+load.memory                     | -      | MiB   | .. resident memory after it
+lost.events                     | <=0    |       | lost events, as many sync calls as the disk yields for 30 s
+lost.rate                       | -      | 1/s   | .. sync calls a second, of 50,000 that are wanted
+replay.time                     | <=2    | s     | replay and analysis of 1,000,000 sync calls
+replay.memory                   | <=300  | MiB   | .. resident memory
+replay.rate                     | -      | 1/s   | .. records a second
+replay.beyond                     | >=50000 | 1/s  | .. sync calls a second (50,000 and more must be digested)
+icount.none                     | -      | instr | instructions per request, in QEMU with -icount: null_blk, 4k reads, no scheduler
+icount.mq-deadline              | -      | instr | .. mq-deadline
+'
+
+declare -gA ROW_LIMIT ROW_UNIT ROW_FIGURE
+ROW_IDS=()
+
+trim() { # sets REPLY
+	REPLY=${1#"${1%%[![:space:]]*}"}
+	REPLY=${REPLY%"${REPLY##*[![:space:]]}"}
+}
+
+read_rows() {
+	local id limit unit figure whole=''
+	while IFS='|' read -r id limit unit figure; do
+		[[ $id ]] || continue
+		trim "$id" && id=$REPLY
+		trim "$limit" && ROW_LIMIT[$id]=$REPLY
+		trim "$unit" && ROW_UNIT[$id]=$REPLY
+		trim "$figure" && figure=$REPLY
+		# ".. mq-deadline": as the figure above it, up to its colon
+		[[ $figure == ..* ]] && figure=${whole%%:*}:${figure#..} || whole=$figure
+		ROW_FIGURE[$id]=$figure
+		ROW_IDS+=("$id")
+	done <<<"$ROWS"
+}
+
+list_rows() {
+	local id
+	for id in "${ROW_IDS[@]}"; do
+		printf '%-34s %-8s %-6s %s\n' "$id" "${ROW_LIMIT[$id]}" "${ROW_UNIT[$id]}" "${ROW_FIGURE[$id]}"
+	done
+}
+
+# Is this row, or any below it, asked for?
+wanted() { # ROW-OR-GROUP
+	local asked
+	((${#ASKED[@]})) || return 0
+	for asked in "${ASKED[@]}"; do
+		[[ $1 != "$asked"* && $asked != "$1"* ]] || return 0
+	done
+	return 1
+}
+
+# ---- what was measured ----
+
+sample() { # ROW TOOL VALUE
+	printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$WORK/samples"
+}
+
+# What a figure consists of, such as the programs' shares
+part() { # ROW TOOL NAME VALUE
+	printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" >>"$WORK/parts"
+}
+
+missing() { # ROW TOOL REASON
+	printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$WORK/missing"
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# scripts/bench: what it makes of samples, and one short run. How good the figures are is not asked here.
+
+setup() {
+	load ../helpers
+	need jq
+	WORK=$BATS_TEST_TMPDIR
+	J=$WORK/out.json
+	ASKED=() QUICK='' OURS=barriertrace
+	die() { echo "$*"; return 1; }
+	source "$TOP/scripts/bench-rows.bash"
+	source "$TOP/scripts/bench-tools.bash"
+	source "$TOP/scripts/bench-report.bash"
+	need_tool
+	read_rows
+	: >"$WORK/samples" >"$WORK/parts" >"$WORK/missing"
+}
+
+# row TOOL VALUE...: samples of block.none.randread, which may be 170
+row() {
+	local v
+	for v in "${@:2}"; do sample block.none.randread "$1" "$v"; done
+}
+
+table() {
+	write_results "${J%.json}"
+	print_table "$J" >"$WORK/table"
+	cat "$WORK/table"
+}
+
+@test "bench: a limit that is missed is marked, with median, spread and the peers beside it" {
+	row "$OURS" 180.1 150 200.26 190 170.5
+	row biolatency 700 600
+	part block.none.randread "$OURS" rq_issue_btf 100
+	part block.none.randread "$OURS" rq_complete_btf 80
+	missing block.none.randread bpftrace 'not installed'
+	table
+	grep -Eqx 'missed +block\.none\.randread +180\.1 \[150\.\.200\.3\] ns, at most 170' "$WORK/table"
+	grep -qx '        beside it: biolatency 650 \[600..700\]; bpftrace: not installed' "$WORK/table"
+	grep -qx '        of which: rq_issue_btf 100, rq_complete_btf 80' "$WORK/table"
+	[[ $(tail -n 1 "$WORK/table") == '0 met, 1 missed' ]]
+	jq -e '.rows[0] | .id == "block.none.randread" and .result == "missed" and .limit == "<=170" and .unit == "ns" and
+		.tools[0] == {tool: "barriertrace", median: 180.1, min: 150, max: 200.26, runs: 5,
+			parts: {rq_issue_btf: 100, rq_complete_btf: 80}} and .tools[2].missing == "not installed"' "$J"
+}
+
+@test "bench: what just meets its limit is met, at most and at least" {
+	row "$OURS" 170
+	sample kept.none "$OURS" 98
+	sample kept.sync "$OURS" 94.9
+	sample lost.events "$OURS" 0
+	sample kept.sync4 "$OURS" 1
+	table
+	[[ $(jq -r '[.rows[] | "\(.id) \(.result // "-")"] | join(", ")' "$J") == \
+		'block.none.randread met, kept.none met, kept.sync missed, kept.sync4 -, lost.events met' ]]
+	[[ $(tail -n 1 "$WORK/table") == '3 met, 1 missed' ]]
+}
+
+@test "bench: without a figure of ours a limit is not met" {
+	row biolatency 700
+	missing block.none.randread "$OURS" 'does not run here: x'
+	table
+	[[ $(tail -n 1 "$WORK/table") == '0 met, 0 missed, 1 not measured' ]]
+}
+
+@test "bench: rows that are measured again replace the old ones, the others keep their date" {
+	row "$OURS" 100
+	sample kept.none "$OURS" 99
+	table
+	jq '.rows[].date = "2026-01-02T03:04:05Z"' "$J" >"$WORK/x" && mv "$WORK/x" "$J"
+	: >"$WORK/samples"
+	row "$OURS" 200
+	table
+	grep -Eqx 'missed +block\.none\.randread +200 \[200\.\.200\] ns, at most 170' "$WORK/table"
+	grep -Eqx 'met +kept\.none +99 \[99\.\.99\] %, at least 98 \(of 2026-01-02T03:04:05Z\)' "$WORK/table"
+}
+
+@test "bench: the document has a line per figure, and for each missed one what is known of it" {
+	row "$OURS" 200
+	row 'a|b' 400
+	part block.none.randread "$OURS" rq_issue_btf 120
+	sample kept.none "$OURS" 99
+	sample kept.sync "$OURS" 90
+	table
+	printf '# x\nblock|all of them.\nblock.none|the tracepoint alone takes half.\n' >"$WORK/notes"
+	NOTES=$WORK/notes write_doc "$J" "$WORK/doc.md"
+	cat "$WORK/doc.md"
+	[[ $(grep -c '^| .* | at .* | .* |$' "$WORK/doc.md") == 3 ]]
+	grep -q '| at most 170 ns | 200 \[200..200\] ns | \*\*missed\*\* | a\\|b 400 ' "$WORK/doc.md"
+	grep -q '| at least 98 % | 99 \[99..99\] % | met |  |$' "$WORK/doc.md"
+	grep -q '^- `block.none.randread`: .* By program: `rq_issue_btf` 120\. the tracepoint alone takes half\.$' "$WORK/doc.md"
+	grep -q '^- `kept.sync`: 90 %, at least 95\. no profile yet\.$' "$WORK/doc.md"
+}
+
+@test "bench: figures of --quick are not published, no figures neither" {
+	row "$OURS" 100
+	QUICK=1 table
+	cp "$J" "$WORK/bench.json"
+	run env BENCH_OUT="$WORK" BENCH_DOC="$WORK/doc.md" "$TOP/scripts/bench" --doc
+	[[ $status != 0 && $output == *'is of --quick'* ]]
+	run env BENCH_OUT="$WORK/none" BENCH_DOC="$WORK/doc.md" "$TOP/scripts/bench" --doc
+	[[ $status != 0 && $output == *'run scripts/bench first'* ]]
+	[[ ! -e $WORK/doc.md ]]
+}
+
+@test "bench: a row that isn't there is refused" {
+	run "$TOP/scripts/bench" block.nosuch
+	[[ $status == 2 && $output == *'no such row: block.nosuch'* ]]
+	run "$TOP/scripts/bench" --nosuch
+	[[ $status == 2 ]]
+	run "$TOP/scripts/bench" --list
+	[[ $status == 0 && $output == *'kept.sync '*'>=95 '* ]]
+}
+
+@test "bench: a tool that isn't installed, or ends at once, is named" {
+	WHY=''
+	! tool_start 'barriertrace-nosuch -x' || false
+	[[ $WHY == 'not installed' ]]
+	! tool_start 'ls /nosuch' || false
+	echo "$WHY"
+	[[ $WHY == "does not run here: "*"ls: cannot access '/nosuch'"* ]]
+}
+
+@test "bench: the cost is that of the programs that ran, per request" {
+	printf '%s\n' '7 a 1000 10' '8 b 500 5' '9 c 3 1' >"$WORK/1"
+	printf '%s\n' '7 a 3000 20' '8 b 1500 15' '9 c 3 1' >"$WORK/2"
+	run costs "$WORK/1" "$WORK/2" 20
+	[[ ${lines[*]} == 'TOTAL 150.00 a 100.00 0.500 200.0 b 50.00 0.500 100.0' ]]
+}
+
+@test "bench: a short run writes its table, and names each peer" {
+	need_tracing
+	need fio sqlite3 losetup mkfs.ext4 unshare bpftool
+	[[ -c /dev/loop-control ]] || skip 'missing: /dev/loop-control'
+	[[ -x ${BT%/*}/tests/gauge ]] || skip 'missing: gauge'
+	BENCH_ROUNDS=1 BENCH_OUT=$WORK/out "$TOP/scripts/bench" --quick start
+	J=$WORK/out/quick.json
+	jq -e '.rows | map(.id) == ["start.attached"]' "$J"
+	jq -e '.rows[0] | .tools[0].median > 0 and (.result | IN("met", "missed"))' "$J"
+	jq -e '[.rows[0].tools[] | select(.median or .missing).tool] - ["biolatency -Q -F -D", "bpftrace",
+		"biostacks", "biosnoop -Q"] | length == 1' "$J"
+	[[ ! $(find /dev/shm -maxdepth 1 -name 'barriertrace-bench.*') ]]
+}
