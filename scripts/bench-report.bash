@@ -27,6 +27,7 @@ machine_json() {
 # What the measured code is: its commit, with a + if it was changed since
 commit_of() {
 	local commit
+	local -x GIT_OPTIONAL_LOCKS=0
 	commit=$(git -C "$TOP" rev-parse --short=12 HEAD 2>/dev/null) || return 0
 	git -C "$TOP" diff --quiet HEAD -- 2>/dev/null || commit+=+
 	echo "$commit"
