@@ -102,39 +102,38 @@ measure_block() {
 
 # ---- (b) throughput kept ----
 
-# iops_beside TOOL WORK..: sets IOPS; TOOL "": nothing beside it
-iops_beside() {
-	[[ ! $1 ]] || tool_start "$1" || return 2
-	"${@:2}"
-	local status=$?
-	tool_stop
-	return $status
-}
-
-# kept ROW TOOL.. -- LOAD..: in each round what is left of the throughput, in % of the mean of the runs without before and after it
+# kept ROW DONE TOOL..: the pace of a load that runs beside each tool, in % of its pace right after the tool was killed. Runs of the
+# load differ more, by the CPUs that its tasks stay on, than by any tool; so do times that lie seconds apart.
 kept() {
-	local row=$1 tools=() tool before
-	shift
-	while [[ $1 != -- ]]; do tools+=("$1") && shift; done
-	shift
-	iops_beside '' "$@" || return
-	before=$IOPS
-	for tool in "${tools[@]}"; do
-		if iops_beside "$tool" "$@"; then
-			local with=$IOPS
-			iops_beside '' "$@" || return
-			sample "$row" "$tool" "$(awk "BEGIN { printf \"%.1f\", $with / (($before + $IOPS) / 2) * 100 }")"
-			before=$IOPS
-		else
-			(($? == 2)) || return 1
-			missing "$row" "$tool" "$WHY"
-		fi
+	local row=$1 done=$2 tool with time
+	time=$(seconds 0.6)
+	shift 2
+	for tool; do
+		tool_start "$tool" || { missing "$row" "$tool" "$WHY"; continue; }
+		pace_of "$done" "$time"
+		with=$PACE
+		tool_end KILL
+		pace_of "$done" "$time"
+		sample "$row" "$tool" "$(ratio "$with" "$PACE" 1 100)"
 	done
 }
 
-sync_load() { # TASKS SECONDS: sets IOPS, the calls a second
-	read -r calls took < <("$GAUGE" syncs "$MNT/s" "$1" 0 "$2") || return
-	IOPS=$(ratio "$calls" "$took" 0)
+kept_block() { # SCHEDULER ROUND
+	local tools=("$OURS" "$RIVAL")
+	(($2 > 2)) || tools+=(bpftrace biostacks 'biosnoop -Q' 'empty program')
+	fio_words randread 60
+	load_start "${FIO[@]}"
+	sleep 0.6
+	kept "kept.$1" fio_done "${tools[@]}"
+	load_stop
+}
+
+kept_sync() { # ROW TASKS TOOL..
+	ln -sf "$MNT/s.calls" "$WORK/s.calls"
+	load_start "$GAUGE" syncs "$MNT/s" "$2" 0 60
+	sleep 0.4
+	kept "$1" syncs_done "${@:3}"
+	load_stop
 }
 
 measure_kept() {
@@ -142,19 +141,15 @@ measure_kept() {
 	for sched in none mq-deadline; do
 		wanted "kept.$sched" || continue
 		ram_up "$sched" || return
-		fio_load randread 300ms || return # the first is slower
-		for round in $(rounds 9); do
-			kept "kept.$sched" "$OURS" "$RIVAL" -- fio_load randread "$(seconds 600)ms" || return
-			((round <= 2)) || continue
-			kept "kept.$sched" bpftrace biostacks 'biosnoop -Q' 'empty program' -- fio_load randread "$(seconds 600)ms" || return
+		for round in $(rounds 7); do
+			kept_block "$sched" "$round" || return
 		done
 	done
 	wanted kept.sync || return 0
 	ram_up none 512M || return
-	sync_load 1 0.3 || return
-	for round in $(rounds 9); do
-		! wanted kept.sync || kept kept.sync "$OURS, ledgers on" "$RIVAL" -- sync_load 1 "$(seconds 0.6)" || return
-		! wanted kept.sync4 || kept kept.sync4 "$OURS, ledgers on" -- sync_load 4 "$(seconds 0.6)" || return
+	for round in $(rounds 7); do
+		kept_sync kept.sync 1 "$OURS, ledgers on" "$RIVAL" || return
+		((round > 3)) || ! wanted kept.sync4 || kept_sync kept.sync4 4 "$OURS, ledgers on" || return
 	done
 }
 
@@ -308,12 +303,15 @@ measure_replay() {
 }
 
 measure_lost() {
-	local calls took
+	local calls took why n
 	ram_up none 512M || return
 	tool_start "$OURS, ledgers on" || { missing lost.events "$OURS" "$WHY"; return; }
 	read -r calls took < <("$GAUGE" syncs "$MNT/s" 8 50000 "$(seconds 30)") || return
 	tool_stop
 	sample lost.events "$OURS" "$(jq '.run.lost_events // 0' "$WORK/report.json")"
+	while IFS=$'\t' read -r why n; do
+		part lost.events "$OURS" "$why" "$n"
+	done < <(jq -r '.run.lost[]? | "\(.reason)\t\(.count)"' "$WORK/report.json")
 	sample lost.rate "$OURS" "$(ratio "$calls" "$took" 0)"
 }
 

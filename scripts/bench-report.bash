@@ -9,7 +9,8 @@ JQ_WORDS='
 	def digits: if fabs >= 1000 then round elif fabs >= 100 then . * 10 | round / 10 elif fabs >= 10 then . * 100 | round / 100
 		else . * 1000 | round / 1000 end;
 	def spread: "\(.median | digits) [\(.min | digits)..\(.max | digits)]";
-	def words: if .missing then "\(.tool): \(.missing)" else "\(.tool) \(spread)" end;
+	def words: if .missing then "\(.tool): \(.missing | split(": ")[0])" else "\(.tool) \(spread)" end;
+	def reasons: [.rows[].tools[] | select(.missing // "" | contains(": ")) | "\(.tool) \(.missing)"] | unique;
 	def limit: if .limit == "-" then "" elif .limit[0:2] == "<=" then "at most \(.limit[2:])" else "at least \(.limit[2:])" end;
 	def is_ours: .tool | startswith("barriertrace");
 	def ours: [.tools[] | select(is_ours)][0];
@@ -87,6 +88,7 @@ print_table() {
 			(peers | select(. != []) | "        beside it: " + (map(words) | join("; "))),
 			(ours.parts // empty | "        of which: " + (to_entries | sort_by(-.value) | map("\(.key) \(.value)") | join(", ")))),
 		"",
+		reasons[],
 		([.rows[].result // empty] | "\(map(select(. == "met")) | length) met, \(map(select(. == "missed")) | length) missed" +
 			(map(select(. == "not measured")) | length | if . > 0 then ", \(.) not measured" else "" end))' "$1"
 }
@@ -127,11 +129,12 @@ write_doc() { # JSON FILE
 		(.rows | map(select(.result == "missed" or .result == "not measured")) | if . == [] then "None." else
 			.[] | "- `\(.id)`: \(ours.median // "-" | if type == "number" then digits else . end) \(.unit), \(limit).\(shares) \(note(.id))" end),
 		"",
+		(reasons | if . == [] then empty else "## Not run here", "", (.[] | "- \(.)"), "" end),
 		"## How it is measured",
 		"",
 		"- The disk of most rows is a loop device on a file in memory, without direct I/O: the fastest that every machine has. `fio`, libaio, 4k, queue",
 		"  depth 8; with fsync: one write, one fsync. The rig is the tests'\'' own disk (`tests/rig`), its delays set to 0.",
-		"- Throughput is taken with the statistics off, each run against those before and after it.",
+		"- Throughput is taken with the statistics off: the pace of a load that goes on, beside the tool and right after it was killed.",
 		"- The instructions are exact: QEMU counts them (`-icount`), so they are the same on every machine; what a cache miss costs is not in them.",
 		"- `make bench` measures all, `scripts/bench --quick ROW` a single row in some seconds; `scripts/bench --list` names them."' "$1" >"$2.new" || return
 	mv "$2.new" "$2"

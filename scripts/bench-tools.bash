@@ -38,21 +38,23 @@ programs_of() { # PID
 	sed -n 's/^prog_id:\s*//p' "/proc/$1/fdinfo/"* 2>/dev/null | sort -nu
 }
 
-# tool_start TOOL: returns when all its programs are attached; its process in $TOOL_PID, their ids in $PROGRAMS
+# tool_start TOOL: returns when all its programs are attached; its process in $TOOL_PID
 tool_start() {
-	local end=$((SECONDS + START_LIMIT)) same=0 now
+	local end=$((SECONDS + START_LIMIT)) same=0 least=1 before='' now
 	command_of "$1" || return
+	# while it tries what the kernel lets it, it has one attached at a time
+	[[ $1 != "$OURS"* ]] || least=2
 	"${COMMAND[@]}" >"$WORK/tool.out" 2>"$WORK/tool.err" </dev/null &
-	TOOL_PID=$! PROGRAMS=''
+	TOOL_PID=$!
+	disown # or the shell tells how it ended
 	while ((same < SETTLED)); do
 		sleep "$LOOK"
 		kill -0 "$TOOL_PID" 2>/dev/null || { why_not "$1"; return 1; }
 		((SECONDS < end)) || { WHY="did not start in $START_LIMIT s"; tool_stop; return 1; }
 		now=$(links_of "$TOOL_PID")
-		[[ $now && $now == "$PROGRAMS" ]] && ((++same)) || same=0
-		PROGRAMS=$now
+		[[ $now == "$before" && $(wc -w <<<"$now") -ge $least ]] && ((++same)) || same=0
+		before=$now
 	done
-	PROGRAMS=$(programs_of "$TOOL_PID")
 }
 
 # What shows that it is attached: links, raw tracepoints' among them, or perf events
@@ -61,22 +63,24 @@ links_of() { # PID
 }
 
 why_not() { # TOOL
-	wait "$TOOL_PID"
 	TOOL_PID=
 	WHY="does not run here: $(grep -v '^\s*$' "$WORK/tool.err" "$WORK/tool.out" -h | head -n 1 | tr '\t' ' ' | cut -c 1-100)"
 }
 
 # Its report is written by then
 tool_stop() {
+	tool_end INT
+}
+
+tool_end() { # SIGNAL
 	local i
 	[[ ${TOOL_PID-} ]] || return 0
-	kill -INT "$TOOL_PID" 2>/dev/null
-	for ((i = 0; i < 200; i++)); do
-		kill -0 "$TOOL_PID" 2>/dev/null || break
-		sleep 0.05
+	kill -s "$1" "$TOOL_PID" 2>/dev/null
+	for ((i = 0; i < 500; i++)); do
+		kill -0 "$TOOL_PID" 2>/dev/null || { TOOL_PID=; return; }
+		sleep 0.02
 	done
 	kill -KILL "$TOOL_PID" 2>/dev/null
-	wait "$TOOL_PID" 2>/dev/null
 	TOOL_PID=
 }
 
@@ -94,12 +98,12 @@ find_bpftool() {
 	die 'missing: bpftool (scripts/setup bench)'
 }
 
-# The programs of $PROGRAMS: "ID NAME NS RUNS" each
+# The tool's programs: "ID NAME NS RUNS" each
 run_times() {
 	[[ ${BPFTOOL-} ]] || find_bpftool
-	# shellcheck disable=SC2086 # numbers
+	# shellcheck disable=SC2046 # numbers
 	"$BPFTOOL" prog show -j | jq -r --args '($ARGS.positional | map(tonumber)) as $ids | .[] | select(.id as $i | $ids | index($i)) |
-		"\(.id) \(.name // "-") \(.run_time_ns // 0) \(.run_cnt // 0)"' $PROGRAMS
+		"\(.id) \(.name // "-") \(.run_time_ns // 0) \(.run_cnt // 0)"' $(programs_of "$TOOL_PID")
 }
 
 # costs FILE FILE N: between two run_times: "TOTAL NS-PER-N", then "NAME NS-PER-N RUNS-PER-N NS-PER-RUN" of each that ran
@@ -151,7 +155,10 @@ ram_fs() {
 ram_down() {
 	local i
 	[[ ${RAM-} ]] || return 0
-	[[ ! ${MNT-} ]] || umount "$MNT" 2>/dev/null
+	for ((i = 0; i < 50; i++)); do
+		mountpoint -q "${MNT:-/nosuch}" || break
+		umount "$MNT" 2>/dev/null || sleep 0.1 # a load is ending
+	done
 	if [[ ${DEV-} ]]; then
 		echo "$queue_kept" >"/sys/block/$DISK/queue/scheduler"
 		echo 1 >"/sys/block/$DISK/queue/iostats"
@@ -161,7 +168,7 @@ ram_down() {
 			sleep 0.05
 		done
 	fi
-	rm -rf "$RAM"
+	rm -rf --one-file-system "$RAM"
 	RAM='' DEV='' DISK='' MNT=''
 }
 
@@ -172,15 +179,31 @@ requests_of() { # DISK
 
 # ---- loads ----
 
-fio_load() { # WORK SECONDS: 4k; sets IOPS
-	local how
+# fio_words WORK SECONDS: 4k; in FIO
+fio_words() {
+	FIO=(fio --name=b --filename="$DEV" --size=256m --direct=1 --bs=4k --randrepeat=0 --norandommap --gtod_reduce=1 --time_based
+		--runtime="$2" --output-format=json --output="$WORK/fio.json")
 	case $1 in
-	randread | randwrite) how=(--rw="$1" --ioengine=libaio --iodepth=8) ;;
-	fsync) how=(--rw=randwrite --ioengine=sync --fsync=1) ;;
+	randread | randwrite) FIO+=(--rw="$1" --ioengine=libaio --iodepth=8) ;;
+	fsync) FIO+=(--rw=randwrite --ioengine=sync --fsync=1) ;;
 	esac
-	fio --name=b --filename="$DEV" --size=256m --direct=1 --bs=4k --randrepeat=0 --norandommap --gtod_reduce=1 --time_based \
-		--runtime="$2" --output-format=json --output="$WORK/fio.json" "${how[@]}" >/dev/null 2>"$WORK/fio.err" || return
-	IOPS=$(jq '.jobs[0] | .read.iops + .write.iops' "$WORK/fio.json")
+}
+
+fio_load() { # WORK SECONDS
+	fio_words "$@"
+	"${FIO[@]}" >/dev/null 2>"$WORK/fio.err"
+}
+
+# What a load in the background has done so far
+fio_done() { requests_of "$DISK"; }
+syncs_done() { od -An -v -t d8 "$WORK/s.calls" | awk '{ for (i = 1; i <= NF; i++) n += $i } END { print n + 0 }'; }
+
+# pace_of COMMAND SECONDS: by how much its figure grows in a second, in $PACE
+pace_of() {
+	local n from to
+	n=$("$1") from=${EPOCHREALTIME/./}
+	sleep "$2"
+	PACE=$(awk "BEGIN { printf \"%.0f\", ($("$1") - $n) / (${EPOCHREALTIME/./} - $from) * 1e6 }")
 }
 
 # In the background, until load_stop

@@ -5,7 +5,8 @@
  * usage: gauge attach OBJECT PROGRAM          load and attach one program of a BPF object, until killed
  *        gauge switches N                     N times there and back between two tasks on one CPU
  *        gauge syncs FILE TASKS RATE SECONDS  each task has a FILE.n of its own: 4096 bytes in place, fdatasync(); RATE calls a
- *                                             second in all (0: as many as there can be). Prints calls and seconds
+ *                                             second in all (0: as many as there can be). Prints calls and seconds; how many
+ *                                             there were so far is in FILE.calls, 8 bytes for each task
  *        gauge started COMMAND...             ms from its start to its last BPF link (or perf event); then it gets SIGINT
  *        gauge cost COMMAND...                seconds by the clock, seconds of CPU, KiB resident at most
  */
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -136,21 +138,36 @@ static int open_file(const char *path, int task)
 }
 
 /* Late ones are made up for at once. */
-static uint64_t sync_calls(int fd, uint64_t begin, uint64_t end, uint64_t every)
+static void sync_calls(int fd, uint64_t begin, uint64_t end, uint64_t every, volatile uint64_t *made)
 {
 	static const char data[BLOCK] = "x";
-	uint64_t n = 0, next = begin;
+	uint64_t next = begin;
 
 	sleep_until(begin);
 	while (now_ns() < end) {
 		if (every && next > now_ns())
 			sleep_until(next);
 		next += every;
-		if (pwrite(fd, data, BLOCK, (off_t)(n % BLOCKS) * BLOCK) != BLOCK || fdatasync(fd))
+		if (pwrite(fd, data, BLOCK, (off_t)(*made % BLOCKS) * BLOCK) != BLOCK || fdatasync(fd))
 			die("fdatasync");
-		n++;
+		++*made;
 	}
-	return n;
+}
+
+static uint64_t *count_in(const char *path, int tasks)
+{
+	size_t size = (size_t)tasks * sizeof(uint64_t);
+	uint64_t *made = MAP_FAILED;
+	char name[4096];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s.calls", path);
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd >= 0 && !ftruncate(fd, (off_t)size))
+		made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (made == MAP_FAILED)
+		die(name);
+	return made;
 }
 
 static int syncs(char **arg)
@@ -158,15 +175,14 @@ static int syncs(char **arg)
 	int tasks = atoi(arg[1]);
 	double rate = atof(arg[2]), seconds = atof(arg[3]);
 	uint64_t every = rate > 0 ? (uint64_t)(tasks / rate * NS_PER_S) : 0, begin, sum = 0;
-	uint64_t *made = mmap(NULL, (size_t)tasks * sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t *made = count_in(arg[0], tasks);
 
-	if (made == MAP_FAILED)
-		die("mmap");
 	begin = now_ns() + (uint64_t)tasks * 20000000;	/* for the files to be there */
 	for (int i = 0; i < tasks; i++) {
 		if (fork())
 			continue;
-		made[i] = sync_calls(open_file(arg[0], i), begin, begin + (uint64_t)(seconds * NS_PER_S), every);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sync_calls(open_file(arg[0], i), begin, begin + (uint64_t)(seconds * NS_PER_S), every, &made[i]);
 		_exit(0);
 	}
 	for (int i = 0, status; i < tasks; i++)

@@ -36,9 +36,11 @@ table() {
 	part block.none.randread "$OURS" rq_issue_btf 100
 	part block.none.randread "$OURS" rq_complete_btf 80
 	missing block.none.randread bpftrace 'not installed'
+	missing block.none.randread 'biosnoop -Q' 'does not run here: EPERM'
 	table
 	grep -Eqx 'missed +block\.none\.randread +180\.1 \[150\.\.200\.3\] ns, at most 170' "$WORK/table"
-	grep -qx '        beside it: biolatency 650 \[600..700\]; bpftrace: not installed' "$WORK/table"
+	grep -qx '        beside it: biolatency 650 \[600..700\]; biosnoop -Q: does not run here; bpftrace: not installed' "$WORK/table"
+	grep -qx 'biosnoop -Q does not run here: EPERM' "$WORK/table"
 	grep -qx '        of which: rq_issue_btf 100, rq_complete_btf 80' "$WORK/table"
 	[[ $(tail -n 1 "$WORK/table") == '0 met, 1 missed' ]]
 	jq -e '.rows[0] | .id == "block.none.randread" and .result == "missed" and .limit == "<=170" and .unit == "ns" and
@@ -135,11 +137,13 @@ table() {
 	need fio sqlite3 losetup mkfs.ext4 unshare bpftool
 	[[ -c /dev/loop-control ]] || skip 'missing: /dev/loop-control'
 	[[ -x ${BT%/*}/tests/gauge ]] || skip 'missing: gauge'
+	local before=(/dev/shm/barriertrace-bench.*)
 	BENCH_ROUNDS=1 BENCH_OUT=$WORK/out "$TOP/scripts/bench" --quick start
 	J=$WORK/out/quick.json
 	jq -e '.rows | map(.id) == ["start.attached"]' "$J"
 	jq -e '.rows[0] | .tools[0].median > 0 and (.result | IN("met", "missed"))' "$J"
 	jq -e '[.rows[0].tools[] | select(.median or .missing).tool] - ["biolatency -Q -F -D", "bpftrace",
 		"biostacks", "biosnoop -Q"] | length == 1' "$J"
-	[[ ! $(find /dev/shm -maxdepth 1 -name 'barriertrace-bench.*') ]]
+	local after=(/dev/shm/barriertrace-bench.*)
+	[[ "${before[*]}" == "${after[*]}" ]]
 }
