@@ -25,12 +25,12 @@ machine_json() {
 		memory_gib: ($memory | tonumber), virtual: ($hypervisor == "yes")}'
 }
 
-# What the measured code is: its commit, with a + if it was changed since
+# What the measured code is: its commit, with a + if the tool's sources were changed since
 commit_of() {
 	local commit
 	local -x GIT_OPTIONAL_LOCKS=0
 	commit=$(git -C "$TOP" rev-parse --short=12 HEAD 2>/dev/null) || return 0
-	git -C "$TOP" diff --quiet HEAD -- 2>/dev/null || commit+=+
+	git -C "$TOP" diff --quiet HEAD -- src bpf vmlinux 2>/dev/null || commit+=+
 	echo "$commit"
 }
 

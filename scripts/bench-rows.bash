@@ -28,8 +28,8 @@ kept.mq-deadline                | -      | %     | .. mq-deadline
 kept.sync                       | >=95   | %     | throughput kept: one task that writes and calls fdatasync, ext4 on a RAM-backed loop, ledgers on
 kept.sync4                      | -      | %     | .. four tasks
 switch.unfollowed               | <=1.3  | ×     | context switch of a task nobody follows, over an empty program
-switch.ns                       | -      | ns    | .. in ns, sched_switch alone (statistics included: they take most of the empty one)
-switch.waking                   | -      | ns    | the same tasks: sched_waking
+switch.ns                       | -      | ns    | sched_switch of the same tasks, statistics included
+switch.waking                   | -      | ns    | sched_waking of the same tasks, statistics included
 switch.followed                 | -      | ns    | context switch while one task calls fdatasync all the time (followed tasks and others)
 sync.bpf                        | <=3    | µs    | sync call with its whole ledger, BPF time per call: SQLite WAL FULL, rig at flush 0
 start.attached                  | <=100  | ms    | start to attached, everything on

@@ -45,7 +45,7 @@ table() {
 	[[ $(tail -n 1 "$WORK/table") == '0 met, 1 missed' ]]
 	jq -e '.rows[0] | .id == "block.none.randread" and .result == "missed" and .limit == "<=170" and .unit == "ns" and
 		.tools[0] == {tool: "barriertrace", median: 180.1, min: 150, max: 200.26, runs: 5,
-			parts: {rq_issue_btf: 100, rq_complete_btf: 80}} and .tools[2].missing == "not installed"' "$J"
+			parts: {rq_issue_btf: 100, rq_complete_btf: 80}} and .tools[3].missing == "not installed"' "$J"
 }
 
 @test "bench: what just meets its limit is met, at most and at least" {
