@@ -286,12 +286,13 @@ measure_load() {
 # ---- (f) replay; lost events ----
 
 measure_replay() {
-	local round wall kib calls=1000000 records
+	local round wall cpu kib calls=1000000 records
 	rm -f "$WORK/big"
 	"$BUILD_DIR/tests/forge" /dev/shm/barriertrace-bench.btrec $calls || return
 	for round in $(rounds 5); do
-		read -r wall _ kib < <("$GAUGE" cost "$BT" report /dev/shm/barriertrace-bench.btrec -o "$WORK/report") || break
+		read -r wall cpu kib < <("$GAUGE" cost "$BT" report /dev/shm/barriertrace-bench.btrec -o "$WORK/report") || break
 		sample replay.time "$OURS" "$wall"
+		part replay.time "$OURS" 'seconds of CPU' "$cpu"
 		sample replay.memory "$OURS" "$(ratio "$kib" 1024 1)"
 		# 2 requests, 4 sleeps and the call itself
 		records=$((calls * 7))
