@@ -12,10 +12,10 @@
  * What the kernel accounts for the other maps, with what it needs beside keys and values (tests/live/scale.bats compares).
  * SLOT_BYTES is the size of bpf/state.bpf.h's struct slot.
  */
-#define SLOT_BYTES	256u
-#define ALWAYS_BYTES	(720u << 10)	/* queues, disks, settings */
-#define CPU_BYTES	208u		/* what each CPU notes of its completion */
-#define LEDGER_BYTES	(8950u << 10)	/* tasks, histories, files, calls on their way */
+#define SLOT_BYTES	320u
+#define ALWAYS_BYTES	(1008u << 10)	/* queues, disks, settings */
+#define CPU_BYTES	240u		/* what each CPU notes of its completion */
+#define LEDGER_BYTES	(9014u << 10)	/* tasks, histories, files, calls on their way */
 #define PID_BYTES	2u
 #define FAMILY_BYTES	(1282u << 10)
 #define BIOS_BYTES	(1540u << 10)
