@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tool in emulated machines with Debian's kernels; judged by the kernel's own raw events where there are times. A name's words are
+# The tool in emulated machines with Debian's kernels for x86_64; judged by the kernel's own raw events where there are times. A name's words are
 # "vm", the kernel, its architecture and the cell of `make check-kernels`' table.
 # BARRIERTRACE_KERNELS="6.1 6.12": only these. BARRIERTRACE_GUESTS: where what the guests leave behind is kept, and looked for.
 
@@ -11,7 +11,7 @@ load kernels
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}
-	boot_guests
+	boot_guests x86_64
 }
 
 setup() {
@@ -22,6 +22,7 @@ setup() {
 @test "vm 5.10 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 5.10 x86_64 null: counts and times are those of the raw events" { cell; }
 @test "vm 5.10 x86_64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 5.10 x86_64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
 @test "vm 5.10 x86_64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 5.10 x86_64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 5.10 x86_64 scsi: counts, times and FUA are those of the raw events" { cell; }
@@ -38,6 +39,7 @@ setup() {
 @test "vm 6.1 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 6.1 x86_64 null: counts and times are those of the raw events" { cell; }
 @test "vm 6.1 x86_64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.1 x86_64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
 @test "vm 6.1 x86_64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 6.1 x86_64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 6.1 x86_64 scsi: counts, times and FUA are those of the raw events" { cell; }
@@ -54,6 +56,7 @@ setup() {
 @test "vm 6.12 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 6.12 x86_64 null: counts and times are those of the raw events" { cell; }
 @test "vm 6.12 x86_64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.12 x86_64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
 @test "vm 6.12 x86_64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 6.12 x86_64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 6.12 x86_64 scsi: counts, times and FUA are those of the raw events" { cell; }
@@ -70,6 +73,7 @@ setup() {
 @test "vm 6.18 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 6.18 x86_64 null: counts and times are those of the raw events" { cell; }
 @test "vm 6.18 x86_64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.18 x86_64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
 @test "vm 6.18 x86_64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 6.18 x86_64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 6.18 x86_64 scsi: counts, times and FUA are those of the raw events" { cell; }
@@ -86,6 +90,7 @@ setup() {
 @test "vm 7.2 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 7.2 x86_64 null: counts and times are those of the raw events" { cell; }
 @test "vm 7.2 x86_64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 7.2 x86_64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
 @test "vm 7.2 x86_64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 7.2 x86_64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 7.2 x86_64 scsi: counts, times and FUA are those of the raw events" { cell; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # One piece of work in an emulated machine, seen by several rungs at once: the reports agree. BARRIERTRACE_KERNELS="6.1 6.12":
-# only these.
+# only these. BARRIERTRACE_GUESTS: as in kernels.bats.
 
 load ../helpers
 
@@ -16,7 +16,7 @@ setup() {
 # guest_of KERNEL: what tests/vm/guest_rungs left in $G; run once, its story kept for the other tests
 guest_of() {
 	local rc=0
-	G=$BATS_FILE_TMPDIR/$1
+	G=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/rungs.$1
 	if [[ ! -e $G.rc ]]; then
 		"$TOP/scripts/vm" --timeout 500 --out "$G" "$1" -- tests/vm/guest_rungs >"$G.log" 2>&1 || rc=$?
 		echo "$rc" >"$G.rc"
