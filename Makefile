@@ -223,14 +223,20 @@ tests: $(O)/barriertrace $(BENCH_HELPERS) $(UNITS) $(O)/tests/rigd $(O)/tests/fo
 setup-build setup-test setup-demo setup-bench setup-cross: setup-%:
 	@scripts/setup $*
 
+# The arm64 half of tests/vm, where the compiler and Debian's libraries can be had; else its tests say what is missing
+ARM64_TOOL = ! { command -v aarch64-linux-gnu-gcc && scripts/sysroot arm64; } > /dev/null || \
+	$(MAKE) --no-print-directory static ARCH=arm64
+
 # The set-up must be over before make asks pkg-config: hence a second make.
 check: setup-test
 	@$(MAKE) --no-print-directory tests
+	@$(ARM64_TOOL)
 	@BUILD=$(abspath $(O)) scripts/check $(UNITS) tests
 
 # what "make check" runs of tests/vm, as a table: KERNELS="6.1 7.2" for some
 check-kernels: setup-test
 	@$(MAKE) --no-print-directory all
+	@$(ARM64_TOOL)
 	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(KERNELS)
 
 # Kernels that need not run: all that scripts/vm can fetch, and the running one

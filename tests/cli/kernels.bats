@@ -10,7 +10,7 @@ setup() {
 	sed 's/^T /@test /' >"$BATS_TEST_TMPDIR/t.bats" <<-'END'
 		T "vm 5.10 x86_64 probes: all" { :; }
 		T "vm 5.10 x86_64 raid1: a leg" { echo here it is; false; }
-		T "vm 6.1 x86_64 probes: all" { :; }
+		T "vm 6.1 x86_64 probes: none: no such module" { :; }
 		T "vm 6.1 x86_64 raid1: a leg" { skip 'missing: QEMU'; }
 		T "vm 7.2 x86_64 probes: all" { skip 'not asked for'; }
 	END
@@ -27,8 +27,9 @@ table() { # of t.bats, less the test of this name
 	[ "$status" -eq 1 ]
 	[ "${lines[0]}" = '               probes raid1' ]
 	[ "${lines[1]}" = '5.10 x86_64    ok     FAIL' ]
-	[ "${lines[2]}" = '6.1 x86_64     ok     skip' ]
-	[ "${lines[3]}" = 'skipped: 6.1 x86_64: missing: QEMU' ]
+	[ "${lines[2]}" = '6.1 x86_64     none   skip' ]
+	[ "${lines[3]}" = 'none: 6.1 x86_64 probes: no such module' ]
+	[ "${lines[4]}" = 'skipped: 6.1 x86_64: missing: QEMU' ]
 	[[ $output == *'failed: 5.10 x86_64 raid1'*'  here it is'* ]]
 	[ "${lines[-1]}" = '2 ok, 1 failed, 1 skipped' ]
 }

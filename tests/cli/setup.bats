@@ -137,7 +137,7 @@ line_has() { # PATTERN: some line of the output is like this
 	[ -z "$output" ]
 	run_setup --dry-run cross
 	[ "$status" -eq 0 ]
-	[[ ${lines[0]} == *' install -y --no-install-recommends gcc-aarch64-linux-gnu' ]]
+	[[ ${lines[0]} == *' install -y --no-install-recommends qemu-user-static' ]]
 	[[ ${lines[-1]} == */scripts/sysroot' arm64' ]]
 	[[ $output != *:arm64* ]]
 	provide_all cross
