@@ -48,12 +48,22 @@ int aio_submit(u64 nr, u64 list);
 /* Does an AIO fsync wait for this file? In async.bpf.c. */
 int aio_waits(u64 file_address);
 
-/* Fills *key; sends the file's name if this is its first time. */
+/* User-space ABI (uapi): these values never change. */
+#define S_IFMT	0170000
+#define S_IFBLK	0060000
+
+/* Fills *key; sends the file's name if this is its first time. A disk's node stands for the disk, wherever the node lies. */
 static __always_inline void name_file(struct file *file, struct file_key *key)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	u32 one = 1;
 
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK) {
+		key->ino = WIRE_INO_DISK;
+		key->dev = BPF_CORE_READ(inode, i_rdev);
+		key->generation = 0;
+		return;
+	}
 	key->ino = BPF_CORE_READ(inode, i_ino);
 	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	key->generation = BPF_CORE_READ(inode, i_generation);

@@ -169,11 +169,13 @@ enum wire_call {
 	CALL_COUNT = 11
 };
 
+#define WIRE_INO_DISK (~0ULL)	/* no file system has it: it is (ino_t)-1 */
+
 struct wire_sync {
 	struct wire_head head;
 	__bt_u64 enter, exit;
-	__bt_u64 ino;		/* 0: the call has no file (sync) */
-	__bt_u32 dev;		/* kernel dev_t of the file's file system */
+	__bt_u64 ino;		/* 0: the call has no file (sync); WIRE_INO_DISK: the file is a disk's node */
+	__bt_u32 dev;		/* kernel dev_t of the file's file system, or of that disk */
 	__bt_u32 generation;	/* of the inode */
 	__bt_u32 tid, tgid;	/* who called */
 	__bt_u32 worker;	/* who carried it out when it is another task (io_uring, AIO); else 0 */

@@ -205,9 +205,11 @@ struct dentry {
 };
 
 struct inode {
+	unsigned short i_mode;
 	unsigned int i_flags;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	u32 i_rdev;
 	u32 i_generation;
 };
 

@@ -323,9 +323,13 @@ static void group_add(struct group *g, uint64_t ns, const struct ledger *l)
 
 /* ---- files ---- */
 
-static void inode_text(const struct wire_sync *s, char text[64])
+static void inode_text(const struct sync_analysis *a, const struct wire_sync *s, char text[64])
 {
-	if (s->ino)
+	char label[32];
+
+	if (s->ino == WIRE_INO_DISK)
+		snprintf(text, 64, "/dev/%s", device_label(a, s->dev, label));
+	else if (s->ino)
 		snprintf(text, 64, "%u:%u:%llu", WIRE_MAJOR(s->dev), WIRE_MINOR(s->dev), (unsigned long long)s->ino);
 	else
 		snprintf(text, 64, "(no file)");
@@ -354,7 +358,7 @@ static uint32_t file_of(struct sync_analysis *a, const struct wire_sync *s)
 	char text[64];
 
 	if (e->epoch != a->epoch) {
-		inode_text(s, text);
+		inode_text(a, s, text);
 		e->group = find_group(&a->files, s->dev, e->path ? e->path : text);
 		e->epoch = a->epoch;
 	}
@@ -631,7 +635,7 @@ static void keep_detail(struct sync_analysis *a, const struct wire_sync *s, cons
 	struct inode *e = inode(a, s->dev, s->ino);
 	char text[64], label[32];
 
-	inode_text(s, text);
+	inode_text(a, s, text);
 	if (!e->name)
 		e->name = detail_own_name(a->detail, e->path ? e->path : text);
 	detail_add_call(a->detail, s, e->name, detail_name(a->detail, device_label(a, s->dev, label)), &r->ledger);

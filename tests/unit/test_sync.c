@@ -904,6 +904,18 @@ static void more_names(void)
 	has_leaf("app;fdatasync;wal;cpu", 10);
 }
 
+/* Of a disk, whether it is mounted or not: the file is the disk itself, not the node's. */
+static void nodes(void)
+{
+	begin();
+	SYNC(.enter = 1000, .exit = 1010, .ino = WIRE_INO_DISK, .dev = SDA1);
+	SYNC(.enter = 1100, .exit = 1120, .ino = WIRE_INO_DISK, .dev = SDA);
+	ends_as("calls on the nodes of disks", LEDGER(CAUSE_CPU, 30));
+	ok(report.sync.n_files == 2 && !strcmp(report.sync.file[0].path, "/dev/sda") &&
+	   !strcmp(report.sync.file[1].path, "/dev/sda1"), "have the disks' names");
+	has_leaf("app;fdatasync;sda1;cpu", 10);
+}
+
 static void slowest(void)
 {
 	static const uint64_t want[] = { 99 * 7 + 1000, 98 * 7 + 1000, 97 * 7 + 1000 };
@@ -1366,6 +1378,7 @@ static void scenarios(void)
 	uring();
 	names();
 	more_names();
+	nodes();
 	slowest();
 	stacks();
 	many_tasks();
