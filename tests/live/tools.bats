@@ -1,0 +1,363 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tools that people measure disks with, each wrapped: its own count of sync calls, reads and writes is the report's.
+# What a tool doesn't count itself is known from its options, or strace counts it in the same run.
+
+load ../helpers
+load ../truth/matrix
+try_tests_again
+
+setup() {
+	need_tracing
+	J=$BATS_TEST_TMPDIR/report.json OUT=$BATS_TEST_TMPDIR/out CALLS=$BATS_TEST_TMPDIR/calls
+	BEFORE=()
+}
+
+teardown() {
+	clean_up
+}
+
+# A disk with ext4 on it, whose journal commits nothing of its own accord, and whose bitmaps have been read
+rig_ext4() {
+	rig_up --flush-us 200 --write-us 50 --mount-opts commit=600
+	dd if=/dev/zero of="$RIG_MNT/read" bs=1M count=8 conv=fsync status=none
+	rm "$RIG_MNT/read"
+	sync -f "$RIG_MNT"
+}
+
+# Only what the tool itself sends is counted, not what the journal or writeback do for it: in $BEFORE, for wrapped.
+own_requests() {
+	local dir
+	need findmnt
+	dir=$(findmnt -nt cgroup -O blkio -o TARGET | head -n 1)
+	dir=${dir:-$(findmnt -nt cgroup2 -o TARGET | head -n 1)}
+	[[ $dir ]] || skip "missing: a cgroup hierarchy"
+	make_group "$dir"
+	in_group
+	BEFORE=(--cgroup "$GROUP" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" -- "${IN_GROUP[@]}")
+}
+
+# wrapped TOOL [ARGUMENT]..: what it prints is in $OUT and $OUT.err
+wrapped() {
+	((${#BEFORE[@]})) || BEFORE=("$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" --)
+	"$BT" "${BEFORE[@]}" "$@" >"$OUT" 2>"$OUT.err" || { cat "$OUT" "$OUT.err"; return 1; }
+	jq -c '[.sync.calls, (.devices[]? | .name, (.ops // {} | map_values([.count, .bytes])))]' "$J"
+}
+
+# straced [OPTION].. TOOL [ARGUMENT]..: the same, with its calls in $CALLS
+straced() {
+	wrapped strace -f -y -qq -s 512 -o "$CALLS" "$@"
+}
+
+# agrees CHECK wrapped|straced TOOL..: what CHECK says of a run of it
+agrees() {
+	one_of_three run_agrees "$@"
+}
+
+run_agrees() {
+	"${@:2}" && "$1"
+}
+
+SYNC_CALLS='fsync|fdatasync|sync|syncfs|msync|sync_file_range'
+
+# What strace saw: "fdatasync 3, fsync 1"
+straced_syncs() {
+	sed -nE "s/^[0-9]+ +($SYNC_CALLS)\(.*/\1/p" "$CALLS" | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }'
+}
+
+# syncs_are TEXT: the report's, in the same form
+syncs_are() {
+	local got
+	got=$(jq -r '.sync.calls // {} | to_entries | sort_by(.key) | map("\(.key) \(.value)") | join(", ")' "$J")
+	[[ $got == "$1" ]] || { echo "the report has '$got', not '$1'"; return 1; }
+	[[ $(jq .sync.count "$J") == "$(jq '[.sync.calls // {} | .[]] | add // 0' "$J")" ]]
+}
+
+# requests_are OP COUNT BYTES: "-" stands for a count that merging decides
+requests_are() {
+	local count bytes
+	count=$(of_disk "$J" "$RIG_DISK" ".ops.$1.count") bytes=$(of_disk "$J" "$RIG_DISK" ".ops.$1.bytes")
+	[[ $2 == @("$count"|-) && $bytes == "$3" ]] || { echo "$1: $count of $bytes bytes in all, not $2 of $3"; return 1; }
+}
+
+# What strace saw is what the report has.
+as_straced() {
+	syncs_are "$(straced_syncs)"
+}
+
+# ---- fio ----
+
+# fio_counts FILE: sync calls (total_ios has no fdatasyncs, in fio 3.33), reads and their bytes, writes and theirs
+fio_counts() {
+	jq -r '[.jobs[0] | .sync.lat_ns.N, .read.total_ios, .read.io_bytes, .write.total_ios, .write.io_bytes] | join(" ")' "$1"
+}
+
+# fio CALL ARGUMENT..: on a raw disk, where nothing but its own requests happen
+fio_with() {
+	CALL=$1
+	agrees as_fio_counts wrapped fio --name=t --filename="$RIG_DEV" --direct=1 --bs=4k --randrepeat=0 --number_ios=300 \
+		--output-format=json --output="$BATS_TEST_TMPDIR/fio.json" "${@:2}"
+}
+
+as_fio_counts() {
+	local n
+	read -ra n <<<"$(fio_counts "$BATS_TEST_TMPDIR/fio.json")"
+	echo "fio: ${n[*]}"
+	((n[0] > 50)) && syncs_are "$CALL ${n[0]}" && requests_are read "${n[1]}" "${n[2]}" && requests_are write "${n[3]}" "${n[4]}"
+}
+
+@test "tools: fio, each way to sync" {
+	need_rig
+	need fio
+	rig_up --fs none
+	fio_with fsync --ioengine=sync --rw=randwrite --fsync=3
+	fio_with fdatasync --ioengine=psync --rw=randrw --fdatasync=2
+	fio_with sync_file_range --ioengine=sync --rw=write --sync_file_range=wait_before,write,wait_after:3
+	fio_with fsync --ioengine=libaio --iodepth=4 --rw=randwrite --fsync=3
+}
+
+@test "tools: fio's io_uring fsyncs" {
+	need_rig
+	need fio
+	rig_up --fs none
+	fio --name=t --filename="$RIG_DEV" --ioengine=io_uring --rw=write --bs=4k --number_ios=1 >/dev/null 2>&1 || skip "missing: io_uring"
+	fio_with 'io_uring fsync' --ioengine=io_uring --rw=randwrite --fsync=3
+}
+
+as_fio_writes() {
+	local n
+	read -ra n <<<"$(fio_counts "$BATS_TEST_TMPDIR/fio.json")"
+	((n[3] == 300)) && syncs_are "write ${n[3]}" && requests_are write - "${n[4]}"
+}
+
+@test "tools: fio's O_SYNC writes" {
+	need_rig
+	need fio
+	rig_up --fs none
+	agrees as_fio_writes wrapped fio --name=t --filename="$RIG_DEV" --sync=1 --ioengine=sync --rw=randwrite --bs=4k --number_ios=300 \
+		--output-format=json --output="$BATS_TEST_TMPDIR/fio.json"
+}
+
+# ---- fs_mark ----
+
+# The last line of figures has the number of files.
+as_fs_mark_counts() {
+	local n
+	n=$(awk '$1 ~ /^[0-9]+$/ && NF >= 5 { n = $2 } END { print n }' "$OUT")
+	((n == 100)) && syncs_are "fsync $n" && requests_are write "$n" $((n * 8192))
+}
+
+two_calls() {
+	syncs_are 'fsync 1, sync 1'
+}
+
+no_calls() {
+	syncs_are ''
+}
+
+@test "tools: fs_mark, a sync per file, one for all, and none" {
+	need_rig
+	need fs_mark
+	rig_ext4
+	own_requests
+	agrees as_fs_mark_counts wrapped fs_mark -d "$RIG_MNT/f" -n 50 -s 8192 -S 1 -L 2
+	agrees two_calls wrapped fs_mark -d "$RIG_MNT/f" -n 50 -s 8192 -S 2
+	agrees no_calls wrapped fs_mark -d "$RIG_MNT/f" -n 50 -s 8192 -S 0
+}
+
+# ---- bonnie++ ----
+
+# 1,024 chunks of 8 KiB, written with O_DIRECT; read and written again, and read, through the page cache
+as_bonnie_was_told() {
+	local bytes=$((8 << 20))
+	[[ $(cut -d, -f6 "$OUT") == 8M ]] && as_straced && (($(grep -c 'Bonnie\.[0-9]*>.*= 8192$' "$CALLS") == 2048)) &&
+		requests_are read - $bytes && requests_are write - $((2 * bytes))
+}
+
+@test "tools: bonnie++, its blocks and its fsyncs" {
+	need_rig
+	need bonnie++ strace
+	rig_ext4
+	own_requests
+	agrees as_bonnie_was_told straced -e trace="${SYNC_CALLS//|/,},write" bonnie++ -d "$RIG_MNT" -u root -r 0 -f -s 8:8k:0 -n 0 -D -q
+}
+
+# Each phase makes 1,024 files: an fsync after each.
+as_bonnie_files() {
+	as_straced && (($(jq .sync.calls.fsync "$J") >= 2 * 1024))
+}
+
+@test "tools: bonnie++, an fsync per file" {
+	need_rig
+	need bonnie++ strace
+	rig_up
+	agrees as_bonnie_files straced -e trace="${SYNC_CALLS//|/,}" bonnie++ -d "$RIG_MNT" -u root -r 0 -s 0 -n 1 -b -q
+}
+
+# ---- dbench ----
+
+# What a netbench client does, in short: dbench runs it again and again until its time is over.
+make_load() {
+	local i file='\clients\client1\a.dat'
+	cat <<-END
+		Mkdir "\\clients" NT_STATUS_OK
+		Mkdir "\\clients\\client1" NT_STATUS_OK
+		NTCreateX "$file" 0x40 0x2 7 NT_STATUS_OK
+	END
+	for i in 0 1 2 3 4 5 6 7; do
+		echo "WriteX 7 $((i * 4096)) 4096 4096 NT_STATUS_OK"
+	done
+	cat <<-END
+		Flush 7 NT_STATUS_OK
+		ReadX 7 0 4096 4096 NT_STATUS_OK
+		Close 7 NT_STATUS_OK
+		Unlink "$file" 0x6 NT_STATUS_OK
+		Deltree "\\clients\\client1" NT_STATUS_OK
+	END
+}
+
+dbench_count() { # OPERATION
+	awk -v op="$1" '$1 == op { print $2 }' "$OUT"
+}
+
+# Each flush follows eight writes of a block.
+as_dbench_flushes() {
+	local n
+	n=$(dbench_count Flush)
+	((n > 5)) && syncs_are "fsync $n" && requests_are write - $((n * 8 * 4096))
+}
+
+as_dbench_writes() {
+	local n
+	n=$(dbench_count WriteX)
+	((n > 40)) && syncs_are "fsync $(dbench_count Flush), write $n" && requests_are write "$n" $((n * 4096))
+}
+
+@test "tools: dbench, flushes and O_SYNC writes" {
+	local load=$BATS_TEST_TMPDIR/load
+	need_rig
+	need dbench
+	rig_ext4
+	make_load >"$load"
+	own_requests
+	# at this rate the journal, 4 MiB, is not full before the end: who finds it full writes other blocks
+	agrees as_dbench_flushes wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 1
+	agrees as_dbench_writes wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -s 1
+}
+
+# ---- SQLite ----
+
+# The bytes that its fdatasyncs had to write, by the pwrites before them: pages of files, each once, unless the file was deleted.
+dirtied() {
+	sed -nE 's/^[0-9]+ +pwrite64\([0-9]+<([^>]*)>, .*, ([0-9]+), ([0-9]+)\) += [0-9]+$/w \1 \2 \3/p
+		s/^[0-9]+ +fdatasync\([0-9]+<([^>]*)>\) += 0$/s \1/p; s/^[0-9]+ +unlink\("([^"]*)"\) += 0$/u \1/p' "$CALLS" |
+		awk '
+			$1 == "w" { for (p = int($4 / 4096); p <= int(($4 + $3 - 1) / 4096); p++) dirty[$2, p] = 1 }
+			$1 != "w" { for (k in dirty) if (index(k, $2 SUBSEP) == 1) { n += $1 == "s"; delete dirty[k] } }
+			END { print n * 4096 }'
+}
+
+# Four per insert with a journal that is deleted, and full synchronous: see tests/truth/sqlite.bats
+as_sqlite_is_known() {
+	syncs_are "fdatasync $((4 * N))"
+}
+
+as_sqlite_calls() {
+	as_straced && (($(dirtied) >= N * 3 * 4096)) && requests_are write - "$(dirtied)" && requests_are read 0 0
+}
+
+@test "tools: SQLite, every fdatasync and every page" {
+	N=50
+	need_rig
+	need sqlite3 strace
+	rig_ext4
+	inserts_ready "$RIG_MNT" $N
+	inserts
+	own_requests
+	[[ $(sqlite3 --version) != 3.40.1\ * ]] || agrees as_sqlite_is_known wrapped "${INSERTS[@]}"
+	agrees as_sqlite_calls straced -e trace="${SYNC_CALLS//|/,},pwrite64,unlink" "${INSERTS[@]}"
+}
+
+# ---- dd ----
+
+dd_records() { # in or out
+	sed -nE "s/^([0-9]+)\+0 records $1/\1/p" "$OUT.err"
+}
+
+as_dd_writes() {
+	(($(dd_records out) == 40)) && syncs_are "write $(dd_records out)" && requests_are write "$(dd_records out)" $((40 * 8192))
+}
+
+as_dd_syncs_at_its_end() {
+	syncs_are 'fdatasync 1' && requests_are write - $((40 * 8192))
+}
+
+as_dd_reads() {
+	(($(dd_records in) == 40)) && no_calls && requests_are read "$(dd_records in)" $((40 * 8192))
+}
+
+@test "tools: dd, each way to sync" {
+	local sync
+	need_rig
+	rig_ext4
+	own_requests
+	for sync in dsync sync; do
+		agrees as_dd_writes wrapped dd if=/dev/zero of="$RIG_MNT/f" bs=8k count=40 oflag=direct,$sync conv=notrunc
+	done
+	agrees as_dd_syncs_at_its_end wrapped dd if=/dev/zero of="$RIG_MNT/f" bs=8k count=40 conv=notrunc,fdatasync
+	agrees as_dd_reads wrapped dd if="$RIG_MNT/f" of=/dev/null bs=8k iflag=direct
+}
+
+as_dd_on_the_disk() {
+	as_dd_writes && [[ $(jq -r '.sync.by_file[] | "\(.path) \(.device) \(.count)"' "$J") == "$RIG_DEV $RIG_DISK 40" ]]
+}
+
+one_flush() {
+	syncs_are 'fsync 1' && requests_are flush 1 0
+}
+
+@test "tools: dd, on the disk itself" {
+	need_rig
+	rig_up --fs none --flush-us 200
+	agrees as_dd_on_the_disk wrapped dd if=/dev/zero of="$RIG_DEV" bs=8k count=40 oflag=direct,dsync
+	agrees one_flush wrapped dd if=/dev/zero of="$RIG_DEV" bs=8k count=40 oflag=direct conv=fsync
+}
+
+# ---- hdparm ----
+
+# "Timing O_DIRECT disk reads: 64 MB in  0.33 seconds = 775.56 MB/sec"
+as_hdparm_reads() {
+	local mb
+	mb=$(sed -nE 's/.*reads: +([0-9]+) MB in.*/\1/p' "$OUT")
+	((mb == 64)) && as_straced && requests_are read - $((mb << 20)) && (($(jq .sync.calls.fsync "$J") > 0))
+}
+
+@test "tools: hdparm -t and -T" {
+	need_rig
+	need hdparm strace
+	# the whole disk in less than the three seconds that hdparm takes at most
+	rig_up --fs none --size 64M --read-us 200
+	agrees as_hdparm_reads straced -e trace="${SYNC_CALLS//|/,}" hdparm -t --direct "$RIG_DEV"
+	agrees as_hdparm_reads straced -e trace="${SYNC_CALLS//|/,}" hdparm -t "$RIG_DEV"
+	agrees as_straced straced -e trace="${SYNC_CALLS//|/,}" hdparm -T "$RIG_DEV"
+}
+
+# ---- PostMark ----
+
+as_postmark_writes() {
+	local n
+	n=$(grep -c "<$RIG_MNT/" "$CALLS")
+	((n > 40)) && syncs_are "write $n"
+}
+
+@test "tools: PostMark, without a sync call and on a file system mounted sync" {
+	local conf=$BATS_TEST_TMPDIR/postmark
+	need_rig
+	need postmark strace
+	rig_ext4
+	printf '%s\n' "set location $RIG_MNT" 'set number 20' 'set transactions 40' 'set buffering false' run quit >"$conf"
+	agrees no_calls straced -e trace="${SYNC_CALLS//|/,}" postmark "$conf"
+	mount -o remount,sync "$RIG_MNT"
+	agrees as_postmark_writes straced -e trace=write,pwrite64 postmark "$conf"
+}
