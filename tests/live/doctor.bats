@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../helpers
 load ../doctor
+load ../truth/matrix
 
 setup() {
 	need_tool
@@ -155,6 +156,69 @@ mounted() {
 	doctor "$RIG_DISK"
 	[[ $(finding "$RIG_MNT" barrier) == note ]]
 	[[ $(finding "$RIG_DISK" write_cache) == check ]]
+}
+
+@test "doctor: btrfs, and the options of any file system, as findmnt has them" {
+	local o
+	need_rig
+	need mkfs.btrfs
+	rig_up --fs btrfs --mount-opts notreelog,flushoncommit,commit=77,discard
+	doctor "$RIG_MNT"
+	same_as_findmnt "$RIG_MNT"
+	is "$RIG_MNT" notreelog on
+	is "$RIG_MNT" flushoncommit on
+	is "$RIG_MNT" commit 77
+	is "$RIG_MNT" discard on
+	[[ $(finding "$RIG_MNT" notreelog) == slow && $(finding "$RIG_MNT" flushoncommit) ]]
+	mount -o remount,sync,dirsync,lazytime "$RIG_MNT"
+	doctor "$RIG_MNT"
+	same_as_findmnt "$RIG_MNT"
+	has_option "$RIG_MNT" sync
+	for o in sync dirsync lazytime; do
+		! has_option "$RIG_MNT" $o || is "$RIG_MNT" $o on
+	done
+}
+
+@test "doctor: the machine's settings, as sysctl has them" {
+	local key n=0
+	need sysctl
+	doctor
+	for key in dirty_ratio dirty_bytes dirty_background_ratio dirty_background_bytes dirty_expire_centisecs dirty_writeback_centisecs; do
+		[[ -e /proc/sys/vm/$key ]] || continue
+		[[ $(jq -r --arg k $key '.layers[].settings[] | select(.key == $k) | .value' "$J") == "$(sysctl -n vm.$key)" ]]
+		n=$((n + 1))
+	done
+	((n == 6))
+}
+
+@test "doctor: the kernel's flushes and their time, as iostat has them" {
+	local n ms
+	need_rig
+	need iostat
+	rig_up --flush-us 20000
+	n=$(kernel_stat "$RIG_DISK" 16) ms=$(kernel_stat "$RIG_DISK" 17)
+	dd if=/dev/zero of="$RIG_MNT/f" bs=4k count=10 oflag=dsync status=none
+	doctor "$RIG_DISK"
+	# 10 writes, at least a flush of 20 ms each
+	holds "$(value "$RIG_DISK" flushes) - $n >= 10 && $(value "$RIG_DISK" flush_ms) - $ms >= 200"
+	[[ $(value "$RIG_DISK" flushes) == "$(kernel_stat "$RIG_DISK" 16)" && $(value "$RIG_DISK" flush_ms) == "$(kernel_stat "$RIG_DISK" 17)" ]]
+	# since boot: its flushes a second times the uptime
+	n=$(iostat -dx -o JSON "$RIG_DISK" | jq -r '.sysstat.hosts[0].statistics[0].disk[0].f_await')
+	holds "$n > $(value "$RIG_DISK" flush_ms) / $(value "$RIG_DISK" flushes) - 0.01"
+	holds "$n < $(value "$RIG_DISK" flush_ms) / $(value "$RIG_DISK" flushes) + 0.01"
+}
+
+@test "doctor: a cgroup's limit on the disk, as its file has it" {
+	local key
+	need_rig
+	rig_up
+	limited_group "$RIG_DISK" 123
+	doctor "$RIG_DISK"
+	key=cgroup_write_iops
+	[[ ! -e $GROUP/io.max ]] || key=cgroup_io_max
+	jq -c --arg d "$RIG_DISK" '.layers[] | select(.name == $d) | .settings[] | select(.key | startswith("cgroup"))' "$J"
+	[[ $(value "$RIG_DISK" $key) == *123* ]]
+	[[ $(finding "$RIG_DISK" $key) ]]
 }
 
 # stirred: what a run left changed in the settings of a disk

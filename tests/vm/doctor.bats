@@ -80,6 +80,10 @@ mount_ext4() { # DEVICE [OPTIONS]
 	local cache=off
 	! nvme get-feature /dev/$NVME -f 6 -H | grep -q 'Enabled' || cache=on
 	is "$NVME" drive_cache $cache
+	is "$NVME" health "$(nvme smart-log /dev/$NVME -o json | jq -r 'if .critical_warning == 0 then "ok" else "failing" end')"
+	need smartctl
+	is "$NVME" health "$(smartctl -j -H /dev/$NVME | jq -r 'if .smart_status.passed then "ok" else "failing" end')"
+	is "$NVME" firmware "$(smartctl -j -i /dev/$NVME | jq -r .firmware_version)"
 }
 
 @test "in the guest: a disk on AHCI, as lsblk, hdparm and smartctl have it" {
@@ -95,7 +99,10 @@ mount_ext4() { # DEVICE [OPTIONS]
 	! hdparm -W "/dev/$AHCI" | grep -q '1 (on)' || cache=on
 	is "$AHCI" drive_cache $cache
 	is "$AHCI" firmware "$(hdparm -I "/dev/$AHCI" | sed -nE 's/.*Firmware Revision: +([^ ]+).*/\1/p')"
+	is "$AHCI" drive_model "$(hdparm -I "/dev/$AHCI" | sed -nE 's/.*Model Number: +(.*[^ ]) *$/\1/p')"
 	need smartctl
+	is "$AHCI" drive_model "$(smartctl -j -i "/dev/$AHCI" | jq -r .model_name)"
+	is "$AHCI" drive_cache "$(smartctl -j -g wcache "/dev/$AHCI" | jq -r 'if .write_cache.enabled then "on" else "off" end')"
 	is "$AHCI" health "$(smartctl -j -H "/dev/$AHCI" | jq -r 'if .smart_status.passed then "ok" else "failing" end')"
 	# what the kernel believes, against what the drive says
 	echo 'write through' >"/sys/block/$AHCI/queue/write_cache"
@@ -113,6 +120,9 @@ mount_ext4() { # DEVICE [OPTIONS]
 	same_as_lsblk "$VIRTIO"
 	is "$VIRTIO" virtio_flush "$(cut -c10 /sys/block/"$VIRTIO"/device/features)"
 	is "$SCSI" scsi_cache_type "$(cat /sys/block/"$SCSI"/device/scsi_disk/*/cache_type)"
+	is "$SCSI" scsi_fua "$(cat /sys/block/"$SCSI"/device/scsi_disk/*/FUA)"
+	need smartctl
+	is "$SCSI" firmware "$(smartctl -j -i "/dev/$SCSI" | jq -r '.scsi_revision // .revision // .firmware_version' | sed 's/ *$//')"
 }
 
 @test "in the guest: dm-crypt, as dmsetup has it, and never its key" {
@@ -129,7 +139,7 @@ mount_ext4() { # DEVICE [OPTIONS]
 	is "$DM" dm_options allow_discards
 	[[ $(finding "$DM" dm_options) == note ]]
 	[[ $(jq -r --arg d "$DM" '.layers[] | select(.name == $d) | .below[0]' "$J") == "$NVME" ]]
-	! grep -q 00112233 "$J"
+	run ! grep -q 00112233 "$J"
 	same_as_ext4 /mnt "$DM"
 	umount /mnt
 	dmsetup remove secret
@@ -137,6 +147,28 @@ mount_ext4() { # DEVICE [OPTIONS]
 	doctor "$NVME"
 	is "$DM" dm_options 'no_read_workqueue no_write_workqueue'
 	[[ ! $(finding "$DM" dm_options) ]]
+}
+
+@test "in the guest: dm-crypt, as cryptsetup has it" {
+	local status dm
+	need_guest
+	need cryptsetup dmsetup
+	export DM_DISABLE_UDEV=1
+	cryptsetup open --type plain --cipher aes-xts-plain64 --key-size 256 --hash sha256 --allow-discards --perf-no_write_workqueue \
+		"/dev/$NVME" secret <<<"no secret at all" || skip "missing: what cryptsetup needs of this kernel"
+	status=$(cryptsetup status secret)
+	echo "$status"
+	dm=dm-$(dmsetup info -c --noheadings -o minor secret | tr -d ' ')
+	doctor "$NVME"
+	is "$dm" dm_name secret
+	is "$dm" dm_uuid "$(dmsetup info -c --noheadings -o uuid secret)"
+	is "$dm" size "$(sed -nE 's/^ +size: +([0-9]+) .*/\1/p' <<<"$status")"
+	is "$dm" read_only "$([[ $status != *read/write* ]] && echo 1 || echo 0)"
+	# the same flags, in cryptsetup's words
+	[[ $(sed -nE 's/^ +flags: +(.*[^ ]) *$/\1/p' <<<"$status") == 'discards no_write_workqueue' ]]
+	is "$dm" dm_options 'allow_discards no_write_workqueue'
+	[[ $(jq -r --arg d "$dm" '.layers[] | select(.name == $d) | .below[0]' "$J") == "$NVME" ]]
+	[[ $(sed -nE 's,^ +device: +/dev/,,p' <<<"$status") == "$NVME" ]]
 }
 
 @test "in the guest: dm targets on two disks" {
@@ -171,6 +203,9 @@ mount_ext4() { # DEVICE [OPTIONS]
 	is md0 md_level "$(mdadm --detail /dev/md0 | sed -nE 's/.*Raid Level : //p')"
 	is md0 md_disks "$(mdadm --detail /dev/md0 | sed -nE 's/.*Raid Devices : //p')"
 	is md0 md_degraded 0
+	is md0 md_consistency "$(mdadm --detail /dev/md0 | sed -nE 's/.*Consistency Policy : //p')"
+	# "Chunksize : 64 MB"
+	is md0 md_bitmap_chunk "$(mdadm -X "/dev/$SCSI" | sed -nE 's/.*Chunksize : ([0-9]+) ([KMG])B.*/\1\2/p' | numfmt --from=iec)"
 	[[ $(finding md0 md_bitmap) == note ]]
 	[[ $(finding /mnt atime) == slow ]]
 	mdadm /dev/md0 --fail "/dev/$VIRTIO" --remove "/dev/$VIRTIO"
