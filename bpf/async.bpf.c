@@ -209,23 +209,43 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 	return 0;
 }
 
+/*
+ * Arguments of a module's tracepoint count as perhaps NULL from Linux 6.12 on: the verifier wants that asked before
+ * anything else is done with one.
+ */
+static __always_inline int file_begins(u64 *ctx)
+{
+	struct file *file = (struct file *)ctx[0];
+
+	if (file)
+		worker_begins(BPF_CORE_READ(file, f_inode));
+	return 0;
+}
+
 SEC("?tp_btf/ext4_sync_file_enter")
 int ext4_sync_btf(u64 *ctx)
 {
-	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
-	return 0;
+	return file_begins(ctx);
 }
 
 SEC("?tp_btf/btrfs_sync_file")
 int btrfs_sync_btf(u64 *ctx)
 {
-	worker_begins(BPF_CORE_READ((struct file *)ctx[0], f_inode));
-	return 0;
+	return file_begins(ctx);
+}
+
+SEC("?tp_btf/btrfs_sync_file_enter")
+int btrfs_enter_btf(u64 *ctx)
+{
+	return file_begins(ctx);
 }
 
 SEC("?tp_btf/xfs_file_fsync")
 int xfs_sync_btf(u64 *ctx)
 {
-	worker_begins((struct inode *)(ctx[0] + bpf_core_field_offset(struct xfs_inode, i_vnode)));
+	u64 inode = ctx[0];
+
+	if (inode)
+		worker_begins((struct inode *)(inode + bpf_core_field_offset(struct xfs_inode, i_vnode)));
 	return 0;
 }

@@ -184,7 +184,7 @@ static int tell_kernel(struct session *s, const struct disk *d)
 static const enum probe_id sync_probes[] = {
 	PROBE_SYS_ENTER, PROBE_SYS_EXIT, PROBE_SWITCH, PROBE_WAKING, PROBE_FORGET, PROBE_IO_START, PROBE_URING_SUBMIT,
 	PROBE_URING_TASK_ADD, PROBE_URING_COMPLETE, PROBE_EXT4_SYNC, PROBE_XFS_SYNC, PROBE_BTRFS_SYNC,
-	PROBE_WORK_END,
+	PROBE_BTRFS_ENTER, PROBE_WORK_END,
 };
 
 /* The recording says once what went wrong with it; the run goes on. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "constants.h"
+#include "module.h"
 #include "table.h"
 
 bool kernel_confidential(void)
@@ -32,8 +33,19 @@ static bool by_function(enum rung rung)
 	return rung == RUNG_FENTRY || rung == RUNG_KPROBE;
 }
 
+/* The type that a program of this kind names as its target, in the kernel or in `m`. */
+static int target_type(const struct module *m, const char *target, enum bpf_attach_type attach)
+{
+	char name[128];
+
+	if (!m->btf)
+		return libbpf_find_vmlinux_btf_id(target, attach);
+	snprintf(name, sizeof(name), "btf_trace_%s", target);
+	return btf__find_by_name_kind(m->btf, name, BTF_KIND_TYPEDEF);
+}
+
 /* Loads "return 0" as this rung's kind of program. */
-static int load_trivial(enum rung rung, const char *target, bool at_return)
+static int load_trivial(enum rung rung, const char *target, bool at_return, const struct module *m)
 {
 	static const struct {
 		enum bpf_prog_type type;
@@ -55,10 +67,11 @@ static int load_trivial(enum rung rung, const char *target, bool at_return)
 	if (attach == BPF_TRACE_FENTRY && at_return)
 		attach = BPF_TRACE_FEXIT;
 	if (attach) {
-		id = libbpf_find_vmlinux_btf_id(target, attach);
+		id = target_type(m, target, attach);
 		if (id < 0)
 			return id;
 		opts.attach_btf_id = (__u32)id;
+		opts.attach_btf_obj_fd = m->btf ? (__u32)m->fd : 0;
 		opts.expected_attach_type = attach;
 	}
 	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", insns, 2, &opts);
@@ -105,10 +118,10 @@ static int attach_trivial(enum rung rung, const char *target, bool at_return, in
 	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
 }
 
-static int try_rung(enum rung rung, const struct probe_row *row, char *why, size_t size)
+static int try_rung(enum rung rung, const struct probe_row *row, const struct module *m, char *why, size_t size)
 {
 	const char *target = by_function(rung) ? row->function : row->event;
-	int prog = load_trivial(rung, target, row->at_return), link;
+	int prog = load_trivial(rung, target, row->at_return, m), link;
 
 	if (prog < 0) {
 		snprintf(why, size, "load: %s", strerror(-prog));
@@ -125,7 +138,7 @@ static int try_rung(enum rung rung, const struct probe_row *row, char *why, size
 }
 
 /* Of one probe: the first rung that can be had. */
-static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct probe_want *want)
+static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct module *m)
 {
 	const struct probe_row *row = &probe_table[id];
 	int last = -ENOENT;
@@ -135,7 +148,7 @@ static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct prob
 			continue;
 		if (want->force[id] >= 0 && want->force[id] != r)
 			continue;
-		last = try_rung((enum rung)r, row, pe->refused[r], sizeof(pe->refused[r]));
+		last = try_rung((enum rung)r, row, m, pe->refused[r], sizeof(pe->refused[r]));
 		pe->barred[r] = last;
 		pe->could[r] = !last;
 		if (last)
@@ -150,19 +163,45 @@ static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct prob
 	return pe->state == PROBE_ATTACHED ? 0 : last;
 }
 
-static int plan_entry(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct btf *btf)
+/*
+ * Has the kernel, or the module that the probe names, its tracepoint? Only where it is the module's, that is opened. If
+ * not, says why. A kernel's types that the user brought have none of its modules.
+ */
+static int find_event(const struct probe_row *row, const struct probe_want *want, struct btf *btf, struct module *m,
+		      char *why, size_t size)
+{
+	int err = 0;
+
+	if (!row->event || tracepoint_args(btf, row->event) >= 0)
+		return 0;
+	if (row->module && !want->btf_path)
+		err = module_open(m, row->module, btf);
+	if (m->btf && tracepoint_args(m->btf, row->event) >= 0)
+		return 0;
+	if (err == -ENOENT && module_is_loaded(row->module))
+		snprintf(why, size, "this kernel has no types (BTF) of its module %s, where %s would be", row->module, row->event);
+	else if (err && err != -ENOENT)
+		snprintf(why, size, "cannot read the types (BTF) of the module %s: %s", row->module, strerror(-err));
+	else
+		snprintf(why, size, "this kernel has no tracepoint %s%s%s", row->event, err ? ", nor a module " : "",
+			 err ? row->module : "");
+	return -ENOENT;
+}
+
+static int plan_entry(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, struct btf *btf)
 {
 	const struct probe_row *row = &probe_table[id];
-	int err;
+	struct module m = { .fd = -1 };
+	int err = find_event(row, want, btf, &m, pe->refused[0], sizeof(pe->refused[0]));
 
-	if (row->event && tracepoint_args(btf, row->event) < 0) {
+	if (err) {
 		pe->state = PROBE_ABSENT;
-		snprintf(pe->refused[0], sizeof(pe->refused[0]), "this kernel has no tracepoint %s", row->event);
-		return -ENOENT;
+	} else {
+		err = plan_rungs(pe, id, want, &m);
+		if (err)
+			pe->state = PROBE_REFUSED;
 	}
-	err = plan_rungs(pe, id, want);
-	if (err)
-		pe->state = PROBE_REFUSED;
+	module_close(&m);
 	return err;
 }
 
@@ -200,7 +239,7 @@ static bool is_forced(const struct plan_entry *pe, enum probe_id id, const struc
 	return want->force[id] >= 0 && (pe->state == PROBE_REFUSED || want->named[id]);
 }
 
-int plan_make(struct plan *plan, const struct probe_want *want, const struct btf *btf, struct err *e)
+int plan_make(struct plan *plan, const struct probe_want *want, struct btf *btf, struct err *e)
 {
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		struct plan_entry *pe = &plan->entry[i];

@@ -20,10 +20,10 @@ struct plan {
 };
 
 /*
- * Takes the first rung of each wanted probe that `btf` knows and the kernel lets a trivial program attach to. May be
+ * Takes the first rung of each wanted probe that `btf`, or its module's, knows and the kernel lets a trivial program attach to. May be
  * called again after plan_bar(). Fails, with *e filled, when a required probe is left without a rung.
  */
-int plan_make(struct plan *plan, const struct probe_want *want, const struct btf *btf, struct err *e);
+int plan_make(struct plan *plan, const struct probe_want *want, struct btf *btf, struct err *e);
 
 /* Takes a rung out of the plan because its real program was refused; `why` is one line. */
 void plan_bar(struct plan *plan, enum probe_id id, enum rung rung, const char *why);

@@ -375,7 +375,7 @@ static int map_all(struct probes *p, const struct probe_want *want, struct err *
 	return 0;
 }
 
-static int open_with_btf(struct probes *p, const struct probe_want *want, const struct btf *btf, struct err *e)
+static int open_with_btf(struct probes *p, const struct probe_want *want, struct btf *btf, struct err *e)
 {
 	int err;
 

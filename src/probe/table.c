@@ -100,16 +100,21 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 		.without = NO_URING,
 	},
 	[PROBE_EXT4_SYNC] = {
-		.name = "async.ext4", .event = "ext4_sync_file_enter", .program = BTF_ONLY("ext4_sync"),
+		.name = "async.ext4", .event = "ext4_sync_file_enter", .module = "ext4", .program = BTF_ONLY("ext4_sync"),
 		.without = NO_WORKER,
 	},
 	[PROBE_XFS_SYNC] = {
-		.name = "async.xfs", .event = "xfs_file_fsync", .program = BTF_ONLY("xfs_sync"),
+		.name = "async.xfs", .event = "xfs_file_fsync", .module = "xfs", .program = BTF_ONLY("xfs_sync"),
 		.without = NO_WORKER,
 	},
 	[PROBE_BTRFS_SYNC] = {
-		.name = "async.btrfs", .event = "btrfs_sync_file", .program = BTF_ONLY("btrfs_sync"),
+		.name = "async.btrfs", .event = "btrfs_sync_file", .module = "btrfs", .program = BTF_ONLY("btrfs_sync"),
 		.without = NO_WORKER,
+	},
+	/* its successor, from 7.2 on */
+	[PROBE_BTRFS_ENTER] = {
+		.name = "async.btrfs_enter", .event = "btrfs_sync_file_enter", .module = "btrfs",
+		.program = BTF_ONLY("btrfs_enter"), .without = NO_WORKER,
 	},
 	[PROBE_WORK_END] = {
 		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),

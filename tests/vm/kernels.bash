@@ -60,15 +60,20 @@ boot_guest() { # KERNEL ARCH
 	done
 }
 
-# Two at once at most: more get in each other's way.
+# Two at once at most: more get in each other's way, and a guest has two CPUs itself.
+wait_for_place() {
+	local jobs=${BARRIERTRACE_VM_JOBS:-$(nproc)}
+	while (($(jobs -rp | wc -l) >= (jobs < 2 ? jobs : 2))); do
+		wait -n || :
+	done
+}
+
 boot_guests() { # ARCH
-	local kernel jobs=${BARRIERTRACE_VM_JOBS:-$(nproc)}
+	local kernel
 	mkdir -p "$GUESTS"
 	for kernel in "${KERNELS[@]}"; do
 		asked_for "$kernel" || continue
-		while (($(jobs -rp | wc -l) >= (jobs < 2 ? jobs : 2))); do
-			wait -n || :
-		done
+		wait_for_place
 		boot_guest "$kernel" "$1" &
 	done
 	wait
@@ -252,9 +257,11 @@ fua_is_seen() { # RUN DISK
 judge_probes() {
 	local refused want
 	case $ARCH:$KERNEL in
-	x86_64:5.10 | x86_64:6.1) want='request.start uring.submit async.xfs async.btrfs' ;;
-	arm64:5.10 | arm64:6.1) want='request.start uring.submit async.ext4 async.xfs async.btrfs' ;; # ext4 is a module
-	*) want='async.xfs async.btrfs' ;;
+	x86_64:5.10) want='request.start uring.submit async.xfs async.btrfs async.btrfs_enter' ;;
+	arm64:5.10) want='request.start uring.submit async.ext4 async.xfs async.btrfs async.btrfs_enter' ;; # ext4 is a module
+	*:6.1) want='request.start uring.submit async.btrfs_enter' ;;
+	*:6.12 | *:6.18) want='async.btrfs_enter' ;;
+	*) want='async.btrfs' ;; # renamed: it is async.btrfs_enter
 	esac
 	cat "$G/probes.txt" "$G/probes.err"
 	[[ $(<"$G/probes.status") == 0 ]]
