@@ -233,9 +233,9 @@ check: setup-test
 	@$(ARM64_TOOL)
 	@BUILD=$(abspath $(O)) scripts/check $(UNITS) tests
 
-# what "make check" runs of tests/vm, as a table: KERNELS="6.1 7.2" for some
+# what "make check" runs of tests/vm, and more of tests/live and tests/truth, as a table: KERNELS="6.1 7.2" for some
 check-kernels: setup-test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(O)/tests/rigd
 	@$(ARM64_TOOL)
 	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(KERNELS)
 

@@ -10,7 +10,7 @@ PROGRAMS=(bash sh env cat cp mv rm ln ls mkdir rmdir mkfifo mktemp mknod touch c
 	id whoami basename dirname realpath readlink pwd printf echo true false test expr seq sort uniq cut tr head tail wc tee
 	tac od paste join comm split shuf fmt fold nl nproc tty uname env nice nohup stdbuf sha256sum md5sum base64 numfmt
 	grep sed awk mawk gawk find xargs diff cmp file bc jq sqlite3 tar gzip xz ps pgrep pkill kill
-	mount umount losetup sfdisk setpriv unshare nsenter flock setsid blkid blockdev lsblk findmnt dmesg fallocate fsfreeze
+	mount umount losetup sfdisk setpriv unshare nsenter flock setsid blkid blockdev lsblk findmnt dmesg fallocate fsfreeze blkdiscard addpart
 	taskset chrt ionice script wipefs fstrim
 	mkfs.ext4 mke2fs tune2fs e2fsck dumpe2fs mkfs.xfs xfs_io mkfs.btrfs btrfs fusermount3
 	dmsetup mdadm nvme smartctl hdparm cryptsetup modprobe insmod rmmod lsmod fio strace iostat biolatency tmux busybox)
@@ -149,6 +149,7 @@ pack_project() { # WORD...: the command
 	done
 	[[ ! -e ${TOOL%/*}/tests/empty.o ]] || cp "${TOOL%/*}/tests/empty.o" "$top/build"
 	compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/syncs" "$TOP/tests/truth/syncs.c" 2>/dev/null
+	[[ $ARCH != x86_64 ]] || compiler_here -O1 -o "$top/build/tests/compat" "$TOP/tests/live/compat.c" 2>/dev/null
 	cp "$(program_paths | grep '/busybox$' | sed "s,^,$ROOT,")" "$stage/busybox/busybox"
 	cp "$TOP/scripts/vm-init.sh" "$stage/init"
 	chmod 755 "$stage/init"

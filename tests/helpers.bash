@@ -18,6 +18,10 @@ export BT
 unset SUDO_UID SUDO_GID SUDO_USER PKEXEC_UID NO_COLOR
 export LC_ALL=C.UTF-8
 
+# In an emulated machine (scripts/vm) everything takes long, so waits last so many times as long, and what takes a real CPU is
+# not asked: see emulated.
+PATIENCE=${BARRIERTRACE_PATIENCE:-1}
+
 PIDS=()		# what was started in the background
 ON_EXIT=()	# commands for teardown, the last one first
 
@@ -86,7 +90,7 @@ clean_up() {
 
 # eventually SECONDS COMMAND...: until it succeeds
 eventually() {
-	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000 * PATIENCE))
 	shift
 	until "$@"; do
 		((${EPOCHREALTIME/[.,]/} < end)) || { echo "never: $*"; return 1; }
@@ -126,13 +130,19 @@ stop_tracing() {
 
 # status_of PID: wait for it, at most 10 s
 status_of() {
-	local end=$((SECONDS + 11)) status=0
+	local end=$((SECONDS + 10 * PATIENCE + 1)) status=0
 	while kill -0 "$1" 2>/dev/null && ((SECONDS < end)); do
 		sleep 0.02
 	done
 	((SECONDS < end)) || { echo "process $1 does not end"; kill -KILL "$1"; }
 	wait "$1" || status=$?
 	return $status
+}
+
+# emulated WHAT: are we in a machine whose CPU is emulated? Then says what is not asked of it.
+emulated() {
+	[[ ${BARRIERTRACE_EMULATED:-} ]] || return 1
+	[[ ! ${1:-} ]] || comment "not asked of an emulated CPU: $1"
 }
 
 # holds EXPRESSION: of awk, with numbers; shown if it doesn't

@@ -7,7 +7,6 @@ load ../helpers
 
 setup() {
 	need_tracing
-	need gcc
 	[[ $(uname -m) == x86_64 ]] || skip 'missing: x86_64'
 }
 
@@ -16,21 +15,13 @@ teardown() {
 }
 
 @test "compat: a 32-bit nanosleep is no sync" {
-	cat >"$BATS_TEST_TMPDIR/calls.c" <<-'EOF'
-		#include <unistd.h>
-		int main(void)
-		{
-			for (int i = 0; i < 5; i++) {
-				long nr = 162; /* nanosleep without a time: EFAULT */
-				asm volatile("int $0x80" : "+a"(nr) : "b"(0L), "c"(0L) : "memory", "r8", "r9", "r10", "r11");
-			}
-			for (int i = 0; i < 3; i++)
-				sync();
-			return 0;
-		}
-	EOF
-	gcc -O1 -o "$BATS_TEST_TMPDIR/calls" "$BATS_TEST_TMPDIR/calls.c"
-	"$BATS_TEST_TMPDIR/calls" || skip 'missing: 32-bit system calls of this kernel'
-	"$BT" -q -o /dev/null --json "$BATS_TEST_TMPDIR/report.json" -- "$BATS_TEST_TMPDIR/calls" || (($? == 5))
+	local calls=$BUILD/tests/compat
+	if ! emulated; then # else scripts/vm has brought it
+		need gcc
+		calls=$BATS_TEST_TMPDIR/calls
+		gcc -O1 -o "$calls" "$TOP/tests/live/compat.c"
+	fi
+	"$calls" || skip 'missing: 32-bit system calls of this kernel'
+	"$BT" -q -o /dev/null --json "$BATS_TEST_TMPDIR/report.json" -- "$calls" || (($? == 5))
 	jq -e '.sync.calls == { sync: 3 }' "$BATS_TEST_TMPDIR/report.json" || { jq -c .sync.calls "$BATS_TEST_TMPDIR/report.json"; false; }
 }

@@ -15,7 +15,7 @@ setup_file() {
 
 setup() {
 	need_rig
-	need "${CC:-cc}"
+	need_syncs
 }
 
 teardown() {

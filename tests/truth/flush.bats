@@ -105,7 +105,9 @@ device_is_the_disks() {
 }
 
 barrier_write_is_near() {
-	holds "$barrier_p50 >= $WRITE_US * 1000 && $barrier_p50 <= ($WRITE_US + 200) * 1000"
+	holds "$barrier_p50 >= $WRITE_US * 1000" || return
+	emulated 'a barrier write of at most 200 µs more than the disk takes' ||
+		holds "$barrier_p50 <= ($WRITE_US + 200) * 1000"
 }
 
 # While somebody else's tracer comes or goes, Linux 6.18.44 was seen to deliver a
@@ -118,12 +120,15 @@ count_is_exact() {
 # A flush that a busy machine holds up between two clocks is no fault of ours: the
 # bounds on times hold in one run of three.
 times_are_right() {
-	device_is_the_kernels && device_is_the_disks && barrier_write_is_near
+	device_is_the_kernels && { emulated 'a way to the disk and back that lasts the same each time' || device_is_the_disks; } &&
+		barrier_write_is_near
 }
 
 # errexit is off in the condition of an `if`, so each check there is one expression.
 truth() { # INSERTS HOPS CHECK-OF-TIMES
 	local try timed=0
+	# what is in proportion to their number is so of fewer
+	! emulated || set -- 60 "${@:2}"
 	for ((try = 1; try <= TRIES && timed < 3; try++)); do
 		measure "$1" "$2"
 		if ! whole "$J"; then
