@@ -104,7 +104,7 @@ struct ctx {
 	bool as_root, verbose, help;
 
 	const struct workload *w;
-	struct tally *tally;
+	struct scores *scores;
 	int fd;
 	uint64_t first_ns, first_done, next_ns;	/* of the progress */
 	bool in_place; /* a progress line stands on the terminal */
@@ -255,7 +255,7 @@ static void clear_progress(struct ctx *c)
 /* What was done since it was first seen at work tells how long the rest takes. */
 static void show_left(struct ctx *c, uint64_t now)
 {
-	uint64_t done = c->tally->done, total = c->tally->total;
+	uint64_t done = c->scores->done, total = c->scores->total;
 	double left;
 
 	if (!done || done > total)
@@ -274,12 +274,12 @@ static void tick(void *arg)
 {
 	struct ctx *c = arg;
 	uint64_t now = clock_ns();
-	char phase[sizeof(c->tally->phase)];
+	char phase[sizeof(c->scores->phase)];
 
 	if (now < c->next_ns)
 		return;
 	c->next_ns = now + 1000000000;
-	snprintf(phase, sizeof(phase), "%.*s", (int)sizeof(phase) - 1, c->tally->phase);
+	snprintf(phase, sizeof(phase), "%.*s", (int)sizeof(phase) - 1, c->scores->phase);
 	for (char *p = phase; *p; p++)
 		if (*p < ' ' || *p > '~')
 			*p = '?';
@@ -309,7 +309,7 @@ static int trace(struct ctx *c, struct trial *t, struct err *e)
 	/* rights that come from our own file are not to come back by running it */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_set(e, errno, EXIT_FAILED, "cannot give up the right to new rights: %s", strerror(errno));
-	c->tally->opts = c->o;
+	c->scores->opts = c->o;
 	err = trial_run(&o, t, e);
 	clear_progress(c);
 	return err;
@@ -318,14 +318,14 @@ static int trace(struct ctx *c, struct trial *t, struct err *e)
 /* What the workload says went wrong; its words about files are escaped by the log. */
 static int outcome(struct ctx *c, const struct trial *t, int *status, struct err *e)
 {
-	tally_check(c->tally);
+	scores_check(c->scores);
 	if (t->signal) {
 		*status = 128 + t->signal;
 		return err_set(e, EINTR, (enum exit_status) * status, "ended by a signal: there is no result%s%s",
-			       *c->tally->error ? "; " : "", c->tally->error);
+			       *c->scores->error ? "; " : "", c->scores->error);
 	}
-	if (*c->tally->error)
-		return err_set(e, EIO, EXIT_FAILED, "%s: %s", c->w->name, c->tally->error);
+	if (*c->scores->error)
+		return err_set(e, EIO, EXIT_FAILED, "%s: %s", c->w->name, c->scores->error);
 	if (!t->have_status || t->status)
 		return err_set(e, ECHILD, EXIT_FAILED, "%s ended with status %d", c->w->name, t->status);
 	return 0;
@@ -359,7 +359,7 @@ static int write_card(struct ctx *c, const struct report *r, struct err *e)
 	struct card card;
 	int err = 0;
 
-	results_card(c->tally, r, &card);
+	results_card(c->scores, r, &card);
 	if (c->out.json.fd >= 0) {
 		render_card_json(&card, &b);
 		err = write_buf(&c->out.json, &b, e);
@@ -382,7 +382,7 @@ static int write_bench(struct ctx *c, struct report *r, struct err *e)
 	struct buf b = { 0 };
 	int err = 0;
 
-	results_bench(c->w, c->tally, r, &bench);
+	results_bench(c->w, c->scores, r, &bench);
 	if (c->out.json.fd >= 0) {
 		render_bench_json(&bench, &b);
 		err = write_buf(&c->out.json, &b, e);
@@ -422,7 +422,7 @@ static int run(struct ctx *c, char *const *words, int *status, struct err *e)
 	if (!err)
 		err = outputs_open(&c->out, TEXT_STDOUT, e);
 	if (!err)
-		err = tally_new(&c->tally, &c->fd, e);
+		err = scores_new(&c->scores, &c->fd, e);
 	if (!err)
 		err = trace(c, &t, e);
 	if (!err)
@@ -430,7 +430,7 @@ static int run(struct ctx *c, char *const *words, int *status, struct err *e)
 	if (!err)
 		err = write_results(c, &t, status, e);
 	trial_free(&t);
-	tally_free(c->tally, c->fd);
+	scores_free(c->scores, c->fd);
 	return err;
 }
 

@@ -32,7 +32,7 @@ static const struct report_group *file_of(const struct report *r, const char *na
 	return NULL;
 }
 
-static void add_row(struct bench *b, const struct tally_row *from)
+static void add_row(struct bench *b, const struct scores_row *from)
 {
 	struct bench_row *to = grow((void **)&b->row, &b->n_rows, sizeof(*to));
 
@@ -62,7 +62,7 @@ static void settings(const struct workload *w, const struct workload_opts *o, st
 		strv_add(&b->settings, xasprintf("time %s", num_duration(o->time_ns, 0).s));
 }
 
-void results_bench(const struct workload *w, const struct tally *t, struct report *r, struct bench *out)
+void results_bench(const struct workload *w, const struct scores *t, struct report *r, struct bench *out)
 {
 	*out = (struct bench){
 		.workload = xstrdup(w->name),
@@ -149,7 +149,7 @@ static const enum card_test tests[BARRIER_TESTS] = {
 	[BARRIER_DISCARD] = CARD_DISCARD,
 };
 
-static void add_card_row(struct card *c, const struct tally_row *from)
+static void add_card_row(struct card *c, const struct scores_row *from)
 {
 	struct card_row *to = grow((void **)&c->row, &c->n_rows, sizeof(*to));
 
@@ -176,12 +176,15 @@ static uint64_t flush_time(const struct ledger *l)
 	return n ? sum / n : 0;
 }
 
-static void add_call(struct card_row *row, const struct detail_call *call)
+static void add_call(struct card_row *row, const struct report_detail *d, const struct detail_call *call)
 {
-	uint64_t flush = flush_time(&call->ledger);
+	struct ledger l;
+	uint64_t flush;
 
+	detail_ledger(d, call, &l);
+	flush = flush_time(&l);
 	hist_add(&row->call, call->duration_ns);
-	ledger_add(&row->ledger, &call->ledger);
+	ledger_add(&row->ledger, &l);
 	if (flush)
 		hist_add(&row->flush, flush);
 	else
@@ -189,7 +192,7 @@ static void add_call(struct card_row *row, const struct detail_call *call)
 }
 
 /* The preparation of a test's file is an fsync; its calls are none. */
-static void take_calls(struct card *c, const struct tally *t, const struct report_detail *d)
+static void take_calls(struct card *c, const struct scores *t, const struct report_detail *d)
 {
 	for (size_t i = 0; i < d->n_calls; i++) {
 		const char *file = own_file(d->name[d->call[i].path]);
@@ -198,12 +201,12 @@ static void take_calls(struct card *c, const struct tally *t, const struct repor
 			continue;
 		for (uint32_t j = 0; j < t->n_rows; j++)
 			if (!strcmp(t->row[j].file, file))
-				add_call(&c->row[j], &d->call[i]);
+				add_call(&c->row[j], d, &d->call[i]);
 	}
 	c->lost += d->calls_left_out;
 }
 
-void results_card(const struct tally *t, const struct report *r, struct card *c)
+void results_card(const struct scores *t, const struct report *r, struct card *c)
 {
 	const struct report_device *disk = the_disk(r);
 	char *dir = realpath(t->opts.dir, NULL);

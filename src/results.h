@@ -8,9 +8,9 @@
 #include "workload/workload.h"
 
 /* *r becomes the bench's; *out is overwritten. */
-void results_bench(const struct workload *w, const struct tally *t, struct report *r, struct bench *out);
+void results_bench(const struct workload *w, const struct scores *t, struct report *r, struct bench *out);
 
 /* Of the workload "barrier", from a report with detail; believe() included. *out is overwritten. */
-void results_card(const struct tally *t, const struct report *r, struct card *out);
+void results_card(const struct scores *t, const struct report *r, struct card *out);
 
 #endif

@@ -40,7 +40,7 @@ struct bench {
 /* One test: its row, its file, what its calls took. */
 struct test {
 	struct bench *b;
-	struct tally_row *row;
+	struct scores_row *row;
 	int fd;
 	struct hist each;
 	uint64_t began_ns, end_ns;
@@ -92,7 +92,7 @@ static void test_begin(struct test *t, uint64_t share_ns)
 /* At least one call; the progress moves on. */
 static bool test_goes_on(const struct test *t)
 {
-	struct tally *all = t->b->w->t;
+	struct scores *all = t->b->w->t;
 	uint64_t now = work_clock();
 
 	if (now + all->total > t->b->end_ns && now < t->b->end_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* barrier.h - what the rows of workload `barrier` are: tally_row.kind, and what their parameter means. */
+/* barrier.h - what the rows of workload `barrier` are: scores_row.kind, and what their parameter means. */
 #ifndef BT_WORKLOAD_BARRIER_H
 #define BT_WORKLOAD_BARRIER_H
 

@@ -97,7 +97,7 @@ static uint64_t number(json_t *o, const char *key)
 	return v > 0 && v < 9e18 ? (uint64_t)v : 0;
 }
 
-static void take_times(json_t *lat, struct tally_times *t)
+static void take_times(json_t *lat, struct scores_times *t)
 {
 	json_t *p = json_object_get(lat, "percentile");
 
@@ -111,7 +111,7 @@ static void take_times(json_t *lat, struct tally_times *t)
 }
 
 /* The one job that group_reporting makes of all. */
-static int take_result(struct work *w, json_t *doc, struct tally_row *row)
+static int take_result(struct work *w, json_t *doc, struct scores_row *row)
 {
 	json_t *job = json_array_get(json_object_get(doc, "jobs"), 0), *wr = json_object_get(job, "write"),
 	       *sync = json_object_get(job, "sync");
@@ -146,7 +146,7 @@ static int complain(struct work *w, int status)
 	return ret;
 }
 
-static int take_output(struct work *w, struct tally_row *row)
+static int take_output(struct work *w, struct scores_row *row)
 {
 	char *text = work_read(w, OUTPUT, MOST_OUTPUT), *start = text ? strchr(text, '{') : NULL;
 	json_t *doc = start ? json_loads(start, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
@@ -173,7 +173,7 @@ static void remove_files(struct work *w, const struct recipe *r)
 static int run_recipe(struct work *w, const struct recipe *r, uint64_t share_ns)
 {
 	char **argv = command(r, w->o, share_ns), file[60];
-	struct tally_row *row;
+	struct scores_row *row;
 	int status;
 
 	snprintf(file, sizeof(file), "%s.0.0", r->file);

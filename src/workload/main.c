@@ -16,16 +16,16 @@
 
 #include "place.h"
 
-/* Standard output, if it is a tally of this very build; it is /dev/null from then on. */
-static struct tally *take_tally(void)
+/* Standard output, if it is scores of this very build; it is /dev/null from then on. */
+static struct scores *take_tally(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct tally *t = MAP_FAILED;
+	struct scores *t = MAP_FAILED;
 	struct stat st;
 
 	if (null >= 0 && !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) && st.st_size == sizeof(*t))
 		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED, STDOUT_FILENO, 0);
-	if (t == MAP_FAILED || t->magic != TALLY_MAGIC || t->bytes != sizeof(*t))
+	if (t == MAP_FAILED || t->magic != SCORES_MAGIC || t->bytes != sizeof(*t))
 		return NULL;
 	return dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDIN_FILENO) < 0 ? NULL : t;
 }
@@ -107,7 +107,7 @@ static void heed_signals(sigset_t *heeded)
 
 int workload_main(void)
 {
-	struct tally *t = take_tally();
+	struct scores *t = take_tally();
 	struct work w = { .t = t, .dir = -1 };
 	struct workload_opts opts;
 	const struct workload *what;

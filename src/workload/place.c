@@ -45,7 +45,7 @@ static int empty(int dir)
 
 void place_remove(struct work *w)
 {
-	struct tally *t = w->t;
+	struct scores *t = w->t;
 	size_t n;
 	int err;
 

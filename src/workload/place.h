@@ -8,7 +8,7 @@
 /* Makes w->path in DIR and opens it. 0, or -1 with the error set. */
 int place_make(struct work *w);
 
-/* Removes it with all that is in it. What stays is said in the tally's error. */
+/* Removes it with all that is in it. What stays is said in the scores' error. */
 void place_remove(struct work *w);
 
 /* Is DIR a folder that can be written to, with room for `need` bytes? */

@@ -134,7 +134,7 @@ static int insert(sqlite3 *db, unsigned int *seed)
 	return sqlite3_exec(db, text, NULL, NULL, NULL);
 }
 
-static int inserts(struct work *w, sqlite3 *db, struct tally_row *row, unsigned int seed)
+static int inserts(struct work *w, sqlite3 *db, struct scores_row *row, unsigned int seed)
 {
 	uint64_t began = work_clock(), now = began, before;
 	struct hist each = { 0 };
@@ -153,7 +153,7 @@ static int inserts(struct work *w, sqlite3 *db, struct tally_row *row, unsigned 
 	return 0;
 }
 
-static int copy(struct work *w, struct tally_row *row, unsigned int number)
+static int copy(struct work *w, struct scores_row *row, unsigned int number)
 {
 	char path[sizeof(w->path) + sizeof(row->file)];
 	sqlite3 *db = NULL;
@@ -172,7 +172,7 @@ static int copy(struct work *w, struct tally_row *row, unsigned int number)
 
 /* ---- all of them ---- */
 
-static pid_t start_copy(struct work *w, struct tally_row *row, unsigned int number)
+static pid_t start_copy(struct work *w, struct scores_row *row, unsigned int number)
 {
 	pid_t pid = fork();
 

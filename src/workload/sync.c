@@ -57,7 +57,7 @@ uint64_t sync_need(const struct workload_opts *o)
 struct turn {
 	struct work *w;
 	const struct method *m;
-	struct tally_row *row;
+	struct scores_row *row;
 	void *data;
 	int fd; /* -1: it is opened in each turn */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* table.c - the workloads, and the tally that they share with the tool. */
+/* table.c - the workloads, and the scores that they share with the tool. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,18 +86,18 @@ int workload_allowed(const struct workload *w, const struct workload_opts *o, st
 	return place_allowed(o, w->need(o), w->takes & TAKES_SIZE, e);
 }
 
-/* ---- the tally ---- */
+/* ---- the scores ---- */
 
-int tally_new(struct tally **t, int *fd, struct err *e)
+int scores_new(struct scores **t, int *fd, struct err *e)
 {
 	*t = MAP_FAILED;
-	*fd = memfd_create("barriertrace-tally", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	*fd = memfd_create("barriertrace-scores", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	/* of a size for good: the other process is not to take it from under us */
 	if (*fd >= 0 && !ftruncate(*fd, sizeof(**t)) &&
 	    !fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		*t = mmap(NULL, sizeof(**t), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (*t != MAP_FAILED) {
-		(*t)->magic = TALLY_MAGIC;
+		(*t)->magic = SCORES_MAGIC;
 		(*t)->bytes = sizeof(**t);
 		return 0;
 	}
@@ -105,7 +105,7 @@ int tally_new(struct tally **t, int *fd, struct err *e)
 	return err_set(e, errno, EXIT_FAILED, "no memory to share with a workload: %s", strerror(errno));
 }
 
-void tally_free(struct tally *t, int fd)
+void scores_free(struct scores *t, int fd)
 {
 	if (t)
 		munmap(t, sizeof(*t));
@@ -115,13 +115,13 @@ void tally_free(struct tally *t, int fd)
 
 #define END(array) ((array)[sizeof(array) - 1] = 0)
 
-void tally_check(struct tally *t)
+void scores_check(struct scores *t)
 {
 	END(t->phase);
 	END(t->tool);
 	END(t->error);
-	if (t->n_rows > TALLY_ROWS)
-		t->n_rows = TALLY_ROWS;
+	if (t->n_rows > SCORES_ROWS)
+		t->n_rows = SCORES_ROWS;
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		END(t->row[i].name);
 		END(t->row[i].file);

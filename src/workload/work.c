@@ -27,7 +27,7 @@ uint64_t work_clock(void)
 
 int work_fail(struct work *w, int code, const char *fmt, ...)
 {
-	struct tally *t = w->t;
+	struct scores *t = w->t;
 	va_list ap;
 	size_t n;
 
@@ -48,10 +48,10 @@ void work_phase(struct work *w, const char *phase)
 	snprintf(w->t->phase, sizeof(w->t->phase), "%s", phase);
 }
 
-struct tally_row *work_row(struct work *w, const char *name, const char *file)
+struct scores_row *work_row(struct work *w, const char *name, const char *file)
 {
-	struct tally *t = w->t;
-	struct tally_row *row = &t->row[t->n_rows < TALLY_ROWS ? t->n_rows++ : TALLY_ROWS - 1];
+	struct scores *t = w->t;
+	struct scores_row *row = &t->row[t->n_rows < SCORES_ROWS ? t->n_rows++ : SCORES_ROWS - 1];
 
 	memset(row, 0, sizeof(*row));
 	snprintf(row->name, sizeof(row->name), "%s", name);
@@ -59,9 +59,9 @@ struct tally_row *work_row(struct work *w, const char *name, const char *file)
 	return row;
 }
 
-void work_row_times(struct tally_row *row, const struct hist *h)
+void work_row_times(struct scores_row *row, const struct hist *h)
 {
-	row->each = (struct tally_times){
+	row->each = (struct scores_times){
 		.count = h->count,
 		.sum = h->sum,
 		.min = h->min,

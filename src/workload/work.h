@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* work.h - what workloads share: their folder, their clock, rows of the tally. Private to them. */
+/* work.h - what workloads share: their folder, their clock, rows of the scores. Private to them. */
 #ifndef BT_WORKLOAD_WORK_H
 #define BT_WORKLOAD_WORK_H
 
@@ -12,7 +12,7 @@
 #define SECOND 1000000000ull
 
 struct work {
-	struct tally *t;
+	struct scores *t;
 	const struct workload_opts *o;
 	int dir;		/* our folder; its files are opened from here */
 	char path[4200];	/* its path */
@@ -27,11 +27,11 @@ int work_fail(struct work *w, int code, const char *fmt, ...) __attribute__((for
 /* What is going on, for the progress; `total` in whatever `done` will count. */
 void work_phase(struct work *w, const char *phase);
 
-/* A row of the tally; the last one again when there are too many. */
-struct tally_row *work_row(struct work *w, const char *name, const char *file);
+/* A row of the scores; the last one again when there are too many. */
+struct scores_row *work_row(struct work *w, const char *name, const char *file);
 
 /* Ends a row: its times. */
-void work_row_times(struct tally_row *row, const struct hist *each);
+void work_row_times(struct scores_row *row, const struct hist *each);
 
 /* Opens (or makes) a file of ours. -1: failed, and the error is set. */
 int work_open(struct work *w, const char *name, int flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * workload.h - what `barriertrace bench` runs under the tracer. A workload runs in a process of its own, with the
- * rights of the person who called, started as "/proc/self/exe --workload" with a tally as its standard output:
+ * rights of the person who called, started as "/proc/self/exe --workload" with scores as its standard output:
  * memory that both processes see. The tool fills in the options, the workload what it did. Workloads know nothing of
  * the tracer.
  */
@@ -16,8 +16,8 @@
 
 #define WORKLOAD_ENTRY	"--workload"	/* the hidden word that makes a process a workload */
 #define WORKLOAD_PREFIX	"barriertrace-bench."	/* of the folder that it makes inside DIR */
-#define TALLY_ROWS	48
-#define TALLY_MAGIC	0x62746c79u
+#define SCORES_ROWS	48
+#define SCORES_MAGIC	0x62746c79u
 
 /* Options that a workload understands. */
 #define TAKES_SIZE	1u
@@ -36,21 +36,21 @@ struct workload_opts {
 };
 
 /* Nanoseconds; of the workload's own clock. */
-struct tally_times {
+struct scores_times {
 	uint64_t count, sum, min, p50, p90, p99, max;
 };
 
-struct tally_row {
+struct scores_row {
 	char name[40];		/* what is shown: "fdatasync, 1 x 8k" */
 	char file[40];		/* the file, in its folder, whose sync calls are this row's; "": none of its own */
 	uint32_t kind;		/* the workload's own */
 	uint64_t param;		/* ditto */
 	uint64_t ops, bytes, syncs, wall_ns;
-	struct tally_times each;	/* an operation with its sync */
+	struct scores_times each;	/* an operation with its sync */
 	char missing[80];	/* why it could not be measured here; "": it was */
 };
 
-struct tally {
+struct scores {
 	uint32_t magic, bytes;	/* of this very build */
 	struct workload_opts opts;
 	uint64_t done, total;	/* how far, in units of the workload; total 0: not known */
@@ -62,7 +62,7 @@ struct tally {
 	uint64_t prepared;	/* bytes that were laid out beforehand */
 	uint64_t wall_ns;	/* of the measuring alone */
 	uint32_t n_rows;
-	struct tally_row row[TALLY_ROWS];
+	struct scores_row row[SCORES_ROWS];
 };
 
 struct work;
@@ -74,7 +74,7 @@ struct workload {
 	const char *tool, *package;	/* a program that it needs, and Debian's package of it; or NULL */
 	uint64_t size, time_ns;	/* defaults */
 	uint64_t (*need)(const struct workload_opts *o);	/* room, bytes */
-	int (*run)(struct work *w);	/* 0, or -1 with the tally's error set */
+	int (*run)(struct work *w);	/* 0, or -1 with the scores' error set */
 };
 
 extern const struct workload workloads[];	/* ends with a row without a name */
@@ -82,16 +82,16 @@ extern const struct workload workloads[];	/* ends with a row without a name */
 const struct workload *workload_find(const char *name);	/* NULL: none */
 
 /* Shared memory for one run, as a file descriptor in *fd; EXIT_FAILED when there is none. */
-int tally_new(struct tally **t, int *fd, struct err *e);
-void tally_free(struct tally *t, int fd);
+int scores_new(struct scores **t, int *fd, struct err *e);
+void scores_free(struct scores *t, int fd);
 
 /* Ends the strings and bounds the counts: what another process wrote is not to be trusted. */
-void tally_check(struct tally *t);
+void scores_check(struct scores *t);
 
 /* Is there room for it in DIR, is DIR a place to write to, and is its program there? Changes nothing. */
 int workload_allowed(const struct workload *w, const struct workload_opts *o, struct err *e);
 
-/* The workload's own process: with a tally as standard output. The exit status. */
+/* The workload's own process: with scores as standard output. The exit status. */
 int workload_main(void);
 
 #endif
