@@ -48,7 +48,8 @@ struct task_state {
 	u32 switches;		/* of the task, at its beginning */
 	u32 seen_switches;	/* a helper: of the task, when it last came onto a CPU; 0: not yet */
 	u32 history;		/* a helper's: index in `histories`, plus 1; 0: none */
-	u32 tgid, pad2;
+	u32 tgid;
+	u32 flushes;		/* as in struct wire_sync */
 	u64 since;		/* helper: followed from then on */
 	u64 mattered;		/* a helper: when it last woke a followed task */
 	u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */

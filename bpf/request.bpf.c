@@ -443,6 +443,15 @@ static __always_inline void flush_held(struct wire_cell *c, struct slot *fs, u64
 	hist_record(&c->total, fs->data_end > clear ? fs->data_end - clear : 0);
 }
 
+/* Who sent a waiter may be in a sync call: this FLUSH was for it, even if it ends before the caller gets to sleep. */
+static __always_inline void flush_tell(u32 tid)
+{
+	struct task_state *t = followed(tid);
+
+	if (t)
+		t->flushes++;
+}
+
 #define VISIT_ROLE	7u		/* enum flush_role */
 #define VISIT_PART(v)	((v) >> 8)	/* its partition's place in wire_disk.part_dev, plus 1; 0: in none */
 
@@ -473,6 +482,8 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 	if (cfg.ledger && s) {
 		if (s->rq != waiter)
 			slot_begin_unknown(s, w, qs);
+		else
+			flush_tell(s->tid);
 		if (fs)
 			step_take(s, role == ROLE_POST ? STEP_POST : STEP_PRE, fs, start, now);
 	}

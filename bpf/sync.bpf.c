@@ -151,6 +151,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->tgid = tgid;
 	t->worker = 0;
 	t->first_seq = t->seq;
+	t->flushes = 0;
 	t->switches = switches_of(task);
 	t->waited = waited_of(task);
 	t->enter = bpf_ktime_get_ns();
@@ -219,6 +220,8 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 	s->switches = s->switches_all - t->switches;
 	s->waited_enter = t->waited;
 	s->waited_exit = waited_of(task);
+	s->flushes = t->flushes;
+	s->pad = 0;
 	__builtin_memset(s->comm, 0, sizeof(s->comm));
 	bpf_core_read_str(s->comm, sizeof(s->comm), &leader->comm);
 	bpf_ringbuf_submit(s, wake_flag());

@@ -187,9 +187,11 @@ struct wire_sync {
 	__bt_u16 switches_all;	/* of the caller since it exists, at the exit, as the kernel counts them, modulo 2^16 */
 	/* ns that the caller was ready to run and waited for a CPU since it exists, at enter and exit; 0: not known (sched_info) */
 	__bt_u64 waited_enter, waited_exit;
+	__bt_u32 flushes;	/* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that */
+	__bt_u32 pad;		/* it never slept */
 };
-WIRE_ASSERT_SIZE(struct wire_sync, 96);
-#define WIRE_SYNC_SHORT 80	/* bytes of the record before it had what the caller waited */
+WIRE_ASSERT_SIZE(struct wire_sync, 104);
+#define WIRE_SYNC_SHORT 80	/* bytes of the record before it had what the caller waited, and later its flushes */
 
 /* What ended a sleep. */
 enum wire_how {

@@ -595,7 +595,7 @@ static bool is_unflushed(const struct sync_analysis *a, const struct wire_sync *
 {
 	const struct sync_device *d = device(a, s->dev);
 
-	return s->ret >= 0 && d && d->volatile_cache && !r->blind && r->ledger.ns[CAUSE_DEVICE_WRITE] &&
+	return s->ret >= 0 && d && d->volatile_cache && !s->flushes && !r->blind && r->ledger.ns[CAUSE_DEVICE_WRITE] &&
 	       !r->ledger.ns[CAUSE_DEVICE_FUA] && !ledger_family(&r->ledger, FAMILY_FLUSH);
 }
 

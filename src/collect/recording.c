@@ -827,7 +827,8 @@ static int check_file(struct recording *r, const char *name, struct err *e)
 {
 	bool enough = need(r, FILE_HEAD), whole = need(r, FILE_HEAD + BLOCK_HEAD);
 	struct block_head h;
-	bool ours, intact;
+	bool ours, intact, in_place;
+	size_t head;
 
 	if (r->damage.error)
 		return err_set(e, r->damage.error, EXIT_FAILED, "cannot read %s: %s", name, strerror(r->damage.error));
@@ -842,11 +843,14 @@ static int check_file(struct recording *r, const char *name, struct err *e)
 		return err_set(e, EPROTONOSUPPORT, EXIT_FAILED,
 			       "%s has recording format %u, and this barriertrace (%s) reads formats 1 to %d: "
 			       "use a newer one", name, get32(here(r) + 8), BT_VERSION, RECORDING_VERSION);
-	if (!ours && !(whole && get_head(here(r) + FILE_HEAD, &h)))
+	in_place = whole && get_head(here(r) + FILE_HEAD, &h);
+	if (!ours && !in_place)
 		return err_set(e, EBADMSG, EXIT_FAILED, "%s is not a recording made by barriertrace", name);
+	/* a head that got shorter or longer: the first block is looked for behind what is sure to be of the head */
+	head = intact || in_place ? FILE_HEAD : MAGIC_SIZE;
 	if (!intact)
-		r->damage.bytes += FILE_HEAD;
-	r->at += FILE_HEAD;
+		r->damage.bytes += head;
+	r->at += head;
 	return 0;
 }
 

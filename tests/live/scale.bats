@@ -151,8 +151,7 @@ said() {
 	rig_up --flush-us 0 --write-us 0
 	run -2 "$BT" "$RIG_DISK" --memory 1M -- true
 	[[ $output == *"--memory 1 MiB is too little: for 1 disk on "*" the kernel side takes "*" at least"* ]]
-	least=$(sed -n 's/.* takes \([0-9.]*\) MiB at least.*/\1/p' <<< "$output")
-	least=$(awk "BEGIN { print int($least * 1024 + 11) }")K
+	least=$(sed -n 's/.* takes \([0-9]*M\) at least.*/\1/p' <<< "$output")
 	comment "$least"
 	"$BT" "$RIG_DISK" --memory "$least" --json "$BATS_TEST_TMPDIR/json" -o "$BATS_TEST_TMPDIR/text" -- \
 		sh -c "echo > $RIG_MNT/file; sync $RIG_MNT/file"

@@ -302,6 +302,17 @@ static void direct_write(void)
 	   !strcmp(report.sync.slowest[0].path, "/srv/data/db"), "it is the slowest call");
 }
 
+/* Its FLUSH ended before it got to sleep: no sleep tells of it, the machinery does. */
+static void flush_without_sleep(void)
+{
+	begin();
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120, .flushes = 1);
+	ends_as("a flush faster than a sleep", LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 8));
+	ok(!report.sync.unflushed, "it was flushed, if by no time that could be seen");
+}
+
 static void inserted_write(void)
 {
 	begin();
@@ -1344,6 +1355,7 @@ static void throughput(void)
 static void scenarios(void)
 {
 	direct_write();
+	flush_without_sleep();
 	inserted_write();
 	empty_flush();
 	bio_flush();
