@@ -382,7 +382,7 @@ held() {
 
 @test "screen: a command that writes without end fills nothing" {
 	in_pane -i 0.5 "$RIG_MNT" -- sh -c "yes 0123456789abcdef | head -c 50000000; echo the last line
-		touch $DIR/wrote; sleep 30"
+		touch $DIR/wrote; sleep 6"
 	eventually 20 test -e "$DIR/wrote"
 	sleep 1.5
 	# of 50 MB at most 16 MiB are kept

@@ -3,7 +3,6 @@
 #
 # For kernels.bats: one guest per kernel, and how each cell of the table is judged by what the guest left behind.
 
-KERNELS=(5.10 6.1 6.12 6.18 7.2)
 DISKS=(nvme virtio:320 scsi nvme-multipath)
 SUITES=(probes null devices delay raid1 limits)
 
@@ -35,7 +34,7 @@ is_steady() { # ARCH
 
 # boot KERNEL ARCH NAME OPTION... -- SUITE...: what the guest leaves goes to $GUESTS/NAME
 boot() {
-	local dir=$GUESTS/$3 rc=0 options=(--arch "$2" --flavour "$(flavour_of "$1" "$2")")
+	local kernel=$1 dir=$GUESTS/$3 rc=0 options=(--arch "$2" --flavour "$(flavour_of "$1" "$2")")
 	[[ ! -e $dir.rc ]] || return 0
 	options+=(--timeout "${BARRIERTRACE_VM_TIMEOUT:-400}" --out "$dir")
 	! is_steady "$2" || options+=(--steady)
@@ -44,20 +43,24 @@ boot() {
 		options+=("$1")
 		shift
 	done
-	"$TOP/scripts/vm" "${options[@]}" "$KERNEL" -- tests/vm/guest "${@:2}" >"$dir.log" 2>&1 3>&- || rc=$?
+	"$TOP/scripts/vm" "${options[@]}" "$kernel" -- tests/vm/guest "${@:2}" >"$dir.log" 2>&1 3>&- || rc=$?
 	echo "$rc" >"$dir.rc"
 }
 
-# One with all disks, and one for each lockdown, which a kernel is started with and doesn't give up again
+# The kernels that the test file has such a cell for
+kernels_of() { # ARCH CELL
+	local kernel
+	sed -nE "s/^@test \"vm ([^ ]+) $1 $2:.*/\1/p" "$BATS_TEST_FILENAME" | uniq | while read -r kernel; do
+		! asked_for "$kernel" || echo "$kernel"
+	done
+}
+
 boot_guest() { # KERNEL ARCH
-	local disk mode disks=() KERNEL=$1
+	local disk disks=()
 	for disk in "${DISKS[@]}" "$(ata_of "$1" "$2")"; do
 		disks+=(--disk "$disk")
 	done
 	boot "$1" "$2" "$1.$2" "${disks[@]}" -- "${SUITES[@]}"
-	for mode in integrity confidentiality; do
-		boot "$1" "$2" "$1.$2.$mode" --append "lockdown=$mode" -- lockdown
-	done
 }
 
 # Two at once at most: more get in each other's way, and a guest has two CPUs itself.
@@ -68,13 +71,19 @@ wait_for_place() {
 	done
 }
 
+# One guest with all disks, and one for each lockdown, which a kernel is started with and doesn't give up again
 boot_guests() { # ARCH
-	local kernel
+	local kernel mode
 	mkdir -p "$GUESTS"
-	for kernel in "${KERNELS[@]}"; do
-		asked_for "$kernel" || continue
+	for kernel in $(kernels_of "$1" probes); do
 		wait_for_place
 		boot_guest "$kernel" "$1" &
+	done
+	for mode in integrity confidentiality; do
+		for kernel in $(kernels_of "$1" "$mode"); do
+			wait_for_place
+			boot "$kernel" "$1" "$kernel.$1.$mode" --append "lockdown=$mode" -- lockdown &
+		done
 	done
 	wait
 }

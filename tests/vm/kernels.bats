@@ -33,8 +33,6 @@ setup() {
 @test "vm 5.10 x86_64 raid1: the slow leg is named" { cell; }
 @test "vm 5.10 x86_64 no-btf: says that the kernel has none" { cell; }
 @test "vm 5.10 x86_64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 5.10 x86_64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 5.10 x86_64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
 
 @test "vm 6.1 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 6.1 x86_64 null: counts and times are those of the raw events" { cell; }
@@ -50,8 +48,6 @@ setup() {
 @test "vm 6.1 x86_64 raid1: the slow leg is named" { cell; }
 @test "vm 6.1 x86_64 no-btf: says that the kernel has none" { cell; }
 @test "vm 6.1 x86_64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 6.1 x86_64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 6.1 x86_64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
 
 @test "vm 6.12 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 6.12 x86_64 null: counts and times are those of the raw events" { cell; }
@@ -84,8 +80,6 @@ setup() {
 @test "vm 6.18 x86_64 raid1: the slow leg is named" { cell; }
 @test "vm 6.18 x86_64 no-btf: says that the kernel has none" { cell; }
 @test "vm 6.18 x86_64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 6.18 x86_64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 6.18 x86_64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
 
 @test "vm 7.2 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 7.2 x86_64 null: counts and times are those of the raw events" { cell; }
@@ -101,5 +95,3 @@ setup() {
 @test "vm 7.2 x86_64 raid1: the slow leg is named" { cell; }
 @test "vm 7.2 x86_64 no-btf: says that the kernel has none" { cell; }
 @test "vm 7.2 x86_64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 7.2 x86_64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 7.2 x86_64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }

@@ -20,74 +20,6 @@ setup() {
 	need_cross
 }
 
-@test "vm 5.10 arm64 probes: all are attached that this kernel can have" { cell; }
-@test "vm 5.10 arm64 null: counts and times are those of the raw events" { cell; }
-@test "vm 5.10 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 5.10 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
-@test "vm 5.10 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 5.10 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 5.10 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 5.10 arm64 scsi_debug: none: the kernel has no such module" { cell; }
-@test "vm 5.10 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
-@test "vm 5.10 arm64 delay-flush: the verdict is device-flush" { cell; }
-@test "vm 5.10 arm64 delay-write: the verdict is device-write" { cell; }
-@test "vm 5.10 arm64 raid1: the slow leg is named" { cell; }
-@test "vm 5.10 arm64 no-btf: says that the kernel has none" { cell; }
-@test "vm 5.10 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 5.10 arm64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 5.10 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
-
-@test "vm 6.1 arm64 probes: all are attached that this kernel can have" { cell; }
-@test "vm 6.1 arm64 null: counts and times are those of the raw events" { cell; }
-@test "vm 6.1 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.1 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
-@test "vm 6.1 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.1 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.1 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.1 arm64 scsi_debug: none: the kernel has no such module" { cell; }
-@test "vm 6.1 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
-@test "vm 6.1 arm64 delay-flush: the verdict is device-flush" { cell; }
-@test "vm 6.1 arm64 delay-write: the verdict is device-write" { cell; }
-@test "vm 6.1 arm64 raid1: the slow leg is named" { cell; }
-@test "vm 6.1 arm64 no-btf: says that the kernel has none" { cell; }
-@test "vm 6.1 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 6.1 arm64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 6.1 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
-
-@test "vm 6.12 arm64 probes: all are attached that this kernel can have" { cell; }
-@test "vm 6.12 arm64 null: counts and times are those of the raw events" { cell; }
-@test "vm 6.12 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.12 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
-@test "vm 6.12 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.12 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.12 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.12 arm64 scsi_debug: none: the kernel has no such module" { cell; }
-@test "vm 6.12 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
-@test "vm 6.12 arm64 delay-flush: the verdict is device-flush" { cell; }
-@test "vm 6.12 arm64 delay-write: the verdict is device-write" { cell; }
-@test "vm 6.12 arm64 raid1: the slow leg is named" { cell; }
-@test "vm 6.12 arm64 no-btf: says that the kernel has none" { cell; }
-@test "vm 6.12 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 6.12 arm64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 6.12 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
-
-@test "vm 6.18 arm64 probes: all are attached that this kernel can have" { cell; }
-@test "vm 6.18 arm64 null: counts and times are those of the raw events" { cell; }
-@test "vm 6.18 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.18 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
-@test "vm 6.18 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.18 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.18 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 6.18 arm64 scsi_debug: none: the kernel has no such module" { cell; }
-@test "vm 6.18 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
-@test "vm 6.18 arm64 delay-flush: the verdict is device-flush" { cell; }
-@test "vm 6.18 arm64 delay-write: the verdict is device-write" { cell; }
-@test "vm 6.18 arm64 raid1: the slow leg is named" { cell; }
-@test "vm 6.18 arm64 no-btf: says that the kernel has none" { cell; }
-@test "vm 6.18 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 6.18 arm64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 6.18 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
-
 @test "vm 7.2 arm64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 7.2 arm64 null: counts and times are those of the raw events" { cell; }
 @test "vm 7.2 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
@@ -102,5 +34,3 @@ setup() {
 @test "vm 7.2 arm64 raid1: the slow leg is named" { cell; }
 @test "vm 7.2 arm64 no-btf: says that the kernel has none" { cell; }
 @test "vm 7.2 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
-@test "vm 7.2 arm64 integrity: works with lockdown=integrity" { cell; }
-@test "vm 7.2 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }

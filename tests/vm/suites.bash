@@ -34,8 +34,7 @@ boot_suites() { # TIMEOUT ROW...
 	local kernel SUITES_TIMEOUT=${BARRIERTRACE_VM_TIMEOUT:-$1}
 	shift
 	mkdir -p "$GUESTS"
-	for kernel in "${KERNELS[@]}"; do
-		asked_for "$kernel" || continue
+	for kernel in $(kernels_of x86_64 "${1%% *}[^ ]*"); do
 		wait_for_place
 		boot_suite "$kernel" x86_64 "$@" &
 	done

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tool in emulated machines with Debian's kernels for arm64; judged by the kernel's own raw events where there are times. A name's words are
+# "vm", the kernel, its architecture and the cell of `make check-kernels`' table.
+# BARRIERTRACE_KERNELS="6.1 6.12": only these. BARRIERTRACE_GUESTS: where what the guests leave behind is kept, and looked for.
+
+load ../../helpers
+load ../../truth/matrix
+load ../kernels
+
+setup_file() {
+	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}
+	boot_guests arm64
+}
+
+setup() {
+	need_tool
+	need jq dmsetup sqlite3 mkfs.xfs mkfs.btrfs "${CC:-cc}"
+	need_cross
+}
+
+@test "vm 5.10 arm64 probes: all are attached that this kernel can have" { cell; }
+@test "vm 5.10 arm64 null: counts and times are those of the raw events" { cell; }
+@test "vm 5.10 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 5.10 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
+@test "vm 5.10 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 5.10 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 5.10 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 5.10 arm64 scsi_debug: none: the kernel has no such module" { cell; }
+@test "vm 5.10 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
+@test "vm 5.10 arm64 delay-flush: the verdict is device-flush" { cell; }
+@test "vm 5.10 arm64 delay-write: the verdict is device-write" { cell; }
+@test "vm 5.10 arm64 raid1: the slow leg is named" { cell; }
+@test "vm 5.10 arm64 no-btf: says that the kernel has none" { cell; }
+@test "vm 5.10 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
+@test "vm 5.10 arm64 integrity: works with lockdown=integrity" { cell; }
+@test "vm 5.10 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
+
+@test "vm 6.1 arm64 probes: all are attached that this kernel can have" { cell; }
+@test "vm 6.1 arm64 null: counts and times are those of the raw events" { cell; }
+@test "vm 6.1 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.1 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
+@test "vm 6.1 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.1 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.1 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.1 arm64 scsi_debug: none: the kernel has no such module" { cell; }
+@test "vm 6.1 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
+@test "vm 6.1 arm64 delay-flush: the verdict is device-flush" { cell; }
+@test "vm 6.1 arm64 delay-write: the verdict is device-write" { cell; }
+@test "vm 6.1 arm64 raid1: the slow leg is named" { cell; }
+@test "vm 6.1 arm64 no-btf: says that the kernel has none" { cell; }
+@test "vm 6.1 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
+@test "vm 6.1 arm64 integrity: works with lockdown=integrity" { cell; }
+@test "vm 6.1 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
+
+@test "vm 6.12 arm64 probes: all are attached that this kernel can have" { cell; }
+@test "vm 6.12 arm64 null: counts and times are those of the raw events" { cell; }
+@test "vm 6.12 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.12 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
+@test "vm 6.12 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.12 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.12 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.12 arm64 scsi_debug: none: the kernel has no such module" { cell; }
+@test "vm 6.12 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
+@test "vm 6.12 arm64 delay-flush: the verdict is device-flush" { cell; }
+@test "vm 6.12 arm64 delay-write: the verdict is device-write" { cell; }
+@test "vm 6.12 arm64 raid1: the slow leg is named" { cell; }
+@test "vm 6.12 arm64 no-btf: says that the kernel has none" { cell; }
+@test "vm 6.12 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
+@test "vm 6.12 arm64 integrity: works with lockdown=integrity" { cell; }
+@test "vm 6.12 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
+
+@test "vm 6.18 arm64 probes: all are attached that this kernel can have" { cell; }
+@test "vm 6.18 arm64 null: counts and times are those of the raw events" { cell; }
+@test "vm 6.18 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.18 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
+@test "vm 6.18 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.18 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.18 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
+@test "vm 6.18 arm64 scsi_debug: none: the kernel has no such module" { cell; }
+@test "vm 6.18 arm64 dm: linear and crypt: as many writes and flushes as bios" { cell; }
+@test "vm 6.18 arm64 delay-flush: the verdict is device-flush" { cell; }
+@test "vm 6.18 arm64 delay-write: the verdict is device-write" { cell; }
+@test "vm 6.18 arm64 raid1: the slow leg is named" { cell; }
+@test "vm 6.18 arm64 no-btf: says that the kernel has none" { cell; }
+@test "vm 6.18 arm64 unprivileged: works with unprivileged_bpf_disabled" { cell; }
+@test "vm 6.18 arm64 integrity: works with lockdown=integrity" { cell; }
+@test "vm 6.18 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
+
+@test "vm 7.2 arm64 integrity: works with lockdown=integrity" { cell; }
+@test "vm 7.2 arm64 confidentiality: says why it can't work with lockdown=confidentiality" { cell; }
