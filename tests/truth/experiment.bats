@@ -91,6 +91,7 @@ untraced_ranking() {
 	for _ in 1 2 3; do
 		for s in "${SCHEDULERS[@]}"; do
 			echo "$s" >"/sys/block/$RIG_DISK/queue/scheduler"
+			sleep 0.5 # as long as the tool takes to start: a scheduler that is new does as it never does again
 			start=${EPOCHREALTIME/[.,]/}
 			"${WORK[@]}" >/dev/null
 			echo "$s $((${EPOCHREALTIME/[.,]/} - start))"
