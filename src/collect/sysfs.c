@@ -155,7 +155,7 @@ static bool copy_name(char out[BLOCK_NAME_LEN], const char *name)
  * Hidden disks (the paths below a multipath NVMe disk) have no `dev` attribute and no link in
  * /sys/dev/block, but their requests carry a device number, which /proc/diskstats shows: 259 3
  * nvme0c0n1 1022 0 8176 ... Finds the line by name when *name is not empty, by number otherwise,
- * and fills the other one.
+ * and fills the other one. On 5.10 it shows 0 0 for each of them: not to be told apart, so not found.
  */
 static bool diskstats_find(char name[BLOCK_NAME_LEN], unsigned int *major, unsigned int *minor)
 {
@@ -173,7 +173,7 @@ static bool diskstats_find(char name[BLOCK_NAME_LEN], unsigned int *major, unsig
 
 		if (sscanf(line, "%u %u %31s", &a, &b, word) != 3)
 			continue;
-		found = *name ? !strcmp(name, word) : a == *major && b == *minor;
+		found = (a || b) && (*name ? !strcmp(name, word) : a == *major && b == *minor);
 		if (found) {
 			*major = a;
 			*minor = b;
@@ -276,11 +276,11 @@ static char **nvme_paths(const char *disk)
 		return NULL;
 	all = block_all();
 	for (size_t i = 0; all && all[i]; i++) {
-		unsigned int s, c, n;
+		unsigned int s, c, n, major, minor;
 
 		end = 0;
 		if (sscanf(all[i], "nvme%uc%un%u%n", &s, &c, &n, &end) == 3 && !all[i][end] &&
-		    s == subsystem && n == namespace)
+		    s == subsystem && n == namespace && block_dev(all[i], &major, &minor))
 			strv_add(&paths, xstrdup(all[i]));
 	}
 	strv_free(all);

@@ -312,9 +312,13 @@ judge_multipath() {
 	top=$(awk '$1 == "multipath" { print $2 }' "$G/devices.names")
 	[[ $top ]] || { cat "$G/devices.err" "$G/devices.names"; return 1; }
 	report_of devices
-	mapfile -t paths < <(jq -r --arg top "$top" '.devices[] | select(.name == $top) | .slaves[]' "$J")
+	mapfile -t paths < <(jq -r --arg top "$top" '.devices[] | select(.name == $top) | .slaves // [] | .[]' "$J")
 	jq -c --arg top "$top" '.devices[] | select(.name == $top or ((.via // "") | startswith($top))) |
 		[.name, .via, .bio_based, .ops.write.count, .ops.fua.count, .ops.flush.count]' "$J"
+	if [[ $KERNEL == 5.10 ]]; then
+		((!${#paths[@]})) && (($(figure "$top" .ops.write.count))) && grep -q '^nvme.*c.* 0:0 ' "$G/devices.after"
+		return
+	fi
 	((${#paths[@]} == 2)) || return
 	for path in "${paths[@]}"; do
 		((!$(figure "$path" .ops.flush.count))) || { counts_are_raw devices "$path" && fua_is_seen devices "$path"; return; }

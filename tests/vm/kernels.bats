@@ -22,7 +22,7 @@ setup() {
 @test "vm 5.10 x86_64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 5.10 x86_64 null: counts and times are those of the raw events" { cell; }
 @test "vm 5.10 x86_64 nvme: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 5.10 x86_64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
+@test "vm 5.10 x86_64 multipath: hidden paths have no number there, so the bios of the disk are what is seen" { cell; }
 @test "vm 5.10 x86_64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 5.10 x86_64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 5.10 x86_64 scsi: counts, times and FUA are those of the raw events" { cell; }

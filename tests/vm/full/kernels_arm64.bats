@@ -23,7 +23,7 @@ setup() {
 @test "vm 5.10 arm64 probes: all are attached that this kernel can have" { cell; }
 @test "vm 5.10 arm64 null: counts and times are those of the raw events" { cell; }
 @test "vm 5.10 arm64 nvme: counts, times and FUA are those of the raw events" { cell; }
-@test "vm 5.10 arm64 multipath: an NVMe disk behind two controllers: the requests are those of its hidden paths" { cell; }
+@test "vm 5.10 arm64 multipath: hidden paths have no number there, so the bios of the disk are what is seen" { cell; }
 @test "vm 5.10 arm64 ata: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 5.10 arm64 virtio: counts, times and FUA are those of the raw events" { cell; }
 @test "vm 5.10 arm64 scsi: counts, times and FUA are those of the raw events" { cell; }
