@@ -27,7 +27,7 @@ flavour_of() { # KERNEL ARCH
 	esac
 }
 
-# Two CPUs of x86_64 wait for each other for minutes when one is emulated at a time.
+# Two CPUs of x86_64 wait for each other for minutes when their clock counts instructions.
 is_steady() { # ARCH
 	[[ $1 == arm64 ]]
 }
