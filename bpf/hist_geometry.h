@@ -3,14 +3,15 @@
  * The geometry of every histogram, shared by the kernel side and user space.
  *
  * Log-linear: each power of two is cut into HIST_SUB equal buckets, so a bucket is at most
- * 1/HIST_SUB of its lower bound wide: any value taken from a bucket is off by at most 1/32.
+ * 1/HIST_SUB of its lower bound wide: any value taken from a bucket is off by at most 1/64, and the
+ * middle of one by half of that: 0.8 %.
  * Values below HIST_SUB have a bucket each and are exact. Values from 2^HIST_TOP_BITS on (18
  * minutes, in nanoseconds) share the last bucket; the exact maximum is kept beside.
  */
 #ifndef BT_HIST_GEOMETRY_H
 #define BT_HIST_GEOMETRY_H
 
-#define HIST_SUB_BITS	5
+#define HIST_SUB_BITS	6
 #define HIST_SUB	(1u << HIST_SUB_BITS)
 #define HIST_TOP_BITS	40
 #define HIST_BUCKETS	((HIST_TOP_BITS - HIST_SUB_BITS + 1) * HIST_SUB)

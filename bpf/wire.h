@@ -150,8 +150,9 @@ enum wire_kind {
 	WIRE_BIO = 6,		/* a bio inside whose completion a followed task was woken */
 	/* made by user space for recordings; never sent by the kernel side */
 	WIRE_HEADER = 64,	/* JSON: how and where the recording was made */
-	WIRE_COUNTS = 65,	/* counters of a view, see recording.h */
+	WIRE_COUNTS_32 = 65,	/* WIRE_COUNTS, of older recordings: powers of two in 32 buckets, not 64 */
 	WIRE_END = 66,		/* JSON: the end of the run: drops, exit status */
+	WIRE_COUNTS = 67,	/* counters of a view, see recording.h */
 };
 
 struct wire_head {

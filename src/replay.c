@@ -52,7 +52,7 @@ static void take_counts(struct replay *p, const struct recording_record *rec)
 	uint32_t view;
 	bool interval;
 
-	if (!recording_counts_decode(rec->data, rec->size, &view, &interval, v) && !interval && view < 4096) {
+	if (!recording_counts_decode(rec->kind, rec->data, rec->size, &view, &interval, v) && !interval && view < 4096) {
 		if (view >= p->n_views) {
 			p->views = xrealloc(p->views, (view + 1) * sizeof(*p->views));
 			memset(&p->views[p->n_views], 0, (view + 1 - p->n_views) * sizeof(*p->views));
@@ -69,6 +69,7 @@ static int take(struct replay *p, const struct recording_record *rec, struct err
 	case WIRE_HEADER:
 		return take_begin(p, rec, e);
 	case WIRE_COUNTS:
+	case WIRE_COUNTS_32:
 		take_counts(p, rec);
 		return 0;
 	case WIRE_END:

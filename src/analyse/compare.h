@@ -10,7 +10,7 @@
  *	f = (vA + vB)^2 / (vA^2 / (nA - 1) + vB^2 / (nB - 1))
  *
  * The means are exact. The variances s^2 come from the buckets of the histograms, as if the values of a bucket were spread
- * evenly over it. A value is off by at most 1/32 of itself, which makes the interval a little too wide rather than
+ * evenly over it. A value is off by at most 1/64 of itself, which makes the interval a little too wide rather than
  * too narrow where most values share a bucket.
  *
  * Its limits: it takes the calls for independent of each other. Calls that follow each other often aren't (a garbage

@@ -980,8 +980,13 @@ void recording_counts_encode(uint32_t view, bool interval, const struct view_cou
 	}
 }
 
+/* WIRE_COUNTS_32: hist_geometry.h with HIST_SUB_BITS 5. */
+#define COARSE_SUB	(HIST_SUB / 2)
+#define COARSE_BUCKETS	((HIST_TOP_BITS - HIST_SUB_BITS + 2) * COARSE_SUB)
+
 struct numbers {
 	const uint8_t *p, *end;
+	bool coarse;		/* the buckets are those of WIRE_COUNTS_32 */
 	bool bad;
 };
 
@@ -1003,9 +1008,28 @@ static uint64_t get_number(struct numbers *n)
 	return 0;
 }
 
+/*
+ * A bucket of WIRE_COUNTS_32: two of ours from twice COARSE_SUB on, below it both have one for each value. What is in it is halved, unless
+ * minimum or maximum say where it lies; the last one, which has no end, stays together.
+ */
+static void put_coarse(struct hist *h, unsigned int index, uint64_t value)
+{
+	unsigned int first = index < HIST_SUB ? index : 2 * index - HIST_SUB;
+
+	if (index < HIST_SUB || h->max < hist_lower(first + 1)) {
+		h->bucket[first] = value;
+	} else if (index == COARSE_BUCKETS - 1 || h->min > hist_upper(first)) {
+		h->bucket[first + 1] = value;
+	} else {
+		h->bucket[first] = value - value / 2;
+		h->bucket[first + 1] = value / 2;
+	}
+}
+
 /* Into nowhere when `h` is NULL. */
 static void get_hist(struct numbers *n, struct hist *h)
 {
+	unsigned int buckets = n->coarse ? COARSE_BUCKETS : HIST_BUCKETS;
 	uint64_t count = get_number(n), sum = get_number(n), min = get_number(n), max = get_number(n);
 	uint64_t used = get_number(n), index = 0;
 
@@ -1018,12 +1042,14 @@ static void get_hist(struct numbers *n, struct hist *h)
 	for (uint64_t i = 0; i < used && !n->bad; i++) {
 		uint64_t step = get_number(n), value = get_number(n);
 
-		if (step >= HIST_BUCKETS || (i && !step) || index + step >= HIST_BUCKETS) {
+		if (step >= buckets || (i && !step) || index + step >= buckets) {
 			n->bad = true;
 			return;
 		}
 		index += step;
-		if (h)
+		if (h && n->coarse)
+			put_coarse(h, (unsigned int)index, value);
+		else if (h)
 			h->bucket[index] = value;
 	}
 }
@@ -1062,9 +1088,12 @@ static void get_view(struct numbers *n, struct view_counts *out)
 	}
 }
 
-int recording_counts_decode(const void *bytes, size_t size, uint32_t *view, bool *interval, struct view_counts *out)
+int recording_counts_decode(uint16_t kind, const void *bytes, size_t size, uint32_t *view, bool *interval,
+			    struct view_counts *out)
 {
-	struct numbers n = { .p = bytes, .end = (const uint8_t *)bytes + size };
+	struct numbers n = {
+		.p = bytes, .end = (const uint8_t *)bytes + size, .coarse = kind == WIRE_COUNTS_32,
+	};
 	uint64_t id = get_number(&n), flags = get_number(&n);
 	struct numbers contents = n;
 

@@ -111,7 +111,11 @@ void recording_free(struct recording *r);	/* NULL is fine */
 /* Appends. Exact, whatever the numbers. */
 void recording_counts_encode(uint32_t view, bool interval, const struct view_counts *v, struct buf *out);
 
-/* 0, or -EBADMSG with the outputs left alone. Sums and cells that this version doesn't know are passed over. */
-int recording_counts_decode(const void *bytes, size_t n, uint32_t *view, bool *interval, struct view_counts *out);
+/*
+ * `kind` is WIRE_COUNTS or WIRE_COUNTS_32. 0, or -EBADMSG with the outputs left alone. Sums and cells that this version doesn't
+ * know are passed over.
+ */
+int recording_counts_decode(uint16_t kind, const void *bytes, size_t n, uint32_t *view, bool *interval,
+			    struct view_counts *out);
 
 #endif

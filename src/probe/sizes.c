@@ -3,7 +3,7 @@
 
 #include "wire.h"
 
-#define COUNTERS_BUDGET	(64ull << 20)	/* bytes of counters, before CPUs have to share them */
+#define COUNTERS_BUDGET	(128ull << 20)	/* bytes of counters, before CPUs have to share them */
 #define RING_BYTES	(32u << 20)	/* three seconds of 8000 fsyncs per second */
 #define RING_LEAST	(1u << 20)
 #define DEPTH_LEAST	64u

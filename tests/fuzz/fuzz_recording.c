@@ -46,10 +46,11 @@ static void check_counts(const struct recording_record *rec)
 	uint32_t view;
 	bool interval;
 
-	if (recording_counts_decode(rec->data, rec->size, &view, &interval, &first))
+	if (recording_counts_decode(rec->kind, rec->data, rec->size, &view, &interval, &first))
 		return;
 	recording_counts_encode(view, interval, &first, &b);
-	if (recording_counts_decode(b.data, b.len, &view, &interval, &second) || memcmp(&first, &second, sizeof(first)))
+	if (recording_counts_decode(WIRE_COUNTS, b.data, b.len, &view, &interval, &second) ||
+	    memcmp(&first, &second, sizeof(first)))
 		abort();
 	buf_free(&b);
 }
@@ -71,7 +72,7 @@ static size_t read_to_the_end(int fd)
 			feed(rec.head);
 		else if (((const char *)rec.data)[rec.size])
 			abort();	/* no NUL */
-		else if (rec.kind == WIRE_COUNTS)
+		else if (rec.kind == WIRE_COUNTS || rec.kind == WIRE_COUNTS_32)
 			check_counts(&rec);
 	}
 	feed_end();
@@ -379,6 +380,7 @@ static void seed_payload(const char *dir)
 	seed_record(fd, WIRE_SYNC, zero, 72);
 	seed_record(fd, WIRE_REQUEST, zero, 200);
 	seed_record(fd, WIRE_COUNTS, counts, sizeof(counts) - 1);
+	seed_record(fd, WIRE_COUNTS_32, counts, sizeof(counts) - 1);
 	close(fd);
 }
 

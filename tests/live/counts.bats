@@ -142,7 +142,7 @@ percentile_agrees() {
 	ours=$(of_disk "$J" "$RIG_DISK" ".ops.read.total.p$1_ns")
 	theirs=$(json ".jobs[0].read.clat_ns.percentile[\"$1.000000\"]" "$F")
 	echo "p$1: ours $ours, fio $theirs, software $software"
-	holds "$ours <= $theirs * (1 + 1 / 32 + 1 / 64) && $ours >= $theirs * (1 - 1 / 32 - 1 / 64) - 2 * $software"
+	holds "$ours <= $theirs * (1 + 1 / 64 + 1 / 64) && $ours >= $theirs * (1 - 1 / 64 - 1 / 64) - 2 * $software"
 }
 
 @test "counts: p50 and p99 are fio's, less the software around" {

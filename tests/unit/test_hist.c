@@ -36,13 +36,13 @@ static void test_buckets(void)
 		lower = lower && hist_index(lo) == i;
 		upper = upper && hist_index(hi) == i && hi >= lo;
 		tile = tile && (i + 1 == HIST_BUCKETS || hist_lower(i + 1) == hi + 1);
-		/* off by at most 1/32: (hi - lo) / lo < 1/32 */
+		/* (hi - lo) / lo < 1/64 */
 		width = width && (hi - lo) * HIST_SUB <= lo;
 	}
 	ok(lower, "the lower bound of every bucket is in it");
 	ok(upper, "the upper bound of every bucket is in it");
 	ok(tile, "the buckets tile the axis");
-	ok(width, "no bucket is wider than 1/32 of its lower bound");
+	ok(width, "no bucket is wider than 1/64 of its lower bound");
 	ok(hist_lower(0) == 0, "the axis begins at 0");
 	ok(hist_upper(HIST_BUCKETS - 1) == TOP - 1, "the axis ends at 2^40 - 1");
 	ok(hist_index(TOP) == HIST_BUCKETS - 1 && hist_index(UINT64_MAX) == HIST_BUCKETS - 1,
@@ -65,9 +65,9 @@ static void test_values(void)
 	for (unsigned int v = 0; v < HIST_SUB; v++)
 		exact = exact && hist_index(v) == v;
 	ok(in, "a million values lie within their buckets");
-	ok(near, "and both bounds are within 1/32 of them");
+	ok(near, "and both bounds are within 1/64 of them");
 	ok(monotone, "the index never falls and never jumps");
-	ok(exact, "values below 32 have a bucket each");
+	ok(exact, "values below 64 have a bucket each");
 }
 
 static void test_log2(void)
@@ -106,7 +106,7 @@ static bool quantiles_agree(size_t n)
 		uint64_t want = v[rank ? rank - 1 : 0], got = hist_quantile(h, qs[i]);
 		uint64_t off = got > want ? got - want : want - got;
 
-		good = good && off * HIST_SUB <= want;
+		good = good && off * 2 * HIST_SUB <= want + 2 * HIST_SUB;
 	}
 	good = good && h->count == n && h->sum == sum && h->min == v[0] && h->max == v[n - 1];
 	good = good && hist_quantile(h, 1) == v[n - 1];
@@ -122,7 +122,7 @@ static void test_quantiles(void)
 
 	for (int run = 0; run < 300; run++)
 		good = good && quantiles_agree(1 + rnd() % 3000);
-	ok(good, "300 random sets: quantiles within 1/32; count, sum, min, max, mean exact");
+	ok(good, "300 random sets: quantiles within 1/128; count, sum, min, max, mean exact");
 }
 
 static void test_edges(void)

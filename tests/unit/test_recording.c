@@ -287,7 +287,7 @@ static void test_sizes(void)
 	is_error(recording_add(w, &space.head, &e), EINVAL, EXIT_FAILED, "kind 63 and size 7",
 		 "a record shorter than its head is refused");
 	space.head = (struct wire_head){ .kind = WIRE_COUNTS, .size = 24 };
-	is_error(recording_add(w, &space.head, &e), EINVAL, EXIT_FAILED, "kind 65", "a long kind, too");
+	is_error(recording_add(w, &space.head, &e), EINVAL, EXIT_FAILED, "kind 67", "a long kind, too");
 	is_error(recording_add_long(w, WIRE_SYNC, "", 0, &e), EINVAL, EXIT_FAILED, "kind 1",
 		 "and a kernel kind that is added as a long one");
 	is_error(recording_add_long(w, WIRE_END, "", RECORDING_LONG_MAX + 1, &e), EINVAL, EXIT_FAILED, "16777217",
@@ -1170,7 +1170,7 @@ static bool counts_come_back(const struct view_counts *v, struct view_counts *ou
 	buf_clear(b);
 	recording_counts_encode(id, interval, v, b);
 	memset(out, 0x55, sizeof(*out));
-	return !recording_counts_decode(b->data, b->len, &got_id, &got_interval, out) && got_id == id &&
+	return !recording_counts_decode(WIRE_COUNTS, b->data, b->len, &got_id, &got_interval, out) && got_id == id &&
 	       got_interval == interval && !memcmp(v, out, sizeof(*v));
 }
 
@@ -1199,7 +1199,7 @@ static int decode(const struct buf *b, size_t n, struct view_counts *out)
 	uint8_t *exact = memcpy(xcalloc(1, n), b->data, n);	/* so that a byte too far is seen */
 	uint32_t view;
 	bool interval;
-	int err = recording_counts_decode(exact, n, &view, &interval, out);
+	int err = recording_counts_decode(WIRE_COUNTS, exact, n, &view, &interval, out);
 
 	free(exact);
 	return err;
@@ -1240,14 +1240,52 @@ static void test_bad_counts(void)
 	is_bad("\1\0\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\0", 14, "a number of 65 bits");
 	is_bad("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0\0", 14, "a number of 11 bytes");
 	is_bad("\x80\x80\x80\x80\x10\0\0\0", 8, "a view beyond 32 bits");
-	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\1\x80\x09\1" "\0\0\0\0\0" "\0\0\0\0\0", 25, "a bucket beyond the last");
-	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\2\xe8\7\1\xe8\7\1" "\0\0\0\0\0" "\0\0\0\0\0", 28, "one beyond it by its step");
+	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\1\xc0\x11\1" "\0\0\0\0\0" "\0\0\0\0\0", 25, "a bucket beyond the last");
+	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\2\xb0\x09\1\xb0\x09\1" "\0\0\0\0\0" "\0\0\0\0\0", 28, "one beyond it by its step");
 	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\2\1\1\0\1" "\0\0\0\0\0" "\0\0\0\0\0", 26, "a bucket that comes twice");
 	is_bad("\0\0\0\2" "\1\0\0" "\0\0\0\0\0" "\0\0\0\0\0" "\0\0\0\0\0" "\1\0\0" "\0\0\0\0\0" "\0\0\0\0\0" "\0\0\0\0\0",
 	       40, "a cell that comes twice");
 	free(v);
 	free(out);
 	free(zero);
+}
+
+/* The queue's histogram of one view, from a record of WIRE_COUNTS_32: 0, or what decoding says. */
+static int decode_coarse(const char *hist, size_t n, struct hist *out)
+{
+	struct view_counts *v = xcalloc(1, sizeof(*v));
+	struct buf b = { 0 };
+	bool interval;
+	uint32_t view;
+	int err;
+
+	buf_add(&b, "\0\0\0\1" "\0\0\0", 7);
+	buf_add(&b, hist, n);
+	buf_add(&b, "\0\0\0\0\0" "\0\0\0\0\0", 10);
+	err = recording_counts_decode(WIRE_COUNTS_32, b.data, b.len, &view, &interval, v);
+	*out = v->cell[0].queue;
+	buf_free(&b);
+	free(v);
+	return err;
+}
+
+/* Buckets in older recordings: 31, 32 and 63 stand for one value each, 64 for 64 and 65, 65 for 66 and 67, 1151 is the last. */
+static void test_coarse_counts(void)
+{
+	struct hist h;
+	uint64_t sum = 0;
+
+	ok(!decode_coarse("\3\5\0\xff\x7f" "\3\x1f\2\1\3\x1f\4", 12, &h) && h.bucket[31] == 2 && h.bucket[32] == 3 &&
+	   h.bucket[63] == 4, "of an older recording, buckets of one value stay what they are");
+	ok(!decode_coarse("\7\5\0\xff\x7f" "\2\x40\5\1\2", 10, &h) && h.bucket[64] == 3 && h.bucket[65] == 2 &&
+	   h.bucket[66] == 1 && h.bucket[67] == 1, "of two values, become two");
+	ok(!decode_coarse("\7\5\x41\x42" "\2\x40\5\1\2", 9, &h) && h.bucket[64] == 0 && h.bucket[65] == 5 &&
+	   h.bucket[66] == 2 && h.bucket[67] == 0, "unless minimum and maximum say which it was");
+	ok(!decode_coarse("\7\5\0\x80\x80\x80\x80\x80\x40" "\1\xff\x08\7", 13, &h) && h.bucket[HIST_BUCKETS - 1] == 7,
+	   "the last one stays the last");
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum += h.bucket[i];
+	ok(sum == 7 && decode_coarse("\0\0\0\0\1\x80\x09\1", 8, &h) == -EBADMSG, "and there is none behind it");
 }
 
 /* What a later version adds is passed over. */
@@ -1260,7 +1298,7 @@ static void test_more_counts(void)
 	bool interval = false;
 	uint32_t view = 0;
 
-	ok(!recording_counts_decode(later, sizeof(later) - 1, &view, &interval, out) && view == 5 && interval &&
+	ok(!recording_counts_decode(WIRE_COUNTS, later, sizeof(later) - 1, &view, &interval, out) && view == 5 && interval &&
 	   out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->cell[10].bytes == 8 &&
 	   out->cell[10].device.sum == 2 && out->cell[10].device.bucket[2] == 1 && !out->cell[0].count,
 	   "sums, cells and flags of a later version are passed over");
@@ -1297,6 +1335,7 @@ int main(void)
 	test_notes();
 	test_counts();
 	test_bad_counts();
+	test_coarse_counts();
 	test_more_counts();
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
 		char *path = in_dir(made[i]);

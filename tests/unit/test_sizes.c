@@ -37,7 +37,7 @@ static void small(void)
 	   (unsigned long long)s.bytes);
 	m.ledger = false;
 	fits = plan(&m);
-	ok(fits && s.bytes < 2 * MIB && s.ring_bytes == 4096, "without ledgers: %llu bytes",
+	ok(fits && s.bytes < 3 * MIB && s.ring_bytes == 4096, "without ledgers: %llu bytes",
 	   (unsigned long long)s.bytes);
 	m.all = true;
 	fits = plan(&m);
@@ -65,7 +65,7 @@ static void large(void)
 	   "with memory enough each tag has a slot: %llu bytes", (unsigned long long)s.bytes);
 	m = machine(1024, 1, 64, 1023);
 	fits = plan(&m);
-	ok(fits && s.stripes > 128 && s.bytes < 192 * MIB, "with one disk: %u copies of the counters, %llu bytes",
+	ok(fits && s.stripes > 128 && s.bytes < 256 * MIB, "with one disk: %u copies of the counters, %llu bytes",
 	   s.stripes, (unsigned long long)s.bytes);
 }
 

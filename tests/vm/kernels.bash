@@ -232,8 +232,7 @@ class_is_raw() {
 	[[ $n == "${RAW_N[$2]}" ]] && sums_are_near "$1" "$2" "$ns" "${RAW_NS[$2]}" "$n" || return
 	# of few writes, one pause of an emulated CPU makes another one the median
 	[[ $2 != flush ]] && ! is_steady "$ARCH" && return
-	# a median is the middle of its histogram's bucket, which is 3.2 % wide
-	near "$p50" "${RAW_P50[$2]}" 1 1.6
+	near "$p50" "${RAW_P50[$2]}" 1 1
 }
 
 # counts_are_raw RUN DISK: flushes and writes are those of the raw events, and their times

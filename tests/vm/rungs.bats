@@ -40,10 +40,10 @@ figure_of() { # FILE PATH
 	jq -r "(.devices[0]$2) // \"none\"" "$1"
 }
 
-# quantile FILE PATH SHARE: of a histogram, within its bucket by the share of what lies there; a bucket is 1/32 wide
+# quantile FILE PATH SHARE: of a histogram, within its bucket by the share of what lies there; a bucket is 1/64 wide
 quantile() {
 	jq -r --argjson share "$3" "$2"' as $h | reduce $h.buckets[] as [$upper, $n] ({left: ($h.count * $share)};
-		if .at then . elif .left > $n then .left -= $n else .at = $upper * (1 - (1 - .left / $n) / 32) end) | .at' "$1"
+		if .at then . elif .left > $n then .left -= $n else .at = $upper * (1 - (1 - .left / $n) / 64) end) | .at' "$1"
 }
 
 # within 2 %. Sums are not compared: one pause of the emulated machine between two programs at the same event is in one only
