@@ -115,25 +115,44 @@ needs_no_library() { # FILE
 	jq -e '.sync.calls.fdatasync == 25' "$DIR/run.json"
 }
 
+# A program that says who runs it: its user, its group, its other groups, its home
+who() {
+	gcc -static -O1 -x c -o "$DIR/who" - <<-'EOF'
+		#include <grp.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			gid_t groups[32];
+			int n = getgroups(32, groups);
+
+			printf("%d %d", (int)getuid(), (int)getgid());
+			for (int i = 0; i < n; i++)
+				if (groups[i] != getgid())
+					printf(" %d", (int)groups[i]);
+			printf(" %s\n", getenv("HOME"));
+			return 0;
+		}
+	EOF
+}
+
 @test "static: knows the users and groups of the files, and says what it does not know" {
 	need_tracing
 	need_mount_namespace
-	need busybox
-	cp "$(type -P busybox)" "$DIR/busybox"
+	need gcc
+	who
 	mkdir -p "$DIR/etc"
 	echo 'passwd: files sss systemd' >"$DIR/etc/nsswitch.conf"
 	printf '%s\n' root:x:0:0:root:/root:/bin/sh 'broken line' someone:x:4242:4243::/home/someone:/bin/sh >"$DIR/etc/passwd"
 	printf '%s\n' some:x:4243: disk:x:6:else,someone none:x:7:someoneelse more:x:8:someone >"$DIR/etc/group"
-	# shellcheck disable=SC2016
-	SUDO_UID=4242 SUDO_GID=4243 run alone_with_kernel /barriertrace -q -o /tmp/text -- /busybox sh -c \
-		'exec 2>/dev/null; echo "$(/busybox id -u) $(/busybox id -G) $HOME"'
-	[ "$status" -eq 0 ]
-	[ "$output" = '4242 4243 6 8 /home/someone' ]
-	# shellcheck disable=SC2016
-	SUDO_UID=4244 SUDO_GID=4243 run alone_with_kernel /barriertrace -o /tmp/text -- /busybox sh -c \
-		'exec 2>/dev/null; echo "$(/busybox id -u) $(/busybox id -G)"'
-	[ "$status" -eq 0 ]
-	[[ $output == *'note: user 4244 is not in /etc/passwd'* && $output == *$'\n4244 4243'* ]]
+	SUDO_UID=4242 SUDO_GID=4243 run alone_with_kernel /barriertrace -q -o /tmp/text -- /who
+	echo "$status: $output"
+	# 5: the kernel kept an event to itself, which is not what is asked here
+	[[ $status == [05] && ${lines[0]} == '4242 4243 6 8 /home/someone' ]]
+	SUDO_UID=4244 SUDO_GID=4243 run alone_with_kernel /barriertrace -o /tmp/text -- /who
+	echo "$status: $output"
+	[[ $status == [05] && $output == *'note: user 4244 is not in /etc/passwd'* && $output == *$'\n4244 4243 '* ]]
 }
 
 # on_terminal TERM: what the static tool writes to a terminal of this kind
