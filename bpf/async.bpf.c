@@ -125,7 +125,8 @@ int uring_complete_btf(u64 *ctx)
 /* ---- AIO ---- */
 
 /* Called at io_submit(2), see sync.bpf.c. */
-__noinline int aio_submit(u64 nr, u64 list)
+/* `list`: of pointers to iocbs, of 32 bits each from a program of the 32-bit kind. */
+__noinline int aio_submit(u64 nr, u64 list, bool compat)
 {
 	struct task_struct *task = current_task();
 
@@ -137,7 +138,8 @@ __noinline int aio_submit(u64 nr, u64 list)
 		struct file *file;
 		u64 at = 0;
 
-		if (bpf_probe_read_user(&at, sizeof(at), (void *)(list + 8 * i)) ||
+		if ((compat ? bpf_probe_read_user(&at, 4, (void *)(list + 4 * i)) :
+			      bpf_probe_read_user(&at, 8, (void *)(list + 8 * i))) ||
 		    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)at))
 			return 0;
 		if (iocb.opcode != IOCB_CMD_FSYNC && iocb.opcode != IOCB_CMD_FDSYNC)

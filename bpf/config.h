@@ -32,8 +32,10 @@ struct bt_config {
 	__bt_u64 cgroup_id;
 	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
 	__bt_u32 thread_size;		/* of a task's kernel stack: THREAD_SIZE */
-	__bt_u32 nr_pwritev2;		/* system call number */
-	__bt_u8 call_of_nr[CONFIG_SYSCALLS];	/* system call number: enum wire_call, 0: none */
+	__bt_u32 nr_pwritev2, nr_pwritev2_32;	/* system call numbers, the second of the 32-bit kind */
+	struct {
+		__bt_u8 native, compat;	/* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
+	} call_of_nr[CONFIG_SYSCALLS];
 };
 
 #endif

@@ -43,7 +43,7 @@ static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
 int send_file(u64 file_address);
 
 /* io_submit(2): remembers its fsyncs. In async.bpf.c. */
-int aio_submit(u64 nr, u64 list);
+int aio_submit(u64 nr, u64 list, bool compat);
 
 /* Does an AIO fsync wait for this file? In async.bpf.c. */
 int aio_waits(u64 file_address);

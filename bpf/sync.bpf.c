@@ -19,7 +19,7 @@
 #define TS_COMPAT	0x0002		/* x86 (asm/thread_info.h): in a system call of the 32-bit kind */
 #define TIF_32BIT	(1 << 22)	/* arm64: a 32-bit task */
 
-/* 32-bit programs number their system calls in another way: theirs are not told apart, and so not taken for ours. */
+/* 32-bit programs number their system calls in another way. */
 static __always_inline bool is_32bit_call(void)
 {
 	struct task_struct *task = current_task();
@@ -31,23 +31,44 @@ static __always_inline bool is_32bit_call(void)
 #endif
 }
 
+/* A system call, at its entry. */
+struct syscall {
+	struct pt_regs *regs;
+	u32 nr;
+	bool compat;	/* of the 32-bit kind */
+};
+
 /* Argument n of a system call. */
-static __always_inline u64 syscall_arg(struct pt_regs *regs, int n)
+static __always_inline u64 syscall_arg(const struct syscall *s, int n)
 {
+	struct pt_regs *regs = s->regs;
+
 #if defined(__TARGET_ARCH_x86)
 	switch (n) {
-	case 0:	return BPF_CORE_READ(regs, di);
-	case 1:	return BPF_CORE_READ(regs, si);
+	case 0:	return s->compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
+	case 1:	return s->compat ? BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si);
 	case 2:	return BPF_CORE_READ(regs, dx);
-	case 3:	return BPF_CORE_READ(regs, r10);
-	case 4:	return BPF_CORE_READ(regs, r8);
-	default: return BPF_CORE_READ(regs, r9);
+	case 3:	return s->compat ? BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, r10);
+	case 4:	return s->compat ? BPF_CORE_READ(regs, di) : BPF_CORE_READ(regs, r8);
+	default: return s->compat ? BPF_CORE_READ(regs, bp) : BPF_CORE_READ(regs, r9);
 	}
 #elif defined(__TARGET_ARCH_arm64)
 	/* at entry the first argument is still in its register; struct pt_regs begins with user_pt_regs */
 	return BPF_CORE_READ((struct user_pt_regs *)regs, regs[n]);
 #else
 #error "system call arguments of this architecture are not known"
+#endif
+}
+
+/* i386 passes a 64-bit offset in two registers; arm has sync_file_range2, with the flags in front for that reason. */
+static __always_inline u64 sync_file_range_flags(const struct syscall *s)
+{
+	if (!s->compat)
+		return syscall_arg(s, 3);
+#if defined(__TARGET_ARCH_x86)
+	return syscall_arg(s, 5);
+#else
+	return syscall_arg(s, 1);
 #endif
 }
 
@@ -114,26 +135,25 @@ static __always_inline void note_file(struct task_state *t, struct file *file, b
 }
 
 /* The file of a sync call; whether it is one at all depends on its arguments. */
-static __always_inline bool call_file(struct task_struct *task, struct pt_regs *regs, u32 call, u32 nr,
-				      struct file **file)
+static __always_inline bool call_file(struct task_struct *task, const struct syscall *s, u32 call, struct file **file)
 {
 	*file = NULL;
 	switch (call) {
 	case CALL_SYNC:
 		return true;
 	case CALL_MSYNC:
-		return syscall_arg(regs, 2) & MS_SYNC;
+		return syscall_arg(s, 2) & MS_SYNC;
 	case CALL_SYNC_FILE_RANGE:
-		if (!(syscall_arg(regs, 3) & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)))
+		if (!(sync_file_range_flags(s) & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)))
 			return false;
 		break;
 	}
-	*file = file_of(task, syscall_arg(regs, 0));
+	*file = file_of(task, syscall_arg(s, 0));
 	if (!*file)
 		return false;
 	if (call != CALL_WRITE || file_is_sync(*file))
 		return true;
-	return nr == cfg.nr_pwritev2 && syscall_arg(regs, 5) & (RWF_DSYNC | RWF_SYNC);
+	return s->nr == (s->compat ? cfg.nr_pwritev2_32 : cfg.nr_pwritev2) && syscall_arg(s, 5) & (RWF_DSYNC | RWF_SYNC);
 }
 
 /* `file` may be NULL. */
@@ -160,7 +180,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->follow |= FOLLOW_CALLER;
 }
 
-static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
+static __always_inline void call_begin(const struct syscall *s, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
@@ -168,23 +188,24 @@ static __always_inline void call_begin(struct pt_regs *regs, u32 call, u32 nr)
 
 	if (!wanted_process(tgid))
 		return;
-	if (!call_file(current_task(), regs, call, nr, &file) || is_32bit_call())
-		return;
-	call_follow(tid, file, call, tgid);
+	if (call_file(current_task(), s, call, &file))
+		call_follow(tid, file, call, tgid);
 }
 
 SEC("?tp_btf/sys_enter")
 int sys_enter_btf(u64 *ctx)
 {
-	u32 nr = ctx[1], call;
+	struct syscall s = { .regs = (struct pt_regs *)ctx[0], .nr = ctx[1] };
+	u32 call;
 
-	if (nr >= CONFIG_SYSCALLS)
+	if (s.nr >= CONFIG_SYSCALLS || !(cfg.call_of_nr[s.nr].native | cfg.call_of_nr[s.nr].compat))
 		return 0;
-	call = cfg.call_of_nr[nr];
-	if (call == CALL_AIO_FSYNC && !is_32bit_call())
-		aio_submit(syscall_arg((struct pt_regs *)ctx[0], 1), syscall_arg((struct pt_regs *)ctx[0], 2));
-	else if (call && call != CALL_AIO_FSYNC)
-		call_begin((struct pt_regs *)ctx[0], call, nr);
+	s.compat = is_32bit_call();
+	call = s.compat ? cfg.call_of_nr[s.nr].compat : cfg.call_of_nr[s.nr].native;
+	if (call == CALL_AIO_FSYNC)
+		aio_submit(syscall_arg(&s, 1), syscall_arg(&s, 2), s.compat);
+	else if (call)
+		call_begin(&s, call);
 	return 0;
 }
 

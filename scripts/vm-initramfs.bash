@@ -149,7 +149,7 @@ pack_project() { # WORD...: the command
 	done
 	[[ ! -e ${TOOL%/*}/tests/empty.o ]] || cp "${TOOL%/*}/tests/empty.o" "$top/build"
 	compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/syncs" "$TOP/tests/truth/syncs.c" 2>/dev/null
-	[[ $ARCH != x86_64 ]] || compiler_here -O1 -o "$top/build/tests/compat" "$TOP/tests/live/compat.c" 2>/dev/null
+	[[ $ARCH != x86_64 ]] || compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/compat" "$TOP/tests/live/compat.c" 2>/dev/null
 	cp "$(program_paths | grep '/busybox$' | sed "s,^,$ROOT,")" "$stage/busybox/busybox"
 	cp "$TOP/scripts/vm-init.sh" "$stage/init"
 	chmod 755 "$stage/init"

@@ -286,7 +286,7 @@ struct task_struct___state {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r8, r9, r10, ax, dx, si, di;
+	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {

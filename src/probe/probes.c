@@ -204,24 +204,44 @@ static uint32_t thread_size(void)
 	return page > 16384 ? (uint32_t)page : 16384;
 }
 
-/* What can be a sync call; the arguments decide. */
+/*
+ * What can be a sync call; the arguments decide. The second number is that of 32-bit programs: of i386
+ * (arch/x86/entry/syscalls/syscall_32.tbl), or of arm (arch/arm64/tools/syscall_32.tbl), where sync_file_range is sync_file_range2.
+ */
+#ifdef __x86_64__
+#define BOTH(name, i386, arm)	SYS_##name, i386
+#else
+#define BOTH(name, i386, arm)	SYS_##name, arm
+#endif
+
 static const struct {
-	unsigned int nr;
-	unsigned char call;	/* enum wire_call */
+	uint16_t nr, nr_32;
+	uint8_t call;	/* enum wire_call */
 } sync_syscalls[] = {
-	{ SYS_fsync, CALL_FSYNC },
-	{ SYS_fdatasync, CALL_FDATASYNC },
-	{ SYS_msync, CALL_MSYNC },
-	{ SYS_sync, CALL_SYNC },
-	{ SYS_syncfs, CALL_SYNCFS },
-	{ SYS_sync_file_range, CALL_SYNC_FILE_RANGE },
-	{ SYS_write, CALL_WRITE },
-	{ SYS_writev, CALL_WRITE },
-	{ SYS_pwrite64, CALL_WRITE },
-	{ SYS_pwritev, CALL_WRITE },
-	{ SYS_pwritev2, CALL_WRITE },
-	{ SYS_io_submit, CALL_AIO_FSYNC },	/* those of its iocbs that are one */
+	{ BOTH(fsync, 118, 118), CALL_FSYNC },
+	{ BOTH(fdatasync, 148, 148), CALL_FDATASYNC },
+	{ BOTH(msync, 144, 144), CALL_MSYNC },
+	{ BOTH(sync, 36, 36), CALL_SYNC },
+	{ BOTH(syncfs, 344, 373), CALL_SYNCFS },
+	{ BOTH(sync_file_range, 314, 341), CALL_SYNC_FILE_RANGE },
+	{ BOTH(write, 4, 4), CALL_WRITE },
+	{ BOTH(writev, 146, 146), CALL_WRITE },
+	{ BOTH(pwrite64, 181, 181), CALL_WRITE },
+	{ BOTH(pwritev, 334, 362), CALL_WRITE },
+	{ BOTH(pwritev2, 379, 393), CALL_WRITE },
+	{ BOTH(io_submit, 248, 246), CALL_AIO_FSYNC },	/* those of its iocbs that are one */
 };
+
+static void fill_syscalls(struct bt_config *cfg)
+{
+	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++) {
+		cfg->call_of_nr[sync_syscalls[i].nr].native = sync_syscalls[i].call;
+		cfg->call_of_nr[sync_syscalls[i].nr_32].compat = sync_syscalls[i].call;
+		if (sync_syscalls[i].nr == SYS_pwritev2)
+			cfg->nr_pwritev2_32 = sync_syscalls[i].nr_32;
+	}
+	cfg->nr_pwritev2 = SYS_pwritev2;
+}
 
 static bool flush_path(const struct plan *plan)
 {
@@ -243,10 +263,8 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->ledger = want->ledger;
 	cfg->ring_wake = ring_bytes(want) / 2;
 	cfg->thread_size = thread_size();
-	cfg->nr_pwritev2 = SYS_pwritev2;
 	cfg->flush_path = flush_path(plan);
-	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++)
-		cfg->call_of_nr[sync_syscalls[i].nr] = sync_syscalls[i].call;
+	fill_syscalls(cfg);
 }
 
 static struct bpf_program *program_of(struct probes *p, int id, int rung)
