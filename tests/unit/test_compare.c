@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "render/render_compare.h"
 #include "render/text_utf8.h"
+#include "golden.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -23,7 +24,6 @@
 #define HOSTILE \
 	"\"><script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
 
-static const char *golden_dir = "tests/unit/golden";
 static const struct render_opts plain = { .width = 80 };
 
 static bool near(double got, double want, double most)
@@ -386,51 +386,6 @@ static void end(struct comparison *c, struct report r[2])
 
 /* ---- text ---- */
 
-static char *slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	struct buf b = { 0 };
-	char chunk[4096];
-	size_t n;
-
-	if (!f)
-		return xstrdup("");
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		buf_add(&b, chunk, n);
-	fclose(f);
-	return b.data ? b.data : xstrdup("");
-}
-
-static void show_difference(const char *want, const char *got)
-{
-	const char *w = want, *g = got;
-	int line = 1;
-
-	for (; *w && *w == *g; w++, g++)
-		line += *w == '\n';
-	for (; w > want && w[-1] != '\n'; w--, g--)
-		;
-	diag("line %d, want: %.*s", line, (int)strcspn(w, "\n"), w);
-	diag("line %d,  got: %.*s", line, (int)strcspn(g, "\n"), g);
-}
-
-static void golden(const char *name, const char *got)
-{
-	char *path = xasprintf("%s/%s.txt", golden_dir, name), *want;
-	const char *update = getenv("GOLDEN_UPDATE");
-	FILE *f = update && *update == '1' ? fopen(path, "w") : NULL;
-
-	if (f) {
-		fputs(got, f);
-		fclose(f);
-	}
-	want = slurp(path);
-	if (!ok(*want && !strcmp(want, got), "%s: exactly the golden text", name))
-		show_difference(want, got);
-	free(want);
-	free(path);
-}
-
 static bool fits(const char *s, size_t width)
 {
 	while (*s) {
@@ -495,7 +450,7 @@ static void test_golden(void)
 		struct comparison c = begin(pairs[i].a, pairs[i].b, r);
 		char *s = text_of(&c, &o), *again = text_of(&c, &o);
 
-		golden(pairs[i].name, s);
+		golden(pairs[i].name, "txt", s);
 		ok(fits(s, 80), "%s: fits 80 columns", pairs[i].name);
 		ok(tidy(s), "%s: no trailing blanks, no double gaps", pairs[i].name);
 		ok(!strcmp(s, again), "%s: the same bytes again", pairs[i].name);
@@ -684,10 +639,7 @@ static void test_json_of_all(void)
 
 int main(int argc, char **argv)
 {
-	const char *dir = getenv("GOLDEN_DIR");
-
-	if (argc > 1 || dir)
-		golden_dir = argc > 1 ? argv[1] : dir;
+	golden_begin(argc, argv);
 	test_variance();
 	test_variance_of_many();
 	test_student();

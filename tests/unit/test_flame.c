@@ -12,13 +12,13 @@
 #include "flame_svg.h"
 #include "flame_tree.h"
 #include "mem.h"
+#include "golden.h"
 #include "tap.h"
 
 #define US 1000ull
 #define MS 1000000ull
 #define DEEPEST 32
 
-static const char *golden_dir = "tests/unit/golden";
 static const struct render_opts plain = { .width = 80 };
 
 /* --- reports --- */
@@ -94,38 +94,6 @@ static char *folded(const struct report *r)
 
 /* --- golden --- */
 
-static char *slurp(const char *path)
-{
-	struct buf b = { 0 };
-	FILE *f = fopen(path, "re");
-	char chunk[4096];
-	size_t n;
-
-	buf_str(&b, "");
-	while (f && (n = fread(chunk, 1, sizeof(chunk), f)))
-		buf_add(&b, chunk, n);
-	if (f)
-		fclose(f);
-	return b.data;
-}
-
-static void check_golden(const char *name, const char *got)
-{
-	char *path = xasprintf("%s/%s", golden_dir, name), *want;
-
-	if (getenv("GOLDEN_UPDATE")) {
-		FILE *f = fopen(path, "we");
-
-		ok(f && fputs(got, f) >= 0 && !fclose(f), "%s written", path);
-	} else {
-		want = slurp(path);
-		if (!ok(!strcmp(got, want), "%s", path))
-			diag("see the difference with GOLDEN_UPDATE=1 and git diff");
-		free(want);
-	}
-	free(path);
-}
-
 static void test_golden(void)
 {
 	struct report r = { 0 };
@@ -133,18 +101,18 @@ static void test_golden(void)
 
 	report_some(&r);
 	s = drawn(&r, false);
-	check_golden("flame.svg", s);
+	golden("flame", "svg", s);
 	free(s);
 	s = folded(&r);
-	check_golden("flame.folded", s);
+	golden("flame", "folded", s);
 	free(s);
 	report_free(&r);
 	report_hostile(&r);
 	s = drawn(&r, false);
-	check_golden("flame_hostile.svg", s);
+	golden("flame_hostile", "svg", s);
 	free(s);
 	s = folded(&r);
-	check_golden("flame_hostile.folded", s);
+	golden("flame_hostile", "folded", s);
 	free(s);
 	report_free(&r);
 }
@@ -470,10 +438,7 @@ static void test_folded(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		golden_dir = argv[1];
-	else if (getenv("GOLDEN_DIR"))
-		golden_dir = getenv("GOLDEN_DIR");
+	golden_begin(argc, argv);
 	test_golden();
 	test_sums();
 	test_tree();

@@ -6,17 +6,8 @@
 
 #include "frame.h"
 #include "heat.h"
+#include "rnd.h"
 #include "tap.h"
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
 
 static uint64_t rnd_magnitude(unsigned int bits)
 {

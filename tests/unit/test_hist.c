@@ -6,19 +6,10 @@
 
 #include "hist.h"
 #include "tally.h"
+#include "rnd.h"
 #include "tap.h"
 
 #define TOP (1ull << HIST_TOP_BITS)
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
 
 /* Even over the magnitudes, not over the values: most latencies are small. */
 static uint64_t rnd_magnitude(void)

@@ -18,20 +18,11 @@
 #include "collect/recording.h"
 #include "mem.h"
 #include "recording_forge.h"
+#include "rnd.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/test_recording.XXXXXX";
 static struct err e;
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 static void is_u64(uint64_t got, uint64_t want, const char *name)
 {
 	if (!ok(got == want, "%s", name))

@@ -11,6 +11,8 @@
 
 #include "mem.h"
 #include "render/render.h"
+#include "golden.h"
+#include "json_at.h"
 #include "tap.h"
 #include "render/text_utf8.h"
 
@@ -21,7 +23,6 @@
 	"\"><script>alert(1)</script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n" \
 	"\t\xe2\x80\xae$(rm)\xc0\xaf\xc3\xa9"
 
-static const char *golden_dir = "tests/unit/golden";
 static const struct render_opts plain = { .width = 80 };
 
 /* --- reports --- */
@@ -249,63 +250,6 @@ static void report_hostile(struct report *r)
 
 /* --- text --- */
 
-static char *slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	struct buf b = { 0 };
-	char chunk[4096];
-	size_t n;
-
-	if (!f)
-		return NULL;
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		buf_add(&b, chunk, n);
-	fclose(f);
-	return b.data ? b.data : xstrdup("");
-}
-
-static void show_difference(const char *want, const char *got)
-{
-	int line = 1;
-	const char *w = want, *g = got;
-
-	while (*w && *w == *g) {
-		line += *w == '\n';
-		w++;
-		g++;
-	}
-	while (w > want && w[-1] != '\n') {
-		w--;
-		g--;
-	}
-	diag("line %d, want: %.*s", line, (int)strcspn(w, "\n"), w);
-	diag("line %d,  got: %.*s", line, (int)strcspn(g, "\n"), g);
-}
-
-static void golden(const char *name, const char *got)
-{
-	char *path = xasprintf("%s/%s.txt", golden_dir, name), *want;
-	const char *update = getenv("GOLDEN_UPDATE");
-
-	if (update && *update == '1') {
-		FILE *f = fopen(path, "w");
-
-		if (f) {
-			fputs(got, f);
-			fclose(f);
-		}
-	}
-	want = slurp(path);
-	if (!ok(want && !strcmp(want, got), "%s: exactly the golden text", name)) {
-		if (want)
-			show_difference(want, got);
-		else
-			diag("cannot read %s", path);
-	}
-	free(want);
-	free(path);
-}
-
 static char *text_of(const struct report *r, const struct render_opts *o)
 {
 	struct buf b = { 0 };
@@ -341,7 +285,7 @@ static void check_golden(const char *name, void (*make)(struct report *))
 	make(&r);
 	s = text_of(&r, &plain);
 	again = text_of(&r, &plain);
-	golden(name, s);
+	golden(name, "txt", s);
 	ok(fits(s, 80), "%s: fits 80 columns", name);
 	ok(no_trailing_blanks(s), "%s: no trailing blanks, no double gaps", name);
 	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
@@ -540,63 +484,6 @@ static json_t *parse(const struct report *r, render_fn *render)
 	return j;
 }
 
-/* "devices.0.ops.write": NULL when a step is missing */
-static json_t *at(json_t *j, const char *path)
-{
-	char key[64];
-
-	while (j && *path) {
-		size_t n = strcspn(path, ".");
-
-		snprintf(key, sizeof(key), "%.*s", (int)n, path);
-		if (!json_is_array(j))
-			j = json_object_get(j, key);
-		else
-			j = *key <= '9' ? json_array_get(j, strtoul(key, NULL, 10)) : NULL;
-		path += n + (path[n] == '.');
-	}
-	return j;
-}
-
-static json_int_t number(json_t *j, const char *path)
-{
-	json_t *v = at(j, path);
-
-	return json_is_integer(v) ? json_integer_value(v) : -1;
-}
-
-static const char *str(json_t *j, const char *path)
-{
-	const char *s = json_string_value(at(j, path));
-
-	return s ? s : "";
-}
-
-/* "no value, no key": nothing null, and no empty object, array or histogram, anywhere */
-static bool filled(json_t *j)
-{
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	if (json_is_null(j))
-		return false;
-	if ((json_is_object(j) && !json_object_size(j)) || (json_is_array(j) &&
-		!json_array_size(j)))
-		return false;
-	if (at(j, "buckets") && number(j, "count") <= 0)
-		return false;
-	json_object_foreach(j, key, v) {
-		if (!filled(v))
-			return false;
-	}
-	json_array_foreach(j, i, v) {
-		if (!filled(v))
-			return false;
-	}
-	return true;
-}
-
 static bool hist_good(json_t *h)
 {
 	json_int_t last = -1, sum = 0;
@@ -669,26 +556,26 @@ static void test_json_schema(void)
 	report_journal(&r);
 	j = parse(&r, render_json);
 	ok(j != NULL, "json: it parses, without duplicate keys");
-	ok(number(j, "barriertrace.schema") == 1 && !strcmp(str(j, "barriertrace.version"), "0.1.0"),
+	ok(number(j, "barriertrace/schema") == 1 && !strcmp(str(j, "barriertrace/version"), "0.1.0"),
 	   "json: head");
 	ok(has_only(j, " barriertrace run probes devices "), "json: top-level keys");
 	ok(filled(j), "json: nothing empty, nothing null");
 	good = all_hists_good(j, &hists);
 	ok(good && hists > 20, "json: %zu histograms add up and ascend", hists);
-	ok(number(j, "run.wall_ns") == 9873000000 && number(j, "run.exit_status") == 0 &&
-	   number(j, "run.lost_events") == 0 && json_is_false(at(j, "run.incomplete")) &&
-	   !strcmp(str(j, "run.start"), "2026-01-31T03:07:00Z") &&
-	   !strcmp(str(j, "run.kernel"), "6.18.0") &&
-	   !strcmp(str(j, "run.arch"), "x86_64") &&
-	   !strcmp(str(j, "run.command.1"), "/srv/db/test.sqlite") &&
-	   number(j, "run.processes") == 1, "json: run");
-	ok(!at(j, "run.lost") && !at(j, "run.notes") && !at(j, "run.filter") &&
-	   !at(j, "run.interval"),
+	ok(number(j, "run/wall_ns") == 9873000000 && number(j, "run/exit_status") == 0 &&
+	   number(j, "run/lost_events") == 0 && json_is_false(at(j, "run/incomplete")) &&
+	   !strcmp(str(j, "run/start"), "2026-01-31T03:07:00Z") &&
+	   !strcmp(str(j, "run/kernel"), "6.18.0") &&
+	   !strcmp(str(j, "run/arch"), "x86_64") &&
+	   !strcmp(str(j, "run/command/1"), "/srv/db/test.sqlite") &&
+	   number(j, "run/processes") == 1, "json: run");
+	ok(!at(j, "run/lost") && !at(j, "run/notes") && !at(j, "run/filter") &&
+	   !at(j, "run/interval"),
 	   "json: what is not there has no key");
-	ok(!strcmp(str(j, "probes.0.state"), "attached") && !at(j, "probes.0.reason") &&
-	   !strcmp(str(j, "probes.1.state"), "refused") &&
-	   !strcmp(str(j, "probes.1.reason"), "not permitted") &&
-	   !at(j, "probes.1.rung"), "json: probes");
+	ok(!strcmp(str(j, "probes/0/state"), "attached") && !at(j, "probes/0/reason") &&
+	   !strcmp(str(j, "probes/1/state"), "refused") &&
+	   !strcmp(str(j, "probes/1/reason"), "not permitted") &&
+	   !at(j, "probes/1/rung"), "json: probes");
 	json_decref(j);
 	report_free(&r);
 }
@@ -700,7 +587,7 @@ static void test_json_device(void)
 
 	report_journal(&r);
 	j = parse(&r, render_json);
-	d = at(j, "devices.0");
+	d = at(j, "devices/0");
 	ok(!strcmp(str(d, "name"), "sda") && number(d, "major") == 8 && number(d, "minor") == 0 &&
 	   !strcmp(str(d, "model"), "GOODRAM C50") &&
 	   !strcmp(str(d, "write_cache"), "write back") &&
@@ -708,33 +595,33 @@ static void test_json_device(void)
 	   number(d, "size") == 120034123776 &&
 	   number(d, "wbt_lat_us") == 2000 && number(d, "nr_requests") == 64 &&
 	   !strcmp(str(d, "scheduler"), "mq-deadline"), "json: device facts");
-	ok(!strcmp(str(d, "mounts.1.dir"), "/scratch") &&
-	   !strcmp(str(d, "mounts.1.barrier"), "nobarrier") &&
-	   !at(d, "mounts.2.barrier") && !at(d, "slaves") && !at(d, "disk"), "json: mounts");
-	ok(number(d, "ops.write.count") == 1909 && number(d, "ops.write.sync.count") == 412 &&
-	   number(d, "ops.write.async.count") == 1290 &&
-	   number(d, "ops.write.barrier.count") == 207 &&
-	   number(d, "ops.read.sync.count") == 58 && number(d, "ops.read.async.count") == 9 &&
-	   number(d, "ops.write.bytes") == 412 * 8192 + 1290 * 65536 + 207 * 4096,
+	ok(!strcmp(str(d, "mounts/1/dir"), "/scratch") &&
+	   !strcmp(str(d, "mounts/1/barrier"), "nobarrier") &&
+	   !at(d, "mounts/2/barrier") && !at(d, "slaves") && !at(d, "disk"), "json: mounts");
+	ok(number(d, "ops/write/count") == 1909 && number(d, "ops/write/sync/count") == 412 &&
+	   number(d, "ops/write/async/count") == 1290 &&
+	   number(d, "ops/write/barrier/count") == 207 &&
+	   number(d, "ops/read/sync/count") == 58 && number(d, "ops/read/async/count") == 9 &&
+	   number(d, "ops/write/bytes") == 412 * 8192 + 1290 * 65536 + 207 * 4096,
 	   "json: a row is the sum of its classes");
-	ok(number(d, "ops.write.device.sum_ns") == number(d, "ops.write.sync.device.sum_ns") +
-	   number(d, "ops.write.async.device.sum_ns") + number(d, "ops.write.barrier.device.sum_ns"),
+	ok(number(d, "ops/write/device/sum_ns") == number(d, "ops/write/sync/device/sum_ns") +
+	   number(d, "ops/write/async/device/sum_ns") + number(d, "ops/write/barrier/device/sum_ns"),
 	   "json: so is its time");
-	ok(number(d, "ops.flush.count") == 811 && !at(d, "ops.flush.queue") &&
-	   !at(d, "ops.flush.sync") &&
-	   !at(d, "ops.fua") && !at(d, "ops.discard"), "json: what did not happen is absent");
-	ok(number(d, "flush.pre") + number(d, "flush.post") + number(d, "flush.only") +
-	   number(d, "flush.mixed") + number(d, "flush.unknown") == 811 &&
-	   number(d, "flush.waiters") == 823 &&
-	   json_real_value(at(d, "flush.flushes_per_commit")) == 2.0 &&
-	   number(d, "flush.slot_wait.count") == 823 && number(d, "flush.sequence.count") == 604 &&
-	   !at(d, "flush.slot_wait_flush") && !at(d, "flush.slot_wait_data"),
+	ok(number(d, "ops/flush/count") == 811 && !at(d, "ops/flush/queue") &&
+	   !at(d, "ops/flush/sync") &&
+	   !at(d, "ops/fua") && !at(d, "ops/discard"), "json: what did not happen is absent");
+	ok(number(d, "flush/pre") + number(d, "flush/post") + number(d, "flush/only") +
+	   number(d, "flush/mixed") + number(d, "flush/unknown") == 811 &&
+	   number(d, "flush/waiters") == 823 &&
+	   json_real_value(at(d, "flush/flushes_per_commit")) == 2.0 &&
+	   number(d, "flush/slot_wait/count") == 823 && number(d, "flush/sequence/count") == 604 &&
+	   !at(d, "flush/slot_wait_flush") && !at(d, "flush/slot_wait_data"),
 	   "json: flush");
-	ok(number(d, "kernel.flushes") == 811 && number(d, "kernel.writes") == 1909 &&
-	   number(d, "naive_write.count") == 1909 && number(d, "by_command") == 1400 &&
+	ok(number(d, "kernel/flushes") == 811 && number(d, "kernel/writes") == 1909 &&
+	   number(d, "naive_write/count") == 1909 && number(d, "by_command") == 1400 &&
 	   number(d, "requeues") == 2 && number(d, "errors") == 0,
 	   "json: the kernel's count and ours");
-	d = at(j, "devices.1");
+	d = at(j, "devices/1");
 	ok(!at(d, "ops") && !at(d, "flush") && !at(d, "kernel") && !at(d, "naive_write") &&
 	   !at(d, "fua") &&
 	   json_is_true(at(d, "rotational")) && !at(d, "size"),
@@ -751,26 +638,24 @@ static void test_json_odd(void)
 
 	report_odd(&r);
 	j = parse(&r, render_json);
-	ok(number(j, "run.lost_events") == 1234 && number(j, "run.lost.0.count") + number(j,
-	   "run.lost.1.count") == 1234 &&
-	   json_is_true(at(j, "run.incomplete")) && number(j, "run.exit_status") == 137 &&
-	   at(j, "run.notes.0"),
+	ok(number(j, "run/lost_events") == 1234 && number(j, "run/lost/0/count") + number(j, "run/lost/1/count") == 1234 &&
+	   json_is_true(at(j, "run/incomplete")) && number(j, "run/exit_status") == 137 &&
+	   at(j, "run/notes/0"),
 	   "json: what was lost, and why");
 	ok(filled(j) && all_hists_good(j, &hists),
 	   "json: also here nothing empty, and all adds up");
-	ok(number(j, "devices.0.ops.write.device.max_ns") == 1ll << 41,
+	ok(number(j, "devices/0/ops/write/device/max_ns") == 1ll << 41,
 	   "json: a value beyond the axis keeps its maximum");
-	ok(json_is_true(at(j, "devices.2.bio_based")) &&
-	   !strcmp(str(j, "devices.2.slaves.1"), "sdb") &&
-	   !at(j, "devices.2.ops.write.device") && number(j,
-	   "devices.2.ops.write.total.count") == 100 &&
-	   !at(j, "devices.2.merges"), "json: a stacked device has total times only");
+	ok(json_is_true(at(j, "devices/2/bio_based")) &&
+	   !strcmp(str(j, "devices/2/slaves/1"), "sdb") &&
+	   !at(j, "devices/2/ops/write/device") && number(j, "devices/2/ops/write/total/count") == 100 &&
+	   !at(j, "devices/2/merges"), "json: a stacked device has total times only");
 	json_decref(j);
 	report_free(&r);
 	report_nothing(&r);
 	j = parse(&r, render_json);
-	ok(j && !at(j, "devices") && !at(j, "probes") && !at(j, "run.command") &&
-	   !at(j, "run.exit_status") &&
+	ok(j && !at(j, "devices") && !at(j, "probes") && !at(j, "run/command") &&
+	   !at(j, "run/exit_status") &&
 	   filled(at(j, "run")), "json: a report without anything");
 	json_decref(j);
 }
@@ -787,7 +672,7 @@ static void test_json_stream(void)
 	j = parse(&r, render_ndjson);
 	pretty = parse(&r, render_json);
 	ok(j && json_equal(j, pretty), "ndjson: the same document");
-	ok(number(j, "run.interval.start_ns") == 2000000000 && !at(j, "final"),
+	ok(number(j, "run/interval/start_ns") == 2000000000 && !at(j, "final"),
 	   "ndjson: an interval");
 	json_decref(j);
 	json_decref(pretty);
@@ -847,12 +732,12 @@ static void test_hostile_json(void)
 	}
 	ok(!raw, "hostile: no control character is raw in the JSON");
 	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
-	ok(j && !strcmp(str(j, "devices.0.via"), "\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd\xef\xbf\xbd"
+	ok(j && !strcmp(str(j, "devices/0/via"), "\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd\xef\xbf\xbd"
 	   "\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)"
 	   "\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9"),
 	   "hostile: what was valid comes back, what was not is U+FFFD");
-	ok(!strcmp(str(j, "devices.0.name"), "sd\x1b[31m") &&
-	   json_array_size(at(j, "run.command")) == 4,
+	ok(!strcmp(str(j, "devices/0/name"), "sd\x1b[31m") &&
+	   json_array_size(at(j, "run/command")) == 4,
 	   "hostile: every argument is there");
 	json_decref(j);
 	buf_free(&b);
@@ -879,10 +764,7 @@ static void test_locale(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		golden_dir = argv[1];
-	else if (getenv("GOLDEN_DIR"))
-		golden_dir = getenv("GOLDEN_DIR");
+	golden_begin(argc, argv);
 	check_golden("journal", report_journal);
 	check_golden("odd", report_odd);
 	check_golden("hostile", report_hostile);

@@ -14,6 +14,8 @@
 #include "mem.h"
 #include "render/render.h"
 #include "render/text_utf8.h"
+#include "golden.h"
+#include "json_at.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -25,7 +27,6 @@
 	"\"><script>alert(1)</script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n" \
 	"\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
 
-static const char *golden_dir = "tests/unit/golden";
 static const struct render_opts plain = { .width = 80 };
 
 /* --- reports --- */
@@ -330,54 +331,6 @@ static void report_interval(struct report *r)
 
 /* --- text --- */
 
-static char *slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	struct buf b = { 0 };
-	char chunk[4096];
-	size_t n;
-
-	if (!f)
-		return NULL;
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		buf_add(&b, chunk, n);
-	fclose(f);
-	return b.data ? b.data : xstrdup("");
-}
-
-static void show_difference(const char *want, const char *got)
-{
-	const char *w = want, *g = got;
-	int line = 1;
-
-	for (; *w && *w == *g; w++, g++)
-		line += *w == '\n';
-	for (; w > want && w[-1] != '\n'; w--, g--)
-		;
-	diag("line %d, want: %.*s", line, (int)strcspn(w, "\n"), w);
-	diag("line %d,  got: %.*s", line, (int)strcspn(g, "\n"), g);
-}
-
-static void golden(const char *name, const char *got)
-{
-	char *path = xasprintf("%s/%s.txt", golden_dir, name), *want;
-	const char *update = getenv("GOLDEN_UPDATE");
-
-	if (update && *update == '1') {
-		FILE *f = fopen(path, "w");
-
-		if (f) {
-			fputs(got, f);
-			fclose(f);
-		}
-	}
-	want = slurp(path);
-	if (!ok(want && !strcmp(want, got), "%s: exactly the golden text", name))
-		show_difference(want ? want : "", got);
-	free(want);
-	free(path);
-}
-
 static char *text_of(const struct report *r, const struct render_opts *o)
 {
 	struct buf b = { 0 };
@@ -432,7 +385,7 @@ static void check_golden(const char *name, void (*make)(struct report *))
 	make(&r);
 	s = text_of(&r, &plain);
 	again = text_of(&r, &plain);
-	golden(name, s);
+	golden(name, "txt", s);
 	ok(fits(s, 80), "%s: fits 80 columns", name);
 	ok(tidy(s), "%s: no trailing blanks, no double gaps", name);
 	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
@@ -765,56 +718,6 @@ static json_t *parse(const struct report *r)
 	return j;
 }
 
-/* "sync/by_file/0/path", with '/' because causes have dots; NULL when a step is missing */
-static json_t *at(json_t *j, const char *path)
-{
-	char key[64];
-
-	while (j && *path) {
-		size_t n = strcspn(path, "/");
-
-		snprintf(key, sizeof(key), "%.*s", (int)n, path);
-		j = json_is_array(j) ? json_array_get(j, strtoul(key, NULL, 10)) : json_object_get(j, key);
-		path += n + (path[n] == '/');
-	}
-	return j;
-}
-
-static json_int_t number(json_t *j, const char *path)
-{
-	json_t *v = at(j, path);
-
-	return json_is_integer(v) ? json_integer_value(v) : -1;
-}
-
-static const char *str(json_t *j, const char *path)
-{
-	const char *s = json_string_value(at(j, path));
-
-	return s ? s : "";
-}
-
-/* "no value, no key": nothing null, no empty object or array, anywhere */
-static bool filled(json_t *j)
-{
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	if (json_is_null(j) || (json_is_object(j) && !json_object_size(j)) ||
-	    (json_is_array(j) && !json_array_size(j)))
-		return false;
-	json_object_foreach(j, key, v) {
-		if (!filled(v))
-			return false;
-	}
-	json_array_foreach(j, i, v) {
-		if (!filled(v))
-			return false;
-	}
-	return true;
-}
-
 /* Its causes add up to `total` exactly; none is 0. */
 static bool adds_up(json_t *ledger, json_int_t total)
 {
@@ -981,10 +884,7 @@ static void test_json_hostile(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		golden_dir = argv[1];
-	else if (getenv("GOLDEN_DIR"))
-		golden_dir = getenv("GOLDEN_DIR");
+	golden_begin(argc, argv);
 	check_golden("sync_slow_flush", report_slow_flush);
 	check_golden("sync_no_calls", report_no_calls);
 	check_golden("sync_two", report_two);

@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "screen.h"
 #include "screen_draw.h"
+#include "golden.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -19,7 +20,6 @@
 #define SEC 1000000000ull
 #define HOSTILE "ev\x1b[31m\x07;il\n\x9b\xff\xe2\x80\xae"
 
-static const char *golden_dir = "tests/unit/golden";
 
 /* --- reports --- */
 
@@ -224,41 +224,15 @@ static void press(struct shown *w, const char *keys)
 			     (unsigned char)*keys);
 }
 
-static char *slurp(const char *path)
+static void golden_screen(struct shown *w, const char *name, unsigned int rows, unsigned int cols)
 {
-	FILE *f = fopen(path, "r");
-	struct buf b = { 0 };
-	char bytes[4096];
-	size_t n;
-
-	while (f && (n = fread(bytes, 1, sizeof(bytes), f)))
-		buf_add(&b, bytes, n);
-	if (f)
-		fclose(f);
-	return b.data;
-}
-
-static void golden(struct shown *w, const char *name, unsigned int rows, unsigned int cols)
-{
-	char *path = xasprintf("%s/screen_%s.txt", golden_dir, name), *want, *got;
-	const char *update = getenv("GOLDEN_UPDATE");
+	char *file = xasprintf("screen_%s", name), *got;
 
 	draw(w, rows, cols);
 	got = screen_text(w);
-	if (update && *update == '1') {
-		FILE *f = fopen(path, "w");
-
-		if (f) {
-			fputs(got, f);
-			fclose(f);
-		}
-	}
-	want = slurp(path);
-	if (!ok(want && !strcmp(want, got), "%s: exactly the golden screen", name))
-		diag("got:\n%s", got);
-	free(want);
+	golden(file, "txt", got);
 	free(got);
-	free(path);
+	free(file);
 }
 
 /* On 24 rows of 80 columns. */
@@ -290,23 +264,23 @@ static void test_goldens(void)
 {
 	struct shown *w = show(true);
 
-	golden(w, "callers", 24, 80);
-	golden(w, "small", 10, 40);
-	golden(w, "large", 50, 120);
+	golden_screen(w, "callers", 24, 80);
+	golden_screen(w, "small", 10, 40);
+	golden_screen(w, "large", 50, 120);
 	press(w, "\r");
-	golden(w, "detail", 24, 80);
+	golden_screen(w, "detail", 24, 80);
 	press(w, "h");
-	golden(w, "hist", 24, 80);
-	golden(w, "hist_large", 50, 120);
+	golden_screen(w, "hist", 24, 80);
+	golden_screen(w, "hist_large", 50, 120);
 	press(w, "?");
-	golden(w, "help", 40, 80);
+	golden_screen(w, "help", 40, 80);
 	drop(w);
 	w = show(false);
-	golden(w, "ascii", 24, 80);
+	golden_screen(w, "ascii", 24, 80);
 	drop(w);
 	w = xcalloc(1, sizeof(*w));
 	screen_state_init(&w->state, true, true);
-	golden(w, "nothing_yet", 24, 80);
+	golden_screen(w, "nothing_yet", 24, 80);
 	drop(w);
 }
 
@@ -574,10 +548,7 @@ static void test_put(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		golden_dir = argv[1];
-	else if (getenv("GOLDEN_DIR"))
-		golden_dir = getenv("GOLDEN_DIR");
+	golden_begin(argc, argv);
 	test_goldens();
 	test_sort();
 	test_panes();

@@ -8,6 +8,7 @@
 #include "analyse/timeline.h"
 #include "analyse/walk.h"
 #include "report.h"
+#include "rnd.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -1127,16 +1128,6 @@ static void nonsense(void)
 	ok(sync_damaged(a) == 14, "the records of recordings are no damage");
 	sync_report(a, &report.sync, false);
 	ok(!report.sync.count, "none of them is a call");
-}
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
 }
 
 /* Small changes of times keep the facts believable, which reaches farther than random bytes. */
