@@ -188,7 +188,7 @@ disk_hop() {
 		sync "$RIG_DEV"
 	done
 	ms=$(($(kernel_stat "$RIG_DISK" 17) - ms))
-	HOP=$(((ms * 1000000 - $(rig_stat flush_sum_ns)) / $1))
+	HOPS=$1 HOP=$(((ms * 1000000 - $(rig_stat flush_sum_ns)) / $1))
 	rig_reset
 }
 
@@ -221,6 +221,8 @@ one_of_three() {
 		[[ ! -e $J ]] || ledgers_add_up || return
 		# a run that says itself that it missed something (see whole()) is none
 		[[ -e $J ]] && ! nothing_lost || ((++held))
+		# one of its flushes, too, may have met a compiler
+		[[ ! $HOP ]] || disk_hop "$HOPS"
 	done
 	return 1
 }
