@@ -199,9 +199,47 @@ last_line() {
 	run scripts/check t
 	[ "$status" -eq 0 ]
 	last_line '4 passed, 0 failed, 0 skipped'
-	[[ $output == *binary*tests/golden/a.bats*tests/cli/a.bats*tests/live/a.bats* ]]
+	[[ $output == *binary*tests/cli/a.bats*tests/golden/a.bats*tests/live/a.bats* ]]
 	run scripts/check tests tests/cli/a.bats tests/cli
 	last_line '3 passed, 0 failed, 0 skipped'
+}
+
+@test "check: what runs beside the others is shown and counted with them, before anything is timed" {
+	mkdir scripts
+	cp "$check" scripts/check
+	# two that wait for each other
+	unit meet 'echo >>met; for i in {1..100}; do (($(wc -l <met) < 2)) || exit 0; sleep 0.1; done; exit 1'
+	test_case first "cd '$PWD' && ./meet" >first
+	bats_file tests/cli/a.bats <first
+	bats_file tests/golden/a.bats <first
+	failing | bats_file tests/style/a.bats
+	skipping | bats_file tests/golden/b.bats
+	passing later | bats_file tests/truth/a.bats
+	failing | bats_file tests/live/a.bats
+	run scripts/check
+	[ "$status" -eq 1 ]
+	last_line '3 passed, 2 failed, 1 skipped'
+	[[ $output == *tests/cli/a.bats*golden/a.bats*golden/b.bats*style/a.bats*'FAIL  bad'*tests/live/a.bats*tests/truth/a.bats*'skipped:
+  tests/golden/b.bats: absent: no such disk
+failed:
+  tests/style/a.bats: bad
+  tests/live/a.bats: bad'* ]]
+}
+
+@test "check: what runs beside the others ends with it" {
+	mkdir scripts
+	cp "$check" scripts/check
+	hanging | bats_file tests/golden/a.bats
+	hanging | bats_file tests/cli/a.bats
+	scripts/check >out 2>&1 3>&- &
+	local pid=$! i
+	for ((i = 0; i < 100; i++)); do
+		[[ $(wc -l <"$pids") != 4 ]] || break
+		sleep 0.1
+	done
+	kill "$pid"
+	wait "$pid" || true
+	none_left 4
 }
 
 @test "check: results are shown while a file runs" {
