@@ -15,6 +15,7 @@ struct bench_times {		/* of the workload's own clock */
 struct bench_row {
 	char *name;
 	uint64_t ops, bytes, syncs, wall_ns;
+	uint64_t uncounted;	/* at most so many more syncs, which its program makes and doesn't tell */
 	struct bench_times each;
 	char *missing;		/* why it was not measured; NULL: it was */
 	const struct report_group *traced;	/* the sync calls of its file; in the report; NULL: not known by file */
@@ -26,7 +27,7 @@ struct bench {
 	char *tool;		/* with its version; NULL: built in */
 	char *unit;		/* of the score: "inserts"; NULL: no score but the rows' */
 	uint64_t score_ops, wall_ns;
-	uint64_t syncs;		/* by the workload's own count */
+	uint64_t syncs, uncounted;	/* by the workload's own count; the rows' */
 	struct bench_row *row;
 	size_t n_rows;
 	struct report report;	/* owned */

@@ -40,6 +40,7 @@ static void add_row(struct bench *b, const struct scores_row *from)
 	to->ops = from->ops;
 	to->bytes = from->bytes;
 	to->syncs = from->syncs;
+	to->uncounted = from->uncounted;
 	to->wall_ns = from->wall_ns;
 	to->each = (struct bench_times){ from->each.count, from->each.sum, from->each.min, from->each.p50,
 					 from->each.p90,   from->each.p99, from->each.max };
@@ -72,6 +73,7 @@ void results_bench(const struct workload *w, const struct scores *t, struct repo
 		.unit = xstrdup(w->unit),
 		.wall_ns = t->wall_ns,
 		.syncs = t->syncs,
+		.uncounted = t->uncounted,
 		.report = *r,
 	};
 	memset(r, 0, sizeof(*r));

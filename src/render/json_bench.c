@@ -41,6 +41,13 @@ static void put_times(json_t *o, const char *key, const struct bench_times *t)
 	put(o, key, j);
 }
 
+static void put_syncs(json_t *o, uint64_t counted, uint64_t uncounted)
+{
+	put_u64(o, "syncs", counted);
+	if (uncounted)
+		put_u64(o, "syncs_uncounted", uncounted);
+}
+
 static json_t *row_json(const struct bench_row *r)
 {
 	json_t *j = xmust(json_object()), *traced;
@@ -51,7 +58,7 @@ static json_t *row_json(const struct bench_row *r)
 		return j;
 	put_u64(j, "operations", r->ops);
 	put_u64(j, "bytes", r->bytes);
-	put_u64(j, "syncs", r->syncs);
+	put_syncs(j, r->syncs, r->uncounted);
 	put_u64(j, "wall_ns", r->wall_ns);
 	put_rate(j, "per_second", r->ops, r->wall_ns);
 	put_times(j, "time", &r->each);
@@ -75,7 +82,7 @@ void render_bench_json(const struct bench *b, struct buf *out)
 	put_strv(j, "settings", b->settings);
 	put_str(j, "tool", b->tool);
 	put_u64(j, "wall_ns", b->wall_ns);
-	put_u64(j, "syncs", b->syncs);
+	put_syncs(j, b->syncs, b->uncounted);
 	if (b->unit) {
 		put_str(j, "unit", b->unit);
 		put_rate(j, "per_second", b->score_ops, b->wall_ns);

@@ -6,7 +6,8 @@
  *         10 ms
  *   ars   Ars Technica, "How fast are your disks? Find out the open source way, with fio": random writes of 4 KiB,
  *         of 64 KiB by 16 jobs, of 1 MiB, to 4, 4 and 16 GB (here: a quarter, a quarter and all of --size); each
- *         also with fsync=1
+ *         also with fsync=1; and with end_fsync: a job's last fsync, unless it has just made one, which fio never
+ *         counts
  */
 #include <jansson.h>
 #include <signal.h>
@@ -27,31 +28,30 @@ struct recipe {
 	const char *arguments[12];
 	unsigned int jobs;
 	unsigned int part; /* of --size, all jobs together: one n-th */
+	unsigned int depth; /* of posixaio: requests that a job has under way; 0: it is another engine's */
 	bool timed; /* for its share of --time, not until it is through */
-	bool fsync;
+	bool fsync, end_fsync;
 };
 
 static const struct recipe etcd = {
-	"write 2300, fdatasync",
-	"etcd",
-	{ "--rw=write", "--ioengine=sync", "--fdatasync=1", "--bs=2300" },
-	1,
-	1,
-	false,
-	false,
+	.name = "write 2300, fdatasync",
+	.file = "etcd",
+	.arguments = { "--rw=write", "--ioengine=sync", "--fdatasync=1", "--bs=2300" },
+	.jobs = 1,
+	.part = 1,
 };
 
-#define ARS_4K	{ "--rw=randwrite", "--ioengine=posixaio", "--bs=4k", "--iodepth=1", "--end_fsync=1" }, 1, 4
-#define ARS_64K { "--rw=randwrite", "--ioengine=posixaio", "--bs=64k", "--iodepth=16", "--end_fsync=1" }, 16, 4
-#define ARS_1M	{ "--rw=randwrite", "--ioengine=posixaio", "--bs=1m", "--iodepth=1", "--end_fsync=1" }, 1, 1
+#define ARS(size, in_flight, n, share) \
+	.arguments = { "--rw=randwrite", "--ioengine=posixaio", "--bs=" size }, \
+	.depth = in_flight, .jobs = n, .part = share, .timed = true, .end_fsync = true
 
 static const struct recipe ars[] = {
-	{ "4k", "ars-4k", ARS_4K, true, false },
-	{ "4k, fsync=1", "ars-4k-fsync", ARS_4K, true, true },
-	{ "64k x 16 jobs", "ars-64k", ARS_64K, true, false },
-	{ "64k x 16 jobs, fsync=1", "ars-64k-fsync", ARS_64K, true, true },
-	{ "1m", "ars-1m", ARS_1M, true, false },
-	{ "1m, fsync=1", "ars-1m-fsync", ARS_1M, true, true },
+	{ .name = "4k", .file = "ars-4k", ARS("4k", 1, 1, 4) },
+	{ .name = "4k, fsync=1", .file = "ars-4k-fsync", ARS("4k", 1, 1, 4), .fsync = true },
+	{ .name = "64k x 16 jobs", .file = "ars-64k", ARS("64k", 16, 16, 4) },
+	{ .name = "64k x 16 jobs, fsync=1", .file = "ars-64k-fsync", ARS("64k", 16, 16, 4), .fsync = true },
+	{ .name = "1m", .file = "ars-1m", ARS("1m", 1, 1, 1) },
+	{ .name = "1m, fsync=1", .file = "ars-1m-fsync", ARS("1m", 1, 1, 1), .fsync = true },
 };
 
 #define N_ARS (sizeof(ars) / sizeof(ars[0]))
@@ -81,8 +81,12 @@ static char **command(const struct recipe *r, const struct workload_opts *o, uin
 		 xasprintf("--runtime=%llums", (unsigned long long)(share_ns / 1000000 ? share_ns / 1000000 : 1)));
 	if (r->timed)
 		strv_add(&argv, xstrdup("--time_based"));
+	if (r->depth)
+		strv_add(&argv, xasprintf("--iodepth=%u", r->depth));
 	if (r->fsync)
 		strv_add(&argv, xstrdup("--fsync=1"));
+	if (r->end_fsync)
+		strv_add(&argv, xstrdup("--end_fsync=1"));
 	for (size_t i = 0; i < sizeof(r->arguments) / sizeof(r->arguments[0]) && r->arguments[i]; i++)
 		strv_add(&argv, xstrdup(r->arguments[i]));
 	return argv;
@@ -110,8 +114,28 @@ static void take_times(json_t *lat, struct scores_times *t)
 	t->p99 = number(p, "99.000000");
 }
 
+/*
+ * The fsyncs of end_fsync. One request at a time: a counted fsync follows each write, but perhaps not the last. With
+ * more under way a job's last answer can be a write's or an fsync's, and fio doesn't say which.
+ */
+static void add_last_syncs(struct scores *t, const struct recipe *r, struct scores_row *row)
+{
+	uint64_t counted = row->syncs;
+
+	if (!r->end_fsync)
+		return;
+	if (!r->fsync)
+		row->syncs += r->jobs;
+	else if (r->depth == 1)
+		row->syncs = row->ops;
+	else
+		row->uncounted = r->jobs;
+	t->syncs += row->syncs - counted;
+	t->uncounted += row->uncounted;
+}
+
 /* The one job that group_reporting makes of all. */
-static int take_result(struct work *w, json_t *doc, struct scores_row *row)
+static int take_result(struct work *w, const struct recipe *r, json_t *doc, struct scores_row *row)
 {
 	json_t *job = json_array_get(json_object_get(doc, "jobs"), 0), *wr = json_object_get(job, "write"),
 	       *sync = json_object_get(job, "sync");
@@ -129,6 +153,7 @@ static int take_result(struct work *w, json_t *doc, struct scores_row *row)
 		row->syncs = number(json_object_get(sync, "lat_ns"), "N");
 	w->t->syncs += row->syncs;
 	take_times(json_object_get(row->syncs ? sync : wr, row->syncs ? "lat_ns" : "clat_ns"), &row->each);
+	add_last_syncs(w->t, r, row);
 	return 0;
 }
 
@@ -146,11 +171,11 @@ static int complain(struct work *w, int status)
 	return ret;
 }
 
-static int take_output(struct work *w, struct scores_row *row)
+static int take_output(struct work *w, const struct recipe *r, struct scores_row *row)
 {
 	char *text = work_read(w, OUTPUT, MOST_OUTPUT), *start = text ? strchr(text, '{') : NULL;
 	json_t *doc = start ? json_loads(start, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
-	int err = doc ? take_result(w, doc, row) : work_fail(w, 0, "fio's answer cannot be read");
+	int err = doc ? take_result(w, r, doc, row) : work_fail(w, 0, "fio's answer cannot be read");
 
 	json_decref(doc);
 	free(text);
@@ -183,7 +208,7 @@ static int run_recipe(struct work *w, const struct recipe *r, uint64_t share_ns)
 	strv_free(argv);
 	if (status)
 		return status < 0 ? -1 : complain(w, status);
-	if (take_output(w, row))
+	if (take_output(w, r, row))
 		return -1;
 	remove_files(w, r);
 	w->t->done += share_ns;

@@ -46,6 +46,7 @@ struct scores_row {
 	uint32_t kind;		/* the workload's own */
 	uint64_t param;		/* ditto */
 	uint64_t ops, bytes, syncs, wall_ns;
+	uint64_t uncounted;	/* sync calls that its program made besides and does not tell: so many at most */
 	struct scores_times each;	/* an operation with its sync */
 	char missing[80];	/* why it could not be measured here; "": it was */
 };
@@ -59,6 +60,7 @@ struct scores {
 	char error[400];	/* one line; "": none */
 	int32_t status;		/* exit status that goes with the error */
 	uint64_t syncs;		/* sync calls, those of the preparation included */
+	uint64_t uncounted;	/* the rows' */
 	uint64_t prepared;	/* bytes that were laid out beforehand */
 	uint64_t wall_ns;	/* of the measuring alone */
 	uint32_t n_rows;
