@@ -115,6 +115,9 @@ as_fio_counts() {
 	fio_with fdatasync --ioengine=psync --rw=randrw --fdatasync=2
 	fio_with sync_file_range --ioengine=sync --rw=write --sync_file_range=wait_before,write,wait_after:3
 	fio_with fsync --ioengine=libaio --iodepth=4 --rw=randwrite --fsync=3
+	fio_with fsync --ioengine=posixaio --iodepth=4 --rw=randrw --fsync=3
+	# this engine knows no other sync
+	fio_with fsync --ioengine=posixaio --iodepth=1 --rw=randwrite --fdatasync=1
 }
 
 @test "tools: fio's io_uring fsyncs" {
@@ -123,6 +126,25 @@ as_fio_counts() {
 	rig_up --fs none
 	fio --name=t --filename="$RIG_DEV" --ioengine=io_uring --rw=write --bs=4k --number_ios=1 >/dev/null 2>&1 || skip "missing: io_uring"
 	fio_with 'io_uring fsync' --ioengine=io_uring --rw=randwrite --fsync=3
+}
+
+# It counts all but the last one: see src/workload/fio.c.
+as_fio_counts_and_one() {
+	local n
+	read -ra n <<<"$(fio_counts "$BATS_TEST_TMPDIR/fio.json")"
+	((n[3] == 50)) && as_straced && syncs_are "fsync $((n[0] + 1))" && requests_are write "${n[3]}" "${n[4]}"
+}
+
+@test "tools: fio's end_fsync, which it counts nowhere" {
+	local every
+	need_rig
+	need fio strace
+	rig_up --fs none
+	for every in 0 3; do
+		agrees as_fio_counts_and_one straced -e trace="${SYNC_CALLS//|/,}" fio --name=t --filename="$RIG_DEV" --ioengine=posixaio \
+			--direct=1 --rw=randwrite --bs=4k --number_ios=50 --fsync=$every --end_fsync=1 \
+			--output-format=json --output="$BATS_TEST_TMPDIR/fio.json"
+	done
 }
 
 as_fio_writes() {
@@ -234,7 +256,14 @@ as_dbench_writes() {
 	((n > 40)) && syncs_are "fsync $(dbench_count Flush), write $n" && requests_are write "$n" $((n * 4096))
 }
 
-@test "tools: dbench, flushes and O_SYNC writes" {
+# An fsync of each write, and of the folder that a file appears in or goes from
+as_dbench_fsyncs() {
+	local n
+	n=$(dbench_count WriteX)
+	((n > 40)) && syncs_are "fsync $((n + $(dbench_count Flush)))" && requests_are write "$n" $((n * 4096))
+}
+
+@test "tools: dbench, flushes, O_SYNC writes, and a sync for each of what it does" {
 	local load=$BATS_TEST_TMPDIR/load
 	need_rig
 	need dbench
@@ -244,6 +273,8 @@ as_dbench_writes() {
 	# at this rate the journal, 4 MiB, is not full before the end: who finds it full writes other blocks
 	agrees as_dbench_flushes wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 1
 	agrees as_dbench_writes wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -s 1
+	agrees as_dbench_fsyncs wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -F 1
+	agrees as_straced straced -e trace="${SYNC_CALLS//|/,}" dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -S 1
 }
 
 # ---- SQLite ----
