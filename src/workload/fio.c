@@ -19,10 +19,6 @@
 #include "mem.h"
 #include "runs.h"
 
-#define OUTPUT	    "fio.json"
-#define ERRORS	    "fio.errors"
-#define MOST_OUTPUT (4u << 20)
-
 struct recipe {
 	const char *name, *file;
 	const char *arguments[12];
@@ -158,27 +154,23 @@ static int take_result(struct work *w, const struct recipe *r, json_t *doc, stru
 }
 
 /* fio's first complaint, for what it is worth; its "fio: " is said by us. */
-static int complain(struct work *w, int status)
+static int complain(struct work *w, int status, const char *line)
 {
-	char *text = work_read(w, ERRORS, 4096), *line = text ? text : "";
-	int ret;
+	int n;
 
 	while (!strncmp(line, "fio: ", 5))
 		line += 5;
-	line[strcspn(line, "\r\n")] = 0;
-	ret = work_fail(w, 0, "fio ended with status %d: %s", status, *line ? line : "it said nothing");
-	free(text);
-	return ret;
+	n = (int)strcspn(line, "\r\n");
+	return work_fail(w, 0, "fio ended with status %d: %.*s", status, n ? n : 15, n ? line : "it said nothing");
 }
 
-static int take_output(struct work *w, const struct recipe *r, struct scores_row *row)
+static int take_output(struct work *w, const struct recipe *r, const char *text, struct scores_row *row)
 {
-	char *text = work_read(w, OUTPUT, MOST_OUTPUT), *start = text ? strchr(text, '{') : NULL;
+	const char *start = strchr(text, '{');
 	json_t *doc = start ? json_loads(start, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
 	int err = doc ? take_result(w, r, doc, row) : work_fail(w, 0, "fio's answer cannot be read");
 
 	json_decref(doc);
-	free(text);
 	return err;
 }
 
@@ -197,18 +189,22 @@ static void remove_files(struct work *w, const struct recipe *r)
 
 static int run_recipe(struct work *w, const struct recipe *r, uint64_t share_ns)
 {
-	char **argv = command(r, w->o, share_ns), file[60];
+	char **argv = command(r, w->o, share_ns), file[60], *out, *errors;
 	struct scores_row *row;
-	int status;
+	int err;
 
 	snprintf(file, sizeof(file), "%s.0.0", r->file);
 	row = work_row(w, r->name, r->jobs == 1 ? file : "");
 	work_phase(w, r->name);
-	status = work_program(w, argv, OUTPUT, ERRORS);
+	err = work_program(w, argv, &out, &errors);
+	if (!err)
+		err = take_output(w, r, out, row);
+	else if (err > 0)
+		err = complain(w, err, errors);
 	strv_free(argv);
-	if (status)
-		return status < 0 ? -1 : complain(w, status);
-	if (take_output(w, r, row))
+	free(out);
+	free(errors);
+	if (err)
 		return -1;
 	remove_files(w, r);
 	w->t->done += share_ns;

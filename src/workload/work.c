@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <linux/fs.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "mem.h"
+
+#define MOST_OUTPUT (4u << 20)
 
 uint64_t work_clock(void)
 {
@@ -165,24 +168,22 @@ int work_prepare(struct work *w, const char *name, uint64_t *size, uint64_t limi
 	return -1;
 }
 
-static void program(struct work *w, char *const argv[], const char *out, const char *err) __attribute__((noreturn));
+static void program(struct work *w, char *const argv[], int out, int err) __attribute__((noreturn));
 
-static void program(struct work *w, char *const argv[], const char *out, const char *err)
+static void program(struct work *w, char *const argv[], int out, int err)
 {
-	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
-	int in = open("/dev/null", O_RDONLY), o = openat(w->dir, out, flags, 0600),
-	    e = openat(w->dir, err, flags, 0600);
+	int in = open("/dev/null", O_RDONLY);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (fchdir(w->dir) || in < 0 || o < 0 || e < 0 || dup2(in, 0) < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0)
+	if (fchdir(w->dir) || in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(126);
 	execvp(argv[0], argv);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-int work_program(struct work *w, char *const argv[], const char *out, const char *err)
+static int run_program(struct work *w, char *const argv[], int out, int err)
 {
-	pid_t pid = fork();
+	pid_t pid = out < 0 || err < 0 ? -1 : fork();
 	int status;
 
 	if (pid < 0)
@@ -195,19 +196,25 @@ int work_program(struct work *w, char *const argv[], const char *out, const char
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-char *work_read(struct work *w, const char *name, size_t most)
+static char *text_of(int fd)
 {
-	int fd = openat(w->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char *text = xcalloc(1, most + 1);
+	char *text = xcalloc(1, MOST_OUTPUT + 1);
 	size_t n = 0;
 	ssize_t got = 1;
 
-	while (fd >= 0 && n < most && (got = read(fd, text + n, most - n)) > 0)
+	while (fd >= 0 && n < MOST_OUTPUT && (got = pread(fd, text + n, MOST_OUTPUT - n, (off_t)n)) > 0)
 		n += (size_t)got;
 	if (fd >= 0)
 		close(fd);
-	if (n)
-		return text;
-	free(text);
-	return NULL;
+	return text;
+}
+
+int work_program(struct work *w, char *const argv[], char **out, char **err)
+{
+	int o = memfd_create("output", MFD_CLOEXEC), e = memfd_create("errors", MFD_CLOEXEC);
+	int status = run_program(w, argv, o, e);
+
+	*out = text_of(o);
+	*err = text_of(e);
+	return status;
 }

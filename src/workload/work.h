@@ -52,12 +52,10 @@ void *work_buffer(size_t bytes);
 int write_all(int fd, const void *data, size_t n, off_t at);
 
 /*
- * Runs another program in our folder, its outputs into files there, and waits for it. Its exit status, or 128+N; -1
- * when it can't be run, and the error is set.
+ * Runs another program in our folder and waits for it. Its exit status, or 128+N; -1 when it can't be run, and the
+ * error is set. What it wrote is kept in memory, so that it is told of a full or broken disk as well; both texts are
+ * owned by the caller and never NULL.
  */
-int work_program(struct work *w, char *const argv[], const char *out, const char *err);
-
-/* The text of a file of ours, at most `most` bytes; owned by the caller. NULL: there is none. */
-char *work_read(struct work *w, const char *name, size_t most);
+int work_program(struct work *w, char *const argv[], char **out, char **err);
 
 #endif

@@ -53,7 +53,8 @@ nobody_left() {
 one_line() {
 	local lines
 	mapfile -t lines < <(grep -v 'events were lost' "$ERR")
-	((${#lines[@]} == 1)) && [[ ${lines[0]} == "barriertrace: "*"$1"* ]] || { printf '%s\n' "${lines[@]}"; return 1; }
+	# shellcheck disable=SC2053  # a pattern
+	((${#lines[@]} == 1)) && [[ ${lines[0]} == "barriertrace: "*$1* ]] || { printf '%s\n' "${lines[@]}"; return 1; }
 }
 
 # Every sync call that the workload counts is in the report, with a ledger or without.
@@ -208,30 +209,59 @@ straced_fio() {
 	eventually 5 nobody_left
 }
 
-@test "bench: a disk that becomes full, a read-only one and one that is pulled away: one line each" {
-	rig_up --flush-us 2000
-	start_bench sqlite "$RIG_MNT"
+# fill: all that is left of the disk
+fill() {
 	dd if=/dev/zero of="$RIG_MNT/fill" bs=1M 2>/dev/null || true
 	dd if=/dev/zero of="$RIG_MNT/fill2" bs=1k 2>/dev/null || true
+}
+
+@test "bench: a disk that becomes full: one line, and nothing is left" {
+	rig_up --flush-us 2000
+	start_bench sqlite "$RIG_MNT"
+	fill
 	ends 1 status_of "$STARTED"
 	one_line 'full'
 	nothing_left
 	rm "$RIG_MNT"/fill*
+	# what a program of somebody else's says of it
+	start_bench etcd "$RIG_MNT"
+	fill
+	ends 1 status_of "$STARTED"
+	one_line 'fio ended with status 1: '*'No space left on device'
+	nothing_left
+	nobody_left
+}
 
-	ERR=$BATS_TEST_TMPDIR/stderr
+@test "bench: no room, and a read-only disk: one line each" {
+	rig_up
 	run -1 "$BT" bench barrier "$RIG_MNT" --size 1G
 	[[ $output == *free*"a smaller --size may fit" && ${#lines[@]} == 1 ]]
 	mount -o remount,ro "$RIG_MNT"
 	run -1 "$BT" bench sync "$RIG_MNT"
 	[[ $output == *"mounted read-only" && ${#lines[@]} == 1 ]]
-	mount -o remount,rw "$RIG_MNT"
+}
 
-	start_bench barrier "$RIG_MNT" --size 32M
+# pulled_away WORDS WORKLOAD [OPTION].. : in mid-run; what the disk's own file system still lets it remove is removed
+pulled_away() {
+	local words=$1
+	shift
+	rig_up --flush-us 2000
+	start_bench "$1" "$RIG_MNT" "${@:2}"
 	sleep 0.5
 	kill -KILL "$RIG_PID"
 	ends 1 status_of "$STARTED"
-	one_line 'Input/output error'
+	one_line "$1: "*"$words"
+	nothing_left || [[ $(<"$ERR") == *'could not be removed: '* ]]
 	nobody_left
+	rig_down
+}
+
+@test "bench: a disk that is pulled away in mid-run: one line, whatever runs" {
+	pulled_away ': Input/output error' barrier --size 32M
+	pulled_away ': Input/output error' sync
+	pulled_away ': disk I/O error' sqlite
+	pulled_away 'fio ended with status'*': Input/output error' etcd
+	pulled_away 'fio ended with status'*': '*'on file ./ars-' ars --size 32M --time 6
 }
 
 @test "bench: with the rights of the user who called sudo" {
