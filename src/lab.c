@@ -22,6 +22,7 @@ struct lab {
 	struct outcome *out;
 	sigset_t signals;		/* all that would end us, and can wait */
 	int nothing;			/* /dev/null */
+	int dir;			/* on the file system that is measured; -1: there is none */
 	size_t done, all;		/* runs, the warm-up included */
 	const struct variant *now;
 	uint64_t *spent_ns, began_ns;	/* by variant: all its runs, with what is around them; this run's start */
@@ -169,15 +170,24 @@ static void show_progress(void *ctx)
 
 /* ---- one run ---- */
 
-/* What the run before left to be written is not to be this one's. */
-static void settle(const char *dir)
+static void open_dir(struct lab *l)
 {
-	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	l->dir = l->o->dir ? open(l->o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	/* an error from before our time that nobody has been told of yet is not ours */
+	if (l->dir >= 0)
+		syncfs(l->dir);
+}
 
-	if (fd >= 0) {
-		syncfs(fd);
-		close(fd);
-	}
+/*
+ * What the run before left to be written is not to be the next one's. A disk that failed meanwhile is told here, to
+ * who has had the folder open all the time: not every command heeds its errors, and those of a broken disk are fast.
+ */
+static int settle(const struct lab *l, struct err *e)
+{
+	if (l->dir < 0 || !syncfs(l->dir))
+		return 0;
+	return err_set(e, errno, EXIT_FAILED, "%s cannot be synced, with %zu of %zu runs done: %s: the experiment is over",
+		       l->o->dir, l->done, l->all, strerror(errno));
 }
 
 static int failed(struct lab *l, const struct trial *t, struct err *e)
@@ -208,9 +218,10 @@ static int one_run(struct lab *l, size_t v, struct trial *t, struct err *e)
 		err = plan_apply(l->o->plan, l->now, e);
 	if (!err)
 		err = target_resolve(l->o->target, &to.targets, e);
+	if (!err)
+		err = settle(l, e);
 	if (err)
 		return err;
-	settle(l->o->dir);
 	err = trial_run(&to, t, e);
 	clear_progress(l);
 	if (err)
@@ -283,6 +294,8 @@ static int all_runs(struct lab *l, struct err *e)
 	for (unsigned int round = 0; round < l->o->runs && !err; round++)
 		for (size_t i = 0; i < n && !err; i++)
 			err = run_and_add(l, plan_turn(l->o->plan, round, i), !round && !i, e);
+	if (!err)
+		err = settle(l, e);
 	clear_progress(l);
 	free(l->spent_ns);
 	free(l->ran);
@@ -337,7 +350,7 @@ static void finish(struct lab *l, const struct state *s)
 
 int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct err *e)
 {
-	struct lab l = { .o = o, .out = out, .status = status };
+	struct lab l = { .o = o, .out = out, .dir = -1, .status = status };
 	struct state s = {
 		.pid = getpid(), .disk = (struct state_disk *)o->disk, .n_disks = o->n_disks, .place = o->plan->place,
 		.n = o->plan->n_places,
@@ -351,6 +364,7 @@ int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct e
 	err = l.nothing < 0 ? err_set(e, errno, EXIT_FAILED, "/dev/null: %s", strerror(errno)) :
 			      state_claim(STATE_FOLDER, &s, &rescue.claim, e);
 	if (!err) {
+		open_dir(&l);
 		watch_faults();
 		err = all_runs(&l, e);
 		finish(&l, &s);
@@ -359,6 +373,8 @@ int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct e
 		trials_conclude(out);
 	if (l.nothing >= 0)
 		close(l.nothing);
+	if (l.dir >= 0)
+		close(l.dir);
 	/* one that comes now may end us: nothing is left to be put back */
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
