@@ -312,13 +312,14 @@ static void add_iosched(const struct place *p, struct place **places, size_t *n)
 
 static void add_disturbed(const struct place *p, struct place **places, size_t *n)
 {
-	add_iosched(p, places, n);
+	if (!strcmp(p->row->name, "scheduler"))
+		add_iosched(p, places, n);
 	for (const struct key_row *row = key_rows; row->name; row++) {
 		struct place one = *p;
 		char *value;
 
 		one.row = row;
-		value = row->with_scheduler && !row->hidden ? place_read(&one) : NULL;
+		value = row->with && !strcmp(row->with, p->row->name) && !row->hidden ? place_read(&one) : NULL;
 		if (value)
 			add(places, n, &one);
 		free(value);
@@ -339,8 +340,7 @@ static int queue_find(const struct key_row *row, const struct place_target *t, s
 			return err_set(e, ENOENT, EXIT_FAILED, "%s has no %s here", p.unit, row->name);
 		}
 		add(places, n, &p);
-		if (!strcmp(row->name, "scheduler"))
-			add_disturbed(&p, places, n);
+		add_disturbed(&p, places, n);
 		free(now);
 	}
 	return 0;

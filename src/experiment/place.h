@@ -33,12 +33,13 @@ struct key_row {
 	bool at_most;			/* ... and is its upper bound: not all of that need go */
 	const char *risk_at, *risk;	/* what it may cost when set to this; NULL: nothing */
 	bool unsafe;			/* only with --unsafe */
-	bool with_scheduler;		/* the kernel sets it anew whenever the scheduler changes */
+	const char *with;		/* the kernel sets it anew whenever this key changes; that is set before it */
+	bool left;			/* ... and is left to do so in a variant that doesn't name it */
 	bool hidden;			/* not for --set: only ever put back */
 	const char *what;		/* a phrase */
 };
 
-/* Ends with a row without a name. The scheduler is first: it sets some of the others. */
+/* Ends with a row without a name. A key that disturbs others (see `with`) comes before them. */
 extern const struct key_row key_rows[];
 
 /* NULL: no such key. */

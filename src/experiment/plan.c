@@ -180,11 +180,11 @@ int plan_find(struct plan *p, const struct place_target *t, struct err *e)
 	return err ? err : check_offers(p, e);
 }
 
-/* Is the disk's scheduler in this variant another one than before? Then the kernel chooses what belongs to it. */
-static bool other_scheduler(const struct plan *p, const struct variant *v, const struct place *of)
+/* Is what it goes with another one in this variant than before, so that the kernel chooses? */
+static bool is_left(const struct plan *p, const struct variant *v, const struct place *of)
 {
-	const struct key_row *row = &key_rows[0];
-	const char *value = variant_value(v, row);
+	const struct key_row *row = of->row->left ? key_find(of->row->with, strlen(of->row->with)) : NULL;
+	const char *value = row ? variant_value(v, row) : NULL;
 
 	for (size_t i = 0; value && i < p->n_places; i++)
 		if (p->place[i].row == row && !strcmp(p->place[i].unit, of->unit))
@@ -200,7 +200,7 @@ int plan_apply(const struct plan *p, const struct variant *v, struct err *e)
 		const struct place *place = &p->place[i];
 		const char *value = variant_value(v, place->row);
 
-		if (!value && place->row->with_scheduler && other_scheduler(p, v, place))
+		if (!value && is_left(p, v, place))
 			continue;
 		if (place_fate(place) != PLACE_THERE) {
 			char *name = place_name(place);

@@ -80,8 +80,10 @@ no_sleeper() { # what a killed experiment leaves running
 @test "experiment: kill -9 in mid-run, then --restore: every key" {
 	local word key
 	rig_up
+	# no default of the kernel's, which sets it to one with other keys
+	echo 192 >"/sys/block/$RIG_DISK/queue/read_ahead_kb"
 	BEFORE=$(settings)
-	for word in scheduler=bfq scheduler=mq-deadline,write_cache=through \
+	for word in scheduler=bfq scheduler=mq-deadline,write_cache=through write_cache=through \
 		nr_requests=99,wbt_lat_usec=1234,rq_affinity=2,read_ahead_kb=64,write_cache=through \
 		barrier=0,commit=99,max_batch_time=77,discard=1,noatime=0; do
 		begin "$word" "$word"

@@ -180,6 +180,10 @@ static void test_places(void)
 	is_str(p.place[0].row->name, "scheduler", "the scheduler is first");
 	is_int((long)p.n_places, 14, "each once, the governor for two CPUs");
 	plan_free(&p);
+	p = PLAN(&sda, "write_cache=through");
+	ok(p.n_places == 2 && !strcmp(p.place[0].row->name, "write_cache") && !strcmp(p.place[1].row->name, "read_ahead_kb"),
+	   "read_ahead_kb is put back after write_cache, which resets it");
+	plan_free(&p);
 	no_place(&sda, "scheduler=kyber", "sda offers");
 	no_place(&two, "scheduler=bfq", "sdb offers");
 	no_place(&two, "wbt_lat_usec=0", "sdb has no wbt_lat_usec");
