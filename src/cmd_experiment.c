@@ -36,6 +36,17 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
+static bool key_term(size_t i, const char **name, const char **what)
+{
+	for (const struct key_row *row = key_rows; row->name; row++)
+		if (!row->hidden && !i--) {
+			*name = row->name;
+			*what = row->what;
+			return true;
+		}
+	return false;
+}
+
 const struct command_def experiment_def = {
 	.name = "experiment",
 	.usage = "[OPTION].. [TARGET] --set KEY=VALUE.. -- COMMAND [ARGUMENT]..",
@@ -46,15 +57,14 @@ const struct command_def experiment_def = {
 		 "of the other variants is said before they are measured.\n\nTARGET is the disk, or a folder or file "
 		 "on it, whose settings are changed and that is traced; without one: the file system of the "
 		 "current directory. COMMAND's input is empty and its standard output is thrown away; it has to do "
-		 "the same work each time, and to succeed.\n\nKeys: scheduler, nr_requests, wbt_lat_usec, "
-		 "rq_affinity, read_ahead_kb (of the disk), barrier, commit, max_batch_time, discard (of a mounted "
-		 "ext4, 1 or 0 for on or off), noatime (of a mount), governor (of all CPUs), and with --unsafe "
-		 "write_cache (back or through).\n\nAll settings are put back at the end, after an error and after "
+		 "the same work each time, and to succeed.\n\nAll settings are put back at the end, after an error and after "
 		 "every signal that can be caught. After kill -9 or a crash of this tool: barriertrace experiment "
 		 "--restore. A reboot puts all of them back by itself.",
 	.options = options,
 	.wraps = true,
 	.words = "DISK",
+	.terms = "Keys of --set",
+	.term = key_term,
 };
 
 struct ctx {

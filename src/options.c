@@ -265,6 +265,17 @@ static bool same_group(const struct option_def *a, const struct option_def *b)
 	return a && !strcmp(group_of(a), group_of(b));
 }
 
+static void help_terms(const struct command_def *def, size_t column, struct buf *b)
+{
+	const char *name, *what;
+
+	buf_printf(b, "\n%s:\n", def->terms);
+	for (size_t i = 0; def->term(i, &name, &what); i++) {
+		buf_printf(b, "  %-*s", (int)column - 2, name);
+		wrap(b, what, column, column);
+	}
+}
+
 void options_help(const char *program, const struct command_def *def, struct buf *b)
 {
 	const struct option_def *last = NULL;
@@ -298,6 +309,8 @@ void options_help(const char *program, const struct command_def *def, struct buf
 		buf_fill(b, ' ', column - (b->len - from));
 		wrap(b, o->help, column, column);
 	}
+	if (def->terms)
+		help_terms(def, column, b);
 }
 
 /*
@@ -356,6 +369,22 @@ static void man_heading(const char *macro, const char *text, struct buf *b)
 	buf_str(b, "\"\n");
 }
 
+static void man_terms(const struct command_def *def, struct buf *b)
+{
+	const char *name, *what;
+
+	buf_str(b, ".PP\n\\fB");
+	roff(b, def->terms);
+	buf_str(b, "\\fR\n");
+	for (size_t i = 0; def->term(i, &name, &what); i++) {
+		buf_str(b, ".TP\n.B ");
+		roff(b, name);
+		buf_char(b, '\n');
+		roff(b, what);
+		buf_char(b, '\n');
+	}
+}
+
 void options_man(const struct command_def *const *defs, struct buf *b)
 {
 	buf_str(b, ".SH OPTIONS\n");
@@ -378,6 +407,8 @@ void options_man(const struct command_def *const *defs, struct buf *b)
 			last = o;
 			man_option(o, b);
 		}
+		if (defs[i]->terms)
+			man_terms(defs[i], b);
 	}
 }
 

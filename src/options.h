@@ -7,6 +7,7 @@
 #define BT_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "buf.h"
 #include "err.h"
@@ -28,6 +29,8 @@ struct command_def {
 	const struct option_def *options;	/* ends with a row that has neither name */
 	bool wraps;		/* `--` starts a command to run; otherwise it only ends the options */
 	const char *words;	/* metavariable of the other words, for the completion; or NULL */
+	const char *terms;	/* heading of the words that its options take; NULL: none to list */
+	bool (*term)(size_t i, const char **name, const char **what);	/* the i-th of them; false: no more */
 };
 
 /* What is no option. Free with options_result_free(). */

@@ -78,7 +78,7 @@ no_sleeper() { # what a killed experiment leaves running
 }
 
 @test "experiment: kill -9 in mid-run, then --restore: every key" {
-	local word key
+	local word key tested=(governor) # that is the next test's
 	rig_up
 	# no default of the kernel's, which sets it to one with other keys
 	echo 192 >"/sys/block/$RIG_DISK/queue/read_ahead_kb"
@@ -94,6 +94,7 @@ no_sleeper() { # what a killed experiment leaves running
 		"$BT" experiment --restore 2>"$ERR"
 		# what was set is named, so it was another value
 		for key in ${word//,/ }; do
+			tested+=("${key%%=*}")
 			grep -q "${key%%=*} of .* again" "$ERR" || { echo "$key was not set"; cat "$ERR"; false; }
 		done
 		is_restored || { echo "after $word"; false; }
@@ -101,6 +102,7 @@ no_sleeper() { # what a killed experiment leaves running
 	done
 	"$BT" experiment --restore 2>"$ERR"
 	one_line 'no experiment left anything'
+	diff <(printf '%s\n' "${tested[@]}" | sort -u) <("$BT" experiment --help | sed -n '/^Keys of --set:$/,$s/^  \([a-z]\S*\) .*/\1/p' | sort)
 }
 
 # There is no governor on most virtual machines: one is made up, in a mount namespace.
