@@ -135,6 +135,7 @@ struct trace {
 	struct session *s;
 	struct command cmd;
 	struct rotation *recording;
+	bool started;
 	char *note;
 	int signals, tick;		/* file descriptors */
 	uint64_t ticks;			/* since the last look around */
@@ -432,6 +433,7 @@ static int start(struct trace *t, struct err *e)
 	err = session_open(&t->session, &t->s, e);
 	if (!err)
 		err = trial_start(t->s, &t->cmd, &how, e);
+	t->started = !err;
 	t->start_ns = clock_ns();
 	t->next_interval_ns = t->start_ns + t->interval_ns;
 	return err;
@@ -672,7 +674,10 @@ static void clean_up(struct trace *t)
 	outfile_close(&t->text_later);
 	session_close(t->s);
 	outputs_close(&t->out);
-	rotation_close(t->recording, &e);
+	if (t->started)
+		rotation_close(t->recording, &e);
+	else
+		rotation_drop(t->recording);
 	free(t->note);
 	filter_free(&t->filter);
 	if (t->signals >= 0)

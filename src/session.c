@@ -743,13 +743,14 @@ static void record_frame(struct session *s, uint16_t kind, const struct frame *f
 static void record_start(struct session *s)
 {
 	struct session_facts facts = { .command = s->opts.command };
+	struct err e = { 0 };
 	struct frame f;
 
 	make_frame(s, &facts, s->carry ? SPAN_FILE : SPAN_RUN, &f);
 	record_frame(s, WIRE_HEADER, &f);
 	drop_frame(&f);
 	session_save(s);
-	rotation_begun(s->opts.recording);
+	record_said(rotation_begun(s->opts.recording, &e), &e);
 }
 
 static void record_counts(struct session *s, const struct view_counts *v)

@@ -129,7 +129,8 @@ static int check_machine(struct err *e)
 struct recording_writer {
 	int fd;
 	bool can_cut;		/* the file holds nothing else */
-	char *name;
+	bool replaces;		/* what the file holds goes with our first block */
+	char *name, *made;	/* made: the file wasn't there before */
 	ZSTD_CCtx *zstd;
 	uint8_t *block;		/* being filled: BLOCK_TARGET */
 	size_t len;
@@ -154,12 +155,12 @@ static int write_all(int fd, const uint8_t *p, size_t n)
 	return 0;
 }
 
-static int open_for_writing(const char *path, struct err *e)
+static int open_for_writing(const char *path, bool *made, struct err *e)
 {
 	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
 	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
-	struct stat st;
 
+	*made = fd >= 0;
 	if (fd >= 0) {
 		caller_give(fd);
 		return fd;
@@ -168,35 +169,7 @@ static int open_for_writing(const char *path, struct err *e)
 		fd = open(path, flags);
 	if (fd < 0 && errno == ELOOP)
 		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", path);
-	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) {
-		err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
-		close(fd);
-		return -EIO;
-	}
-	return fd;
-}
-
-int recording_create(const char *path, struct recording_writer **out, struct err *e)
-{
-	bool standard = !strcmp(path, "-");
-	int fd;
-
-	if (!*path)
-		return err_set(e, EINVAL, EXIT_USAGE, "a recording needs a file name");
-	if (standard) {
-		if (isatty(STDOUT_FILENO))
-			return err_set(e, EINVAL, EXIT_USAGE, "will not write a recording to a terminal");
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-		if (fd < 0)
-			return err_set(e, errno, EXIT_FAILED, "cannot write standard output: %s", strerror(errno));
-	} else {
-		fd = open_for_writing(path, e);
-		if (fd < 0)
-			return fd;
-	}
-	return recording_create_fd(fd, standard ? "standard output" : path, out, e);
+	return fd < 0 ? err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno)) : fd;
 }
 
 static void writer_free(struct recording_writer *w)
@@ -207,6 +180,7 @@ static void writer_free(struct recording_writer *w)
 	free(w->block);
 	free(w->out);
 	free(w->name);
+	free(w->made);
 	free(w);
 }
 
@@ -216,8 +190,9 @@ static int begin_file(struct recording_writer *w)
 	struct stat st;
 	int err;
 
-	if (fstat(w->fd, &st))
+	if ((w->replaces && ftruncate(w->fd, 0)) || fstat(w->fd, &st))
 		return -errno;
+	w->replaces = false;
 	w->can_cut = S_ISREG(st.st_mode) && !st.st_size && lseek(w->fd, 0, SEEK_CUR) == 0;
 	memcpy(head, FILE_MAGIC, MAGIC_SIZE);
 	put32(head + 8, RECORDING_VERSION);
@@ -228,17 +203,18 @@ static int begin_file(struct recording_writer *w)
 	return err;
 }
 
-int recording_create_fd(int fd, const char *name, struct recording_writer **out, struct err *e)
+static int writer_new(int fd, const char *name, bool replaces, struct recording_writer **out, struct err *e)
 {
 	struct recording_writer *w = xcalloc(1, sizeof(*w));
 	int err = check_machine(e);
 
 	w->fd = fd;
 	w->name = xstrdup(name);
+	w->replaces = replaces;
 	w->block = xcalloc(1, BLOCK_TARGET);
 	w->out = xcalloc(1, BLOCK_HEAD + BLOCK_TARGET);
 	w->zstd = xmust(ZSTD_createCCtx());
-	if (!err) {
+	if (!err && !replaces) {
 		err = begin_file(w);
 		if (err)
 			err_set(e, -err, EXIT_FAILED, "cannot write %s: %s", name, strerror(-err));
@@ -249,6 +225,43 @@ int recording_create_fd(int fd, const char *name, struct recording_writer **out,
 	}
 	*out = w;
 	return 0;
+}
+
+int recording_create_fd(int fd, const char *name, struct recording_writer **out, struct err *e)
+{
+	return writer_new(fd, name, false, out, e);
+}
+
+static int create_file(const char *path, struct recording_writer **out, struct err *e)
+{
+	bool made;
+	int fd = open_for_writing(path, &made, e), err;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	err = writer_new(fd, path, !made && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size, out, e);
+	if (err && made)
+		unlink(path);
+	else if (made)
+		(*out)->made = xstrdup(path);
+	return err;
+}
+
+int recording_create(const char *path, struct recording_writer **out, struct err *e)
+{
+	int fd;
+
+	if (!*path)
+		return err_set(e, EINVAL, EXIT_USAGE, "a recording needs a file name");
+	if (strcmp(path, "-"))
+		return create_file(path, out, e);
+	if (isatty(STDOUT_FILENO))
+		return err_set(e, EINVAL, EXIT_USAGE, "will not write a recording to a terminal");
+	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(e, errno, EXIT_FAILED, "cannot write standard output: %s", strerror(errno));
+	return recording_create_fd(fd, "standard output", out, e);
 }
 
 void recording_stop(struct recording_writer *w)
@@ -295,7 +308,9 @@ int recording_flush(struct recording_writer *w, struct err *e)
 	h.stored = store(w);
 	h.crc = crc_of(w->out + BLOCK_HEAD, h.stored);
 	put_head(w->out, &h);
-	err = write_all(w->fd, w->out, BLOCK_HEAD + h.stored);
+	err = w->replaces ? begin_file(w) : 0;
+	if (!err)
+		err = write_all(w->fd, w->out, BLOCK_HEAD + h.stored);
 	if (err)
 		return stop(w, -err, e);
 	w->sequence++;
@@ -371,7 +386,16 @@ const struct recording_written *recording_written(const struct recording_writer 
 
 uint64_t recording_size_bound(const struct recording_writer *w)
 {
-	return w->written.bytes + (w->len ? BLOCK_HEAD + w->len : 0);
+	return w->written.bytes + (w->replaces ? FILE_HEAD : 0) + (w->len ? BLOCK_HEAD + w->len : 0);
+}
+
+void recording_drop(struct recording_writer *w)
+{
+	if (!w)
+		return;
+	if (w->made && !w->sequence)
+		unlink(w->made);
+	writer_free(w);
 }
 
 int recording_close(struct recording_writer *w, struct err *e)
@@ -381,6 +405,11 @@ int recording_close(struct recording_writer *w, struct err *e)
 	if (!w)
 		return 0;
 	err = recording_flush(w, e);
+	if (!err && w->replaces && !w->written.stopped) {
+		err = begin_file(w);
+		if (err)
+			stop(w, -err, e);
+	}
 	if (close(w->fd) && !err && !w->written.stopped)
 		err = err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", w->name, strerror(errno));
 	w->fd = -1;

@@ -33,7 +33,8 @@ struct recording_written {
 
 /*
  * Written in place, block by block, never through a symbolic link; a new file is its owner's alone. "-" is standard
- * output, but not a terminal. The file is never fsynced: the tool would trace itself.
+ * output, but not a terminal. The file is never fsynced: the tool would trace itself. A file that is there already
+ * keeps what it holds until the first block is written.
  */
 int recording_create(const char *path, struct recording_writer **out, struct err *e);
 
@@ -62,6 +63,9 @@ uint64_t recording_size_bound(const struct recording_writer *w);
 
 /* From now on nothing is kept, as after a write that failed. */
 void recording_stop(struct recording_writer *w);
+
+/* The run did not start: frees; as long as no block was written the file is as before, or not there. NULL is fine. */
+void recording_drop(struct recording_writer *w);
 
 /* Flushes, closes and frees, also when it fails. NULL is fine. */
 int recording_close(struct recording_writer *w, struct err *e);

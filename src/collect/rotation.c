@@ -26,6 +26,7 @@ struct rotation {
 	uint64_t begun, ends;		/* bytes of the present file at the end of its beginning, and where its end begins */
 	struct rotation_written before;	/* in files that are closed */
 	uint32_t older;			/* files FILE.1 .. */
+	bool cleared;			/* those of an earlier run are gone */
 };
 
 /* ---- what is asked for ---- */
@@ -156,10 +157,14 @@ static void note_edge(struct rotation *r, uint64_t bytes)
 		r->edge = bytes;
 }
 
-void rotation_begun(struct rotation *r)
+int rotation_begun(struct rotation *r, struct err *e)
 {
+	int err = r->cleared ? 0 : earlier(r, true, e);
+
+	r->cleared = true;
 	r->begun = recording_size_bound(r->writer);
 	note_edge(r, r->begun);
+	return err;
 }
 
 int rotation_ends(struct rotation *r, struct err *e)
@@ -215,10 +220,7 @@ int rotation_open(const struct rotation_opts *o, struct rotation **out, struct e
 		err = earlier(r, false, e);
 	if (!err)
 		err = recording_create(o->path, &r->writer, e);
-	if (!err)
-		err = earlier(r, true, e);
 	if (err) {
-		recording_close(r->writer, &(struct err){ 0 });
 		free(r);
 		return err;
 	}
@@ -245,6 +247,13 @@ struct rotation_written rotation_written(const struct rotation *r)
 	w.files++;
 	w.stopped = w.stopped || now->stopped;
 	return w;
+}
+
+void rotation_drop(struct rotation *r)
+{
+	if (r)
+		recording_drop(r->writer);
+	free(r);
 }
 
 int rotation_close(struct rotation *r, struct err *e)

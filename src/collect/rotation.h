@@ -25,8 +25,8 @@ struct rotation;
 int rotation_parse(const char *value, struct rotation_opts *o, struct err *e);
 
 /*
- * Creates the first file. Recordings of an earlier run under the names that it will need are removed; anything else there is
- * left alone, and an error.
+ * Creates the first file. Under the names that it will need there may be recordings of an earlier run, which are removed
+ * when the first beginning has been written; anything else there is left alone, and an error.
  */
 int rotation_open(const struct rotation_opts *o, struct rotation **out, struct err *e);
 
@@ -34,7 +34,7 @@ int rotation_open(const struct rotation_opts *o, struct rotation **out, struct e
 struct recording_writer *rotation_writer(struct rotation *r);
 
 /* The beginning of the present file has been written; and: what comes now is its end. Both are measured. */
-void rotation_begun(struct rotation *r);
+int rotation_begun(struct rotation *r, struct err *e);
 int rotation_ends(struct rotation *r, struct err *e);
 
 /* Whether the present file should end now, so that its end still fits. */
@@ -56,6 +56,9 @@ struct rotation_written {
 	bool stopped;
 };
 struct rotation_written rotation_written(const struct rotation *r);
+
+/* The run did not start: all files are as they were. NULL is fine. */
+void rotation_drop(struct rotation *r);
 
 /* Flushes and closes, also when it fails. NULL is fine. */
 int rotation_close(struct rotation *r, struct err *e);

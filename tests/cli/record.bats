@@ -259,6 +259,36 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 	grep -q "^$RIG_DISK " live.txt
 }
 
+@test "record: a run that doesn't start leaves no file, and an earlier one as it was" {
+	local nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	need setpriv
+	chmod 755 "$BATS_TEST_TMPDIR"
+	mkdir -m 777 all
+	echo '#!/no/such/interpreter' >script
+	chmod 755 script
+	cp "$(type -P true)" forbidden
+	chmod 644 forbidden
+	"$BT" record -q -o earlier -- true || [[ $? == 5 ]]
+	cp earlier all/old
+	cp earlier all/old.1
+	chmod 666 all/old*
+	for f in old new; do
+		for more in '' '--rotate 1M,3'; do
+			# shellcheck disable=SC2086  # two words, or none
+			{
+				refused 127 'not found' "$BT" record -o all/$f $more -- no-such-command
+				refused 126 'its interpreter' "$BT" record -o all/$f $more -- ./script
+				refused 126 'permission denied' "$BT" record -o all/$f $more -- ./forbidden
+				refused 2 'no-such-disk' "$BT" record -o all/$f $more no-such-disk
+				refused 3 '' "${nobody[@]}" "$BT" record -o all/$f $more -- true
+			}
+		done
+	done
+	[[ $(cd all && echo *) == 'old old.1' ]] || { ls -l all; false; }
+	cmp earlier all/old
+	cmp earlier all/old.1
+}
+
 @test "record: not through a symbolic link" {
 	slow_disk
 	echo mine >target

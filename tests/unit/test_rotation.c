@@ -89,7 +89,7 @@ static void test_due(void)
 
 	rotation_open(&o, &r, &e);
 	recording_add_long(rotation_writer(r), WIRE_HEADER, "{}", 2, &e);
-	rotation_begun(r);
+	rotation_begun(r, &e);
 	while (!rotation_due(r)) {
 		for (size_t i = 0; i < sizeof(f.noise); i++) {
 			x = x * 6364136223846793005ull + 1442695040888963407ull;
@@ -128,6 +128,44 @@ static void test_one(void)
 
 	ok(!rotation_open(&o, &r, &e) && !rotation_due(r) && !rotation_recent(r), "without a size nothing turns");
 	rotation_close(r, &e);
+}
+
+static void write_recording(const char *path, uint32_t tid)
+{
+	struct rotation_opts o = { .path = path };
+	struct rotation *r;
+
+	rotation_open(&o, &r, &e);
+	fill(r, tid);
+	rotation_close(r, &e);
+}
+
+/* A run that doesn't start */
+static void test_dropped(void)
+{
+	struct rotation_opts o = { .path = "old", .size = 1 << 20, .files = 3 }, other = { .path = "new" };
+	struct rotation *r;
+
+	write_recording("old", 7);
+	write_recording("old.1", 8);
+	ok(!rotation_open(&o, &r, &e), "recordings of an earlier run may be replaced");
+	recording_add_long(rotation_writer(r), WIRE_HEADER, "{}", 2, &e);
+	rotation_drop(r);
+	ok(task_in("old") == 7 && task_in("old.1") == 8, "they are as they were after a run that didn't start");
+	rotation_open(&o, &r, &e);
+	fill(r, 9);
+	recording_flush(rotation_writer(r), &e);
+	ok(!rotation_begun(r, &e) && !there("old.1"), "an older one goes when the run has begun");
+	rotation_close(r, &e);
+	ok(task_in("old") == 9, "  and so does what the first file held");
+	rotation_open(&other, &r, &e);
+	ok(there("new"), "a new file is made at once");
+	rotation_drop(r);
+	ok(!there("new"), "  and removed when the run doesn't start");
+	rotation_open(&o, &r, &e);
+	rotation_close(r, &e);
+	ok(there("old") && !task_in("old"), "a run without a fact leaves a recording without one");
+	rotation_drop(NULL);
 }
 
 /* ---- what a file needs of those before it ---- */
@@ -301,6 +339,7 @@ int main(void)
 	test_due();
 	test_in_the_way();
 	test_one();
+	test_dropped();
 	test_carry();
 	test_many();
 	test_known();
