@@ -24,10 +24,14 @@ struct card_row {
 	uint64_t wall_ns;
 	struct hist call;	/* the sync call, by the tracer: fdatasync, or the write itself */
 	struct hist flush;	/* of calls that waited for one: its time in the device (of pre, post and alone: the mean) */
-	uint64_t flushless;	/* calls that waited for none */
+	uint64_t unwaited;	/* calls whose FLUSH was over before they had to wait: it took less than the call */
+	uint64_t flushless;	/* calls without one */
 	struct ledger ledger;	/* of all calls */
 	char *missing;		/* why there is less than there should be */
 };
+
+/* A quantile of the FLUSH's time. False: it is less than *ns. At least one call had a FLUSH. */
+bool card_row_flush(const struct card_row *r, double q, uint64_t *ns);
 
 /* What kind of thing keeps the data, as far as the kernel tells. */
 enum card_medium { CARD_MEDIUM_VIRTUAL, CARD_MEDIUM_ROTATING, CARD_MEDIUM_FLASH, CARD_MEDIA };

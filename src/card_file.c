@@ -109,7 +109,8 @@ static bool row_of(const json_t *o, struct card *c)
 	row->missing = text_of(o, "missing");
 	return count_of(o, card_test_param(test), &row->param) && count_of(o, "written", &row->bytes) &&
 	       count_of(o, "wall_ns", &row->wall_ns) && hist_of(o, "call", &row->call) &&
-	       hist_of(o, "flush", &row->flush) && count_of(o, "flushless", &row->flushless) &&
+	       hist_of(o, "flush", &row->flush) && count_of(o, "unwaited", &row->unwaited) &&
+	       count_of(o, "flushless", &row->flushless) &&
 	       ledger_of(o, &row->ledger);
 }
 

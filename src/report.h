@@ -105,7 +105,8 @@ struct detail_call {
 	uint32_t pid, tid;
 	uint32_t comm, call, path, device;
 	uint32_t at;		/* in detail.packed */
-	uint32_t n_slices : 31;	/* see detail_slices() */
+	uint32_t n_slices : 30;	/* see detail_slices() */
+	uint32_t flushed : 1;	/* a FLUSH ended for it, be it before it had to wait */
 	uint32_t summed : 1;	/* beyond what was kept: no slices, only the ledger */
 };
 

@@ -189,6 +189,8 @@ static void add_call(struct card_row *row, const struct report_detail *d, const 
 	ledger_add(&row->ledger, &l);
 	if (flush)
 		hist_add(&row->flush, flush);
+	else if (call->flushed)
+		row->unwaited++;
 	else
 		row->flushless++;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analyse/believe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ struct judge {
 	struct card *c;
 	const struct card_row *small, *large; /* after 4 KiB, and after the most that was tried; NULL: not measured */
 	uint64_t quick; /* median flush after 4 KiB */
+	bool at_most; /* it took less than that */
+	char took[64]; /* in words */
 };
 
 static void reason(struct judge *j, char *owned)
@@ -63,7 +66,7 @@ static void count_flushes(const struct card *c, uint64_t *calls, uint64_t *flush
 		if (r->test == CARD_FUA || (r->test == CARD_DIRTY && !r->param))
 			continue;
 		*calls += r->call.count;
-		*flushed += r->flush.count;
+		*flushed += r->flush.count + r->unwaited;
 	}
 }
 
@@ -79,11 +82,11 @@ static void say_medium(struct judge *j)
 				    c->name ? c->name : "The disk"));
 	if (c->medium == CARD_MEDIUM_FLASH && j->quick >= BELIEVE_PROGRAM_NS)
 		reason(j, xasprintf("To program a page of flash takes %s or more; its flush after 4 KiB takes %s.",
-				    num_duration(BELIEVE_PROGRAM_NS, 0).s, num_duration(j->quick, 0).s));
+				    num_duration(BELIEVE_PROGRAM_NS, 0).s, j->took));
 	if (c->medium == CARD_MEDIUM_ROTATING && j->quick >= BELIEVE_ROTATION_NS)
 		reason(j, xasprintf("The place of a write comes by once per rotation, of 4 ms or more; its flush after "
 				    "4 KiB takes %s.",
-				    num_duration(j->quick, 0).s));
+				    j->took));
 }
 
 /* Does it cost more when there is more to write out? A cost is a sign of work. */
@@ -94,6 +97,8 @@ static void say_growth(struct judge *j)
 	if (!j->large || j->large->flush.count < 2)
 		return;
 	many = hist_quantile(&j->large->flush, 0.5);
+	if (j->at_most && many <= j->quick + j->quick / 2)
+		return;
 	if (many > j->quick + j->quick / 2)
 		reason(j, xasprintf("After %s were written it takes %s: there is more to write out, and it does.",
 				    num_bytes(j->large->param, 0).s, num_duration(many, 0).s));
@@ -130,7 +135,7 @@ static enum card_grade grade_rotating(struct judge *j)
 	if (j->quick < BELIEVE_ROTATION_NS)
 		reason(j, xasprintf("A flush after 4 KiB takes %s, less than an eighth of a rotation of the fastest "
 				    "disk there was (4 ms): the place cannot have come by.",
-				    num_duration(j->quick, 0).s));
+				    j->took));
 	if (rate > BELIEVE_ROTATING_RATE)
 		reason(j, xasprintf("%s per second were written and flushed; no rotating disk takes more than 600 MB "
 				    "for good.",
@@ -145,7 +150,7 @@ static enum card_grade grade_flash(struct judge *j)
 	reason(j, xasprintf("A flush after 4 KiB takes %s, and to program a page of flash takes %s or more. That is "
 			    "right for a drive whose cache survives a power cut (capacitors, a battery) and yet is "
 			    "called volatile; a consumer's SSD that does so keeps nothing.",
-			    num_duration(j->quick, 0).s, num_duration(BELIEVE_PROGRAM_NS, 0).s));
+			    j->took, num_duration(BELIEVE_PROGRAM_NS, 0).s));
 	return CARD_DOUBTFUL;
 }
 
@@ -156,7 +161,7 @@ static enum card_grade grade_virtual(struct judge *j)
 	reason(j, xasprintf("A flush after 4 KiB takes %s: in that time no flash and no rotating disk has written "
 			    "anything. Below it is a cache that survives a power cut, or a host that ignores flushes "
 			    "(cache=unsafe).",
-			    num_duration(j->quick, 0).s));
+			    j->took));
 	return CARD_DOUBTFUL;
 }
 
@@ -174,6 +179,22 @@ static enum card_grade grade_none(struct judge *j)
 	return CARD_NO_FLUSH;
 }
 
+static enum card_grade grade_time(struct judge *j)
+{
+	enum card_grade (*const grades[CARD_MEDIA])(struct judge *j) = {
+		[CARD_MEDIUM_VIRTUAL] = grade_virtual,
+		[CARD_MEDIUM_ROTATING] = grade_rotating,
+		[CARD_MEDIUM_FLASH] = grade_flash,
+	};
+	enum card_grade g = grades[j->c->medium](j);
+
+	if (g != CARD_BELIEVABLE || !j->at_most)
+		return g;
+	reason(j, xstrdup("Its flushes were over before the calls had to wait for them, and the calls take so long for "
+			  "other reasons."));
+	return CARD_UNKNOWN;
+}
+
 static enum card_grade grade(struct judge *j)
 {
 	uint64_t calls, flushed;
@@ -181,32 +202,28 @@ static enum card_grade grade(struct judge *j)
 	count_flushes(j->c, &calls, &flushed);
 	if (calls >= BELIEVE_FEW && !flushed)
 		return grade_none(j);
-	if (!j->small || j->small->flush.count < BELIEVE_FEW) {
-		reason(j, xasprintf("Too few flushes were seen to judge: %s.",
-				    j->small ? num_count(j->small->flush.count).s : "none"));
+	flushed = j->small ? j->small->flush.count + j->small->unwaited : 0;
+	if (flushed < BELIEVE_FEW) {
+		reason(j, xasprintf("Too few flushes were seen to judge: %s.", flushed ? num_count(flushed).s : "none"));
 		return CARD_UNKNOWN;
 	}
-	j->quick = hist_quantile(&j->small->flush, 0.5);
+	j->at_most = !card_row_flush(j->small, 0.5, &j->quick);
+	snprintf(j->took, sizeof(j->took), "%s%s", j->at_most ? "less than " : "", num_duration(j->quick, 0).s);
 	say_medium(j);
-	switch (j->c->medium) {
-	case CARD_MEDIUM_ROTATING: return grade_rotating(j);
-	case CARD_MEDIUM_FLASH: return grade_flash(j);
-	default: return grade_virtual(j);
-	}
+	return grade_time(j);
 }
 
 static char *sentence(const struct judge *j)
 {
 	const char *name = j->c->name ? j->c->name : "this disk";
-	struct num d = num_duration(j->quick, 0);
 
 	switch (j->c->grade) {
 	case CARD_BELIEVABLE:
-		return xasprintf("A flush of %s takes %s, which is believable%s.", name, d.s,
+		return xasprintf("A flush of %s takes %s, which is believable%s.", name, j->took,
 				 j->c->medium == CARD_MEDIUM_VIRTUAL ? " as far as it can be seen from here" : "");
 	case CARD_DOUBTFUL:
 		return xasprintf("A flush of %s takes %s, which is believable only if %s survives a power cut.", name,
-				 d.s, j->c->medium == CARD_MEDIUM_VIRTUAL ? "what is below it" : "its cache");
+				 j->took, j->c->medium == CARD_MEDIUM_VIRTUAL ? "what is below it" : "its cache");
 	case CARD_IMPOSSIBLE:
 		return xasprintf("The flush of %s is not believable: it answers before the data can be on the medium.",
 				 name);

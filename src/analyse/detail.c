@@ -98,7 +98,7 @@ void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path,
 	struct report_detail *k = d->kept;
 	struct detail_call c = {
 		.start_ns = since_start(d, s->enter), .duration_ns = s->exit - s->enter, .pid = s->tgid, .tid = s->tid,
-		.path = path, .device = device,
+		.path = path, .device = device, .flushed = s->flushes > 0,
 	};
 
 	d->no_slices = k->n_calls >= CALLS_MAX || k->n_slices >= SLICES_MAX;

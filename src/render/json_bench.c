@@ -138,6 +138,7 @@ static json_t *card_row_json(const struct card_row *r)
 	put_u64(j, "wall_ns", r->wall_ns);
 	put_hist(j, "call", &r->call);
 	put_hist(j, "flush", &r->flush);
+	put_u64(j, "unwaited", r->unwaited);
 	put_u64(j, "flushless", r->flushless);
 	put_ledger(j, &r->ledger);
 	return j;

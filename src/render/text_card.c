@@ -127,6 +127,17 @@ static void time(struct text *t, enum style style, const struct hist *h, double 
 	text_right(t, style, h->count ? num_duration(q < 1 ? hist_quantile(h, q) : h->max, t->num).s : "-", TIME);
 }
 
+static void flush_time(struct text *t, enum style style, const struct card_row *r, double q)
+{
+	uint64_t ns;
+	bool exact = card_row_flush(r, q, &ns);
+	char text[64] = "-";
+
+	if (r->flush.count || r->unwaited)
+		snprintf(text, sizeof(text), "%s%s", exact ? "" : "<", num_duration(ns, t->num).s);
+	text_right(t, style, text, TIME);
+}
+
 static void test(struct text *t, const struct card_row *r)
 {
 	char name[64];
@@ -141,9 +152,9 @@ static void test(struct text *t, const struct card_row *r)
 		return;
 	}
 	text_right(t, STYLE_PLAIN, num_count(r->call.count).s, COUNT);
-	time(t, STYLE_FLUSH, &r->flush, 0.5);
-	time(t, STYLE_PLAIN, &r->flush, 0.9);
-	time(t, STYLE_PLAIN, &r->flush, 1);
+	flush_time(t, STYLE_FLUSH, r, 0.5);
+	flush_time(t, STYLE_PLAIN, r, 0.9);
+	flush_time(t, STYLE_PLAIN, r, 1);
 	time(t, STYLE_HEAD, &r->call, 0.5);
 	time(t, STYLE_PLAIN, &r->call, 1);
 	buf_char(t->out, '\n');
@@ -159,9 +170,9 @@ static void fua(struct text *t, const struct card *c)
 		return;
 	buf_str(&b, "a write with O_DSYNC takes ");
 	text_dur(t, &b, hist_quantile(&by_write->call, 0.5));
-	buf_str(&b, by_write->flush.count		    ? " (a write and a FLUSH)"
-		    : by_write->ledger.ns[CAUSE_DEVICE_FUA] ? " (one FUA write)"
-							    : "");
+	buf_str(&b, by_write->flush.count || by_write->unwaited ? " (a write and a FLUSH)"
+		    : by_write->ledger.ns[CAUSE_DEVICE_FUA]	? " (one FUA write)"
+								: "");
 	buf_str(&b, ", the fdatasync after a write ");
 	text_dur(t, &b, hist_quantile(&by_flush->call, 0.5));
 	text_para(t, "FUA", STYLE_PLAIN, b.data);
@@ -183,8 +194,8 @@ void render_card_text(const struct card *c, const struct render_opts *o, struct 
 		test(&t, &c->row[i]);
 	if (!o->quiet)
 		text_para(&t, "flush", STYLE_DIM,
-			  "the time that a FLUSH was in the device for a call (the mean of several kinds); call: all of "
-			  "the sync call, as the tracer saw it");
+			  "the time that a FLUSH was in the device for a call (the mean of several kinds; <: it was over "
+			  "before the call had to wait for it); call: all of the sync call, as the tracer saw it");
 }
 
 /* ---- two cards ---- */

@@ -128,6 +128,40 @@ static void test_none(void)
 	graded("four calls, no name", &c, CARD_MEDIUM_FLASH, CARD_UNKNOWN, "Too few");
 }
 
+/* Of 20 calls in each row so many had to wait for their FLUSH. */
+static void make_unwaited(struct card *c, const char *name, bool rotating, uint64_t call_ns, uint64_t flushed)
+{
+	memset(c, 0, sizeof(*c));
+	c->name = xstrdup(name);
+	c->have_rotational = true;
+	c->rotational = rotating;
+	for (int i = 0; i < 2; i++) {
+		struct card_row *r = add(c, i ? CARD_FLUSH : CARD_DIRTY, 4096, flushed, 5 * MS);
+
+		for (uint64_t k = 0; k < 20 - flushed; k++)
+			hist_add(&r->call, call_ns);
+		r->unwaited = 20 - flushed;
+	}
+	believe(c);
+}
+
+static void test_unwaited(void)
+{
+	struct card c;
+
+	make_unwaited(&c, "sdb", true, 50 * US, 0);
+	graded("a rotating disk whose flushes nobody had to wait for", &c, CARD_MEDIUM_ROTATING, CARD_IMPOSSIBLE,
+	       "takes less than 5");
+	make_unwaited(&c, "sda", false, 50 * US, 0);
+	graded("an SSD of that kind", &c, CARD_MEDIUM_FLASH, CARD_DOUBTFUL, "takes less than 5");
+	make_unwaited(&c, "vda", false, 50 * US, 9);
+	graded("a virtual disk, for most calls", &c, CARD_MEDIUM_VIRTUAL, CARD_DOUBTFUL, "takes less than 5");
+	make_unwaited(&c, "sdb", true, 50 * US, 11);
+	graded("for fewer than half", &c, CARD_MEDIUM_ROTATING, CARD_BELIEVABLE, "4 KiB takes 5.");
+	make_unwaited(&c, "sdb", true, 9 * MS, 0);
+	graded("where the calls take long for other reasons", &c, CARD_MEDIUM_ROTATING, CARD_UNKNOWN, "other reasons");
+}
+
 static void test_discard(void)
 {
 	struct card c;
@@ -156,7 +190,7 @@ static bool same_row(const struct card_row *a, const struct card_row *b)
 {
 	return a->test == b->test && a->param == b->param && a->bytes == b->bytes && a->wall_ns == b->wall_ns &&
 	       !memcmp(&a->call, &b->call, sizeof(a->call)) && !memcmp(&a->flush, &b->flush, sizeof(a->flush)) &&
-	       a->flushless == b->flushless && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger));
+	       a->unwaited == b->unwaited && a->flushless == b->flushless && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger));
 }
 
 static void test_round_trip(void)
@@ -321,6 +355,7 @@ int main(void)
 	test_grades();
 	test_rate();
 	test_none();
+	test_unwaited();
 	test_discard();
 	test_round_trip();
 	test_spoiled();

@@ -1,19 +1,21 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For what runs in a guest: a null_blk whose timer of 5 ms delays writes and flushes alike, with ext4 on it.
+# For what runs in a guest: a null_blk whose timer of 5 ms, or of so many ns, delays writes and flushes alike, with ext4 on it.
 
 DISK=nullb0 MNT=/mnt
 
-make_disk() {
+make_disk() { # [NS]; 0: it answers where it is asked
 	local dir=/sys/kernel/config/nullb/$DISK
-	modprobe null_blk nr_devices=0 && mount -t configfs configfs /sys/kernel/config && mkdir "$dir" || return
+	modprobe null_blk nr_devices=0 || return
+	[[ -d ${dir%/*} ]] || mount -t configfs configfs /sys/kernel/config || return
+	mkdir "$dir" || return
 	echo 1 >"$dir/memory_backed"
 	echo 128 >"$dir/size"
 	echo 512 >"$dir/blocksize"
 	echo 32 >"$dir/cache_size" # MB: a disk with a cache is one that has flushes
-	echo 2 >"$dir/irqmode" # by timer
-	echo 5000000 >"$dir/completion_nsec"
+	echo $((${1:-1} ? 2 : 0)) >"$dir/irqmode" # 2: by timer
+	echo "${1:-5000000}" >"$dir/completion_nsec"
 	echo 2 >"$dir/queue_mode"
 	echo 1 >"$dir/submit_queues"
 	echo 1 >"$dir/power"
@@ -22,4 +24,9 @@ make_disk() {
 	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "/dev/$DISK" && modprobe -q ext4
 	# the journal commits nothing of its own accord while something is measured
 	mount -t ext4 -o commit=600 "/dev/$DISK" $MNT
+}
+
+drop_disk() {
+	umount $MNT
+	rmdir "/sys/kernel/config/nullb/$DISK"
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The doctor on NVMe, AHCI and SCSI disks, dm-crypt and md: every value as the system's own tools have it. On a machine of its
-# own, because the disks are written to: here that machine is started, and in it the tests are these.
+# The doctor on NVMe, AHCI and SCSI disks, dm-crypt and md: every value as the system's own tools have it; and the barrier card of
+# a disk that says it rotates. On a machine of its own, because the disks are written to: here that machine is started, and in it the
+# tests are these.
 
 bats_require_minimum_version 1.5.0
 load ../helpers
 load ../doctor
+load disk
 
 KERNEL=6.12
 DISKS=(nvme ahci scsi virtio)
@@ -51,6 +53,7 @@ tidy() {
 		dmsetup remove $d 2>/dev/null
 	done
 	mdadm --stop /dev/md0 >/dev/null 2>&1
+	drop_disk 2>/dev/null
 	true
 }
 
@@ -212,6 +215,27 @@ mount_ext4() { # DEVICE [OPTIONS]
 	doctor md0
 	is md0 md_degraded 1
 	[[ $(finding md0 md_degraded) == unsafe ]]
+}
+
+# card NS: of a disk of memory with this delay that calls itself rotating
+card() {
+	make_disk "$1"
+	echo 1 >"/sys/block/$DISK/queue/rotational"
+	"$BT" bench barrier "$MNT" --size 4M --time 3 --json "$J" -o "$BATS_TEST_TMPDIR/text" || [[ $? == 5 ]]
+	jq -c '.disk, .verdict' "$J"
+	drop_disk
+}
+
+@test "in the guest: a rotating disk's flush that answers at once is impossible, one of 5 ms believable" {
+	local text
+	need_guest
+	need_tracing
+	card 0
+	jq -e '.verdict.class == "impossible" and .verdict.medium == "rotating"' "$J"
+	text=$(tr -s ' \n' ' ' <"$BATS_TEST_TMPDIR/text")
+	[[ $text == *'not believable: it answers before the data can be on the medium'*'an eighth of a rotation'* ]] || { echo "$text"; false; }
+	card 5000000
+	jq -e '.verdict.class == "believable" and .verdict.medium == "rotating"' "$J"
 }
 
 @test "in the guest: nothing is opened for writing, not by the drives' tools either, and no ioctl sets anything" {
