@@ -19,19 +19,15 @@ static int is_of(int fd, const char *name)
 	return err ? err : info.kernel_btf && !strcmp(has, name);
 }
 
-int module_open(struct module *m, const char *name, struct btf *kernel)
+int module_types(const char *name)
 {
 	__u32 id = 0;
 
-	*m = (struct module){ .fd = -1 };
 	while (!bpf_btf_get_next_id(id, &id)) {
 		int fd = bpf_btf_get_fd_by_id(id), found = fd < 0 ? fd : is_of(fd, name);
 
-		if (found > 0) {
-			m->fd = fd;
-			m->btf = btf__load_from_kernel_by_id_split(id, kernel);
-			return m->btf ? 0 : -errno;
-		}
+		if (found > 0)
+			return fd;
 		if (fd >= 0)
 			close(fd);
 		/* one that has gone meanwhile is no reason to stop */
@@ -39,13 +35,6 @@ int module_open(struct module *m, const char *name, struct btf *kernel)
 			return found;
 	}
 	return -errno;
-}
-
-void module_close(struct module *m)
-{
-	btf__free(m->btf);
-	if (m->fd >= 0)
-		close(m->fd);
 }
 
 bool module_is_loaded(const char *name)

@@ -33,19 +33,57 @@ static bool by_function(enum rung rung)
 	return rung == RUNG_FENTRY || rung == RUNG_KPROBE;
 }
 
-/* The type that a program of this kind names as its target, in the kernel or in `m`. */
-static int target_type(const struct module *m, const char *target, enum bpf_attach_type attach)
+static void tracepoint_type(const char *event, char name[128])
+{
+	snprintf(name, 128, "btf_trace_%s", event);
+}
+
+void plan_ask(const struct probe_want *want, struct types *types)
 {
 	char name[128];
 
-	if (!m->btf)
-		return libbpf_find_vmlinux_btf_id(target, attach);
-	snprintf(name, sizeof(name), "btf_trace_%s", target);
-	return btf__find_by_name_kind(m->btf, name, BTF_KIND_TYPEDEF);
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_row *row = &probe_table[i];
+
+		if (row->event) {
+			tracepoint_type(row->event, name);
+			types_ask(types, name);
+		}
+		if (row->function && want->on[i])
+			types_ask(types, row->function);
+	}
+}
+
+/* Only where the tracepoint is the module's. */
+void plan_read_modules(const struct probe_want *want, struct types *types)
+{
+	char name[128];
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_row *row = &probe_table[i];
+
+		if (!row->module || !want->on[i])
+			continue;
+		tracepoint_type(row->event, name);
+		if (!types_have(types, name, BTF_KIND_TYPEDEF))
+			types_read_module(types, row->module);
+	}
+}
+
+int plan_target(const struct types *types, const char *target, bool function, struct types_target *found)
+{
+	char name[128];
+
+	if (!types)
+		return -ENOENT;
+	if (function)
+		return types_target(types, target, BTF_KIND_FUNC, found);
+	tracepoint_type(target, name);
+	return types_target(types, name, BTF_KIND_TYPEDEF, found);
 }
 
 /* Loads "return 0" as this rung's kind of program. */
-static int load_trivial(enum rung rung, const char *target, bool at_return, const struct module *m)
+static int load_trivial(enum rung rung, const char *target, bool at_return, const struct types *types)
 {
 	static const struct {
 		enum bpf_prog_type type;
@@ -62,16 +100,15 @@ static int load_trivial(enum rung rung, const char *target, bool at_return, cons
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
 	enum bpf_attach_type attach = kind[rung].attach;
-	int id;
+	struct types_target to;
 
 	if (attach == BPF_TRACE_FENTRY && at_return)
 		attach = BPF_TRACE_FEXIT;
 	if (attach) {
-		id = target_type(m, target, attach);
-		if (id < 0)
-			return id;
-		opts.attach_btf_id = (__u32)id;
-		opts.attach_btf_obj_fd = m->btf ? (__u32)m->fd : 0;
+		if (plan_target(types, target, by_function(rung), &to))
+			return -ENOENT;
+		opts.attach_btf_id = (__u32)to.id;
+		opts.attach_btf_obj_fd = (__u32)to.object;
 		opts.expected_attach_type = attach;
 	}
 	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", insns, 2, &opts);
@@ -118,10 +155,10 @@ static int attach_trivial(enum rung rung, const char *target, bool at_return, in
 	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
 }
 
-static int try_rung(enum rung rung, const struct probe_row *row, const struct module *m, char *why, size_t size)
+static int try_rung(enum rung rung, const struct probe_row *row, const struct types *types, char *why, size_t size)
 {
 	const char *target = by_function(rung) ? row->function : row->event;
-	int prog = load_trivial(rung, target, row->at_return, m), link;
+	int prog = load_trivial(rung, target, row->at_return, types), link;
 
 	if (prog < 0) {
 		snprintf(why, size, "load: %s", strerror(-prog));
@@ -137,8 +174,12 @@ static int try_rung(enum rung rung, const struct probe_row *row, const struct mo
 	return link < 0 ? link : 0;
 }
 
-/* Of one probe: the first rung that can be had. */
-static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct module *m)
+/*
+ * Of one probe: the first rung that can be had. Without care a typed tracepoint that the types know is taken at its word:
+ * trying all of them costs as much as loading the programs.
+ */
+static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct types *types,
+		      bool careful)
 {
 	const struct probe_row *row = &probe_table[id];
 	int last = -ENOENT;
@@ -148,7 +189,8 @@ static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct prob
 			continue;
 		if (want->force[id] >= 0 && want->force[id] != r)
 			continue;
-		last = try_rung((enum rung)r, row, m, pe->refused[r], sizeof(pe->refused[r]));
+		last = !careful && !by_function((enum rung)r) && (r != RUNG_TP_BTF || types) ? 0 :
+		       try_rung((enum rung)r, row, types, pe->refused[r], sizeof(pe->refused[r]));
 		pe->barred[r] = last;
 		pe->could[r] = !last;
 		if (last)
@@ -164,20 +206,16 @@ static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct prob
 }
 
 /*
- * Has the kernel, or the module that the probe names, its tracepoint? Only where it is the module's, that is opened. If
- * not, says why. A kernel's types that the user brought have none of its modules.
+ * Has the kernel, or the module that the probe names, its tracepoint? If not, says why. A kernel's types that the user
+ * brought have none of its modules.
  */
-static int find_event(const struct probe_row *row, const struct probe_want *want, struct btf *btf, struct module *m,
-		      char *why, size_t size)
+static int find_event(const struct probe_row *row, const struct types *types, char *why, size_t size)
 {
-	int err = 0;
+	int err;
 
-	if (!row->event || tracepoint_args(btf, row->event) >= 0)
+	if (!row->event || tracepoint_args(types_btf(types), row->event) >= 0)
 		return 0;
-	if (row->module && !want->btf_path)
-		err = module_open(m, row->module, btf);
-	if (m->btf && tracepoint_args(m->btf, row->event) >= 0)
-		return 0;
+	err = row->module ? types_module(types, row->module) : 0;
 	if (err == -ENOENT && module_is_loaded(row->module))
 		snprintf(why, size, "this kernel has no types (BTF) of its module %s, where %s would be", row->module, row->event);
 	else if (err && err != -ENOENT)
@@ -188,20 +226,18 @@ static int find_event(const struct probe_row *row, const struct probe_want *want
 	return -ENOENT;
 }
 
-static int plan_entry(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, struct btf *btf)
+static int plan_entry(struct plan *plan, enum probe_id id, const struct probe_want *want, const struct plan_types *types)
 {
-	const struct probe_row *row = &probe_table[id];
-	struct module m = { .fd = -1 };
-	int err = find_event(row, want, btf, &m, pe->refused[0], sizeof(pe->refused[0]));
+	struct plan_entry *pe = &plan->entry[id];
+	int err = find_event(&probe_table[id], types->kernel, pe->refused[0], sizeof(pe->refused[0]));
 
 	if (err) {
 		pe->state = PROBE_ABSENT;
-	} else {
-		err = plan_rungs(pe, id, want, &m);
-		if (err)
-			pe->state = PROBE_REFUSED;
+		return err;
 	}
-	module_close(&m);
+	err = plan_rungs(pe, id, want, types->target, plan->careful || want->try_all);
+	if (err)
+		pe->state = PROBE_REFUSED;
 	return err;
 }
 
@@ -239,7 +275,7 @@ static bool is_forced(const struct plan_entry *pe, enum probe_id id, const struc
 	return want->force[id] >= 0 && (pe->state == PROBE_REFUSED || want->named[id]);
 }
 
-int plan_make(struct plan *plan, const struct probe_want *want, struct btf *btf, struct err *e)
+int plan_make(struct plan *plan, const struct probe_want *want, const struct plan_types *types, struct err *e)
 {
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		struct plan_entry *pe = &plan->entry[i];
@@ -248,7 +284,7 @@ int plan_make(struct plan *plan, const struct probe_want *want, struct btf *btf,
 		pe->state = PROBE_OFF;
 		if (!want->on[i])
 			continue;
-		err = plan_entry(pe, (enum probe_id)i, want, btf);
+		err = plan_entry(plan, (enum probe_id)i, want, types);
 		if (err && probe_table[i].required)
 			return required_missing(&probe_table[i], pe, err, e);
 		if (err && is_forced(pe, (enum probe_id)i, want))

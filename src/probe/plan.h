@@ -3,9 +3,8 @@
 #ifndef BT_PROBE_PLAN_H
 #define BT_PROBE_PLAN_H
 
-#include <bpf/btf.h>
-
 #include "probe.h"
+#include "types.h"
 
 struct plan_entry {
 	enum probe_state state;
@@ -17,13 +16,27 @@ struct plan_entry {
 
 struct plan {
 	struct plan_entry entry[PROBE_COUNT];
+	bool careful;			/* try tracepoints too, which hardly a kernel refuses: after a refusal, to learn why */
 };
 
+/* What the plan asks of the types of the kernel. */
+struct plan_types {
+	struct types *kernel;		/* those that are traced by: of --btf FILE, where there is one */
+	struct types *target;		/* the running kernel's own, by which it finds what a program attaches to; NULL: it has none */
+};
+
+/* Asks for, and after types_read() looks for, what the wanted probes attach to. */
+void plan_ask(const struct probe_want *want, struct types *types);
+void plan_read_modules(const struct probe_want *want, struct types *types);
+
 /*
- * Takes the first rung of each wanted probe that `btf`, or its module's, knows and the kernel lets a trivial program attach to. May be
+ * Takes the first rung of each wanted probe that the types know and the kernel lets a trivial program attach to. May be
  * called again after plan_bar(). Fails, with *e filled, when a required probe is left without a rung.
  */
-int plan_make(struct plan *plan, const struct probe_want *want, struct btf *btf, struct err *e);
+int plan_make(struct plan *plan, const struct probe_want *want, const struct plan_types *types, struct err *e);
+
+/* Where a program of this rung attaches. Returns 0 or -ENOENT; not for kprobes and raw tracepoints, which go by the name. */
+int plan_target(const struct types *types, const char *target, bool function, struct types_target *found);
 
 /* Takes a rung out of the plan because its real program was refused; `why` is one line. */
 void plan_bar(struct plan *plan, enum probe_id id, enum rung rung, const char *why);

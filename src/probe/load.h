@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * load.h - private to probe/: the maps, and the programs of a plan, loaded by several threads at once.
+ *
+ * What the verifier does takes most of a start and waits for nobody: each CPU has some of the programs. libbpf loads an object's
+ * programs one after the other, hence an object for each thread; their maps are those of a first one without programs.
+ */
+#ifndef BT_PROBE_LOAD_H
+#define BT_PROBE_LOAD_H
+
+#include <bpf/libbpf.h>
+
+#include "plan.h"
+
+struct load;
+
+/* Nothing is in the kernel yet. Asks *types for what the programs use; their path is where it will be found. */
+int load_new(const struct types *path, struct load **out, struct err *e);
+void load_ask(const struct load *l, struct types *types);
+void load_free(struct load *l);	/* with all that was loaded; NULL is fine */
+
+/*
+ * Loads the programs of the plan. -EAGAIN: one was refused and barred, or it is not known which; to be planned anew, with care,
+ * and for a new load.
+ */
+int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types, struct err *e);
+
+struct bpf_program *load_program(const struct load *l, enum probe_id id);
+int load_seed_fd(const struct load *l);
+const struct wire_maps *load_maps(const struct load *l);
+
+#endif
