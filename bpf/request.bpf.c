@@ -410,27 +410,6 @@ static __always_inline void cell_times(u32 view, u32 cell, const struct times *t
 	cell_record(view, cell, t->insert ? t->issue - t->insert : 0, t->now - t->issue);
 }
 
-/* A FLUSH: `start_time_ns` is when the machinery started it (blk_rq_init in blk_kick_flush). */
-static __always_inline void flush_cell(u32 view, const struct times *t, u64 start, u32 roles, bool whole,
-				       u32 in_flight)
-{
-	struct wire_cell *c = cell_of(view, WIRE_FLUSH);
-	struct wire_view *v = view_of(view);
-	struct times ft = *t;
-
-	if (!c || !v)
-		return;
-	cell_count(c, 0);
-	flush_count_role(v, roles, whole);
-	ADD(cfg.atomic, v->flush_in_flight, in_flight);
-	if (!t->known) {
-		ADD(cfg.atomic, v->unpaired, 1);
-		return;
-	}
-	ft.insert = start && start <= t->issue ? start : t->issue;
-	cell_times(view, WIRE_FLUSH, &ft);
-}
-
 /*
  * What held a waiter back: first the FLUSH that was under way when it was ready, then data of other sequences (conditions C1
  * and C2 in block/blk-flush.c). Neither: its FLUSH began at once.
@@ -517,43 +496,117 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 	return role | part << 8;
 }
 
+/*
+ * A completing FLUSH and what its waiters said so far. In memory, and what works on it in global functions: held in registers, each
+ * way through one waiter would be a way of its own through all that follow, and the verifier would walk them all.
+ */
+struct flush_walk {
+	u64 node, head;		/* the next waiter, and where there is none left */
+	u64 start;		/* when the machinery started the FLUSH (blk_rq_init in blk_kick_flush) */
+	u64 issue, now;		/* issue 0: not known */
+	u32 queue_id;
+	u32 in_flight;
+	u32 visited, any;	/* waiters; one of them passes the filters */
+	u32 roles, part_roles;	/* part_roles: three bits for each partition */
+	u32 whole;		/* all have been visited */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct flush_walk);
+} flush_walks SEC(".maps");
+
+static __always_inline struct flush_walk *flush_walk_cpu(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&flush_walks, &zero);
+}
+
+#define FLUSH_AT_ONCE 8
+
+/* Visits the next waiters. Returns 0 when there are none left. */
+__noinline int flush_walk_on(void)
+{
+	struct flush_walk *f = flush_walk_cpu();
+
+	for (u32 i = 0; f && i < FLUSH_AT_ONCE; i++) {
+		struct list_head *node = (struct list_head *)f->node;
+		u32 visit, part;
+
+		if (!node || f->node == f->head) {
+			f->whole = f->visited > 0;
+			return 0;
+		}
+		visit = flush_visit((u64)flush_waiter(node), f->start, f->queue_id, f->now);
+		part = VISIT_PART(visit);
+		f->node = (u64)BPF_CORE_READ(node, next);
+		f->visited++;
+		f->any |= visit;
+		f->roles |= visit & VISIT_ROLE;
+		if (part)
+			f->part_roles |= (visit & VISIT_ROLE) << (3 * ((part - 1) & (WIRE_MAX_PARTS - 1)));
+	}
+	return f != NULL;
+}
+
+/* Counts the FLUSH of the present walk in a view, and its times. */
+__noinline int flush_cell(u32 view, u32 roles)
+{
+	struct flush_walk *f = flush_walk_cpu();
+	struct wire_cell *c = cell_of(view, WIRE_FLUSH);
+	struct wire_view *v = view_of(view);
+	u64 begun;
+
+	if (!f || !c || !v)
+		return 0;
+	cell_count(c, 0);
+	flush_count_role(v, roles, f->whole);
+	ADD(cfg.atomic, v->flush_in_flight, f->in_flight);
+	if (!f->issue) {
+		ADD(cfg.atomic, v->unpaired, 1);
+		return 0;
+	}
+	begun = f->start && f->start <= f->issue ? f->start : f->issue;
+	cell_record(view, WIRE_FLUSH, f->issue - begun, f->now - f->issue);
+	return 0;
+}
+
 static __always_inline int complete_flush(struct request *rq, struct wire_queue *qs, struct times *t, bool direct)
 {
-	struct list_head *head = flush_running_list(rq), *node = BPF_CORE_READ(head, next);
+	struct list_head *head = flush_running_list(rq);
+	struct flush_walk *f = flush_walk_cpu();
 	struct slot *s = slot_of(rq, qs, true, direct);
-	u64 start = GET(direct, rq, start_time_ns);
 	struct request_queue *q = GET(direct, rq, q);
-	u32 id = GET(direct, q, id);
-	u32 roles = 0, part_roles = 0, in_flight = 0;
-	bool any = !cfg.filter_tgid && !cfg.filter_cgroup, whole = false;
 
+	if (!f)
+		return 0;
 	request_times(t, rq, s, GET(direct, rq, rq_flags), direct);
+	f->head = (u64)head;
+	f->node = (u64)BPF_CORE_READ(head, next);
+	f->start = GET(direct, rq, start_time_ns);
+	f->issue = t->known ? t->issue : 0;
+	f->now = t->now;
+	f->queue_id = GET(direct, q, id);
+	f->visited = f->roles = f->part_roles = f->whole = f->in_flight = 0;
+	f->any = !cfg.filter_tgid && !cfg.filter_cgroup;
 	if (s && s->rq == (u64)rq) {
-		in_flight = s->in_flight;
+		f->in_flight = s->in_flight;
 		s->rq = 0;
 	}
 	if (cfg.ledger)
 		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0, direct);
-	for (u32 i = 0; i < FLUSH_MAX_WAITERS; i++) {
-		u32 visit;
-
-		if (!node || node == head) {
-			whole = i > 0;
+	for (u32 i = 0; i < FLUSH_MAX_WAITERS / FLUSH_AT_ONCE; i++)
+		if (!flush_walk_on())
 			break;
-		}
-		visit = flush_visit((u64)flush_waiter(node), start, id, t->now);
-		node = BPF_CORE_READ(node, next);
-		any |= visit;
-		roles |= visit & VISIT_ROLE;
-		if (VISIT_PART(visit))
-			part_roles |= (visit & VISIT_ROLE) << (3 * ((VISIT_PART(visit) - 1) & (WIRE_MAX_PARTS - 1)));
-	}
-	if (!any)
+	if (!f->any)
 		return 0;
-	flush_cell(qs->disk.view, t, start, roles, whole, in_flight);
+	flush_cell(qs->disk.view, f->roles);
 	for (u32 p = 0; p < WIRE_MAX_PARTS && p < qs->disk.n_parts; p++)
-		if (part_roles >> (3 * p) & 7)
-			flush_cell(qs->disk.part_view[p], t, start, part_roles >> (3 * p) & 7, whole, in_flight);
+		if (f->part_roles >> (3 * p) & 7)
+			flush_cell(qs->disk.part_view[p], f->part_roles >> (3 * p) & 7);
 	return 0;
 }
 
