@@ -151,14 +151,9 @@ static __always_inline void slot_begin_unknown(struct slot *s, struct request *r
 	s->tid = s->tgid = s->mine = 0;
 }
 
-/* Which view a request is counted in: its partition's when that is traced by name, else its disk's. */
-static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs, bool direct)
+/* Which view a request is counted in: its partition's (`dev`) when that is traced by name, else its disk's. */
+static __always_inline u32 view_by_dev(const struct wire_queue *qs, u32 dev)
 {
-	u32 dev;
-
-	if (!qs->disk.n_parts)
-		return qs->disk.view;
-	dev = request_part_dev(rq, direct);
 	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
 		if (i >= qs->disk.n_parts)
 			break;
@@ -166,6 +161,11 @@ static __always_inline u32 request_view(struct request *rq, struct wire_queue *q
 			return qs->disk.part_view[i];
 	}
 	return qs->disk.view;
+}
+
+static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs, bool direct)
+{
+	return qs->disk.n_parts ? view_by_dev(qs, request_part_dev(rq, direct)) : qs->disk.view;
 }
 
 static __always_inline u32 request_class(u32 flags, u32 rq_flags)
@@ -216,7 +216,7 @@ static __always_inline void step_take(struct slot *s, enum slot_steps which, str
 
 /* From now until the next completion on this CPU, who is woken here is woken by this request; rq NULL: by none. */
 static __always_inline void completion_note(void *ctx, struct request *rq, struct wire_queue *qs, struct slot *s,
-					    u32 key, u64 done, u16 class, u16 flags, u32 bytes, bool direct)
+					    u32 key, u64 done, u16 class, u16 flags, u32 bytes, u32 dev, bool direct)
 {
 	struct completing *c = completing_cpu();
 
@@ -235,7 +235,7 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 	c->disk = qs->disk.dev;
 	c->bytes = bytes;
 	c->sender = s && s->rq == (u64)rq ? s->tid : 0;
-	c->dev = request_part_dev(rq, direct);
+	c->dev = dev;
 	c->sector = GET(direct, rq, __sector);
 }
 
@@ -597,7 +597,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 		s->rq = 0;
 	}
 	if (cfg.ledger)
-		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0, direct);
+		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0, 0, direct);
 	for (u32 i = 0; i < FLUSH_MAX_WAITERS / FLUSH_AT_ONCE; i++)
 		if (!flush_walk_on())
 			break;
@@ -650,10 +650,9 @@ static __always_inline void slot_end(struct slot *s, struct request *rq, struct 
 	s->bytes = bytes;
 }
 
-static __always_inline void complete_data(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *t,
-					  u32 class, bool sequence, u32 bytes, int error, bool direct)
+static __always_inline void complete_data(struct request *rq, u32 view, struct slot *s, struct times *t, u32 class,
+					  bool sequence, u32 bytes, int error)
 {
-	u32 view = request_view(rq, qs, direct);
 	struct wire_cell *c = cell_of(view, class);
 	struct wire_view *v = view_of(view);
 
@@ -678,31 +677,30 @@ static __always_inline void complete_data(struct request *rq, struct wire_queue 
 }
 
 /* Part of a request is done (SCSI may complete in pieces): the bytes count now, the rest with the last piece. */
-static __always_inline void complete_piece(struct request *rq, struct wire_queue *qs, u32 class, u32 bytes,
-					   bool direct)
+static __always_inline void complete_piece(u32 view, u32 class, u32 bytes)
 {
-	struct wire_cell *c = cell_of(request_view(rq, qs, direct), class);
+	struct wire_cell *c = cell_of(view, class);
 
 	if (c)
 		ADD(cfg.atomic, c->bytes, bytes);
 }
 
 static __always_inline void note_sequence(void *ctx, struct request *rq, struct wire_queue *qs, struct slot *s, u32 key,
-					  u64 now, u32 class, bool direct)
+					  u64 now, u32 class, u32 dev, bool direct)
 {
 	bool data = s && s->rq == (u64)rq && s->steps & STEP_DATA;
 
 	if (!data)
 		flushed_below(&qs->disk, now);
 	completion_note(ctx, rq, qs, s, key, now, data ? class : WIRE_FLUSH,
-			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0, direct);
+			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0, dev, direct);
 }
 
 static __always_inline int on_complete(void *ctx, struct request *rq, int error, u32 bytes, bool direct)
 {
 	struct times t = { .now = bpf_ktime_get_ns() };
 	struct wire_queue *qs = queue_of(rq, direct);
-	u32 flags, rq_flags, left, class, key;
+	u32 flags, rq_flags, left, class, key, dev, view;
 	struct wire_cell *c;
 	struct wire_view *v;
 	struct slot *s;
@@ -717,32 +715,38 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	left = GET(direct, rq, __data_len);
 	key = slot_key(rq, qs, false, direct);
 	s = bpf_map_lookup_elem(&slots, &key);
+	/*
+	 * Once, before the ways part: at each typed pointer that is loaded out of a tracepoint's argument the verifier looks
+	 * through all types of the kernel, on each way to it.
+	 */
+	dev = cfg.ledger || qs->disk.n_parts ? request_part_dev(rq, direct) : 0;
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
+	view = view_by_dev(qs, dev);
 	if (!wanted(rq, s)) {
 		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
 	if (!left && !bytes && !sequence && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
-		c = cell_of(request_view(rq, qs, direct), WIRE_CELL_SEQUENCE);
-		v = view_of(request_view(rq, qs, direct));
+		c = cell_of(view, WIRE_CELL_SEQUENCE);
+		v = view_of(view);
 		if (cfg.ledger)
-			note_sequence(ctx, rq, qs, s, key, t.now, class, direct);
+			note_sequence(ctx, rq, qs, s, key, t.now, class, dev, direct);
 		if (c && v)
 			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
 		return 0;
 	}
 	if (bytes < left && !error) {
-		complete_piece(rq, qs, class, bytes, direct);
+		complete_piece(view, class, bytes);
 		return 0;
 	}
 	request_times(&t, rq, s, rq_flags, direct);
 	if (cfg.ledger) {
 		if (s && s->rq == (u64)rq)
 			step_take(s, STEP_DATA, s, s->insert, t.now);
-		completion_note(ctx, sequence ? NULL : rq, qs, s, key, t.now, class, 0, bytes, direct);
+		completion_note(ctx, sequence ? NULL : rq, qs, s, key, t.now, class, 0, bytes, dev, direct);
 	}
-	complete_data(rq, qs, s, &t, class, sequence, bytes, error, direct);
+	complete_data(rq, view, s, &t, class, sequence, bytes, error);
 	slot_end(s, rq, qs, sequence, t.now, bytes);
 	return 0;
 }
