@@ -89,7 +89,7 @@ int uring_submit_btf(u64 *ctx)
 	if (req->opcode != IORING_OP_FSYNC || !wanted_process(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	/* not resolved yet by io_uring itself; a registered file's number means nothing here */
-	file = file_of(current_task(), BPF_CORE_READ(req, cqe.fd));
+	file = file_of(BPF_CORE_READ(req, cqe.fd));
 	if (file)
 		name_file(file, &p.file);
 	pending_begin((u64)req, &p);
@@ -128,8 +128,6 @@ int uring_complete_btf(u64 *ctx)
 /* `list`: of pointers to iocbs, of 32 bits each from a program of the 32-bit kind. */
 __noinline int aio_submit(u64 nr, u64 list, bool compat)
 {
-	struct task_struct *task = current_task();
-
 	if (!wanted_process(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	for (u32 i = 0; i < IOCBS && i < nr; i++) {
@@ -144,7 +142,7 @@ __noinline int aio_submit(u64 nr, u64 list, bool compat)
 			return 0;
 		if (iocb.opcode != IOCB_CMD_FSYNC && iocb.opcode != IOCB_CMD_FDSYNC)
 			continue;
-		file = file_of(task, iocb.fd);
+		file = file_of(iocb.fd);
 		if (!file)
 			continue;
 		name_file(file, &p.file);

@@ -26,20 +26,18 @@ static __always_inline bool wanted_process(u32 tgid)
 	return !cfg.command || in_family(tgid);
 }
 
-static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
-{
-	struct files_struct *open = GET(TASK_BTF, task, files);
-	struct fdtable *fdt = GET(TASK_BTF, open, fdt);
-	struct file **table, *file = NULL;
+/*
+ * The file behind a descriptor of the current task, as a number; 0: there is none. A global function: each typed pointer that is loaded
+ * from the task's costs the verifier a look through all types of the kernel. In sync.bpf.c, as is the next.
+ */
+u64 file_address(u32 fd);
 
-	if (fd >= GET(TASK_BTF, fdt, max_fds))
-		return NULL;
-	table = GET(TASK_BTF, fdt, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
-	return file;
+static __always_inline struct file *file_of(u32 fd)
+{
+	return (struct file *)file_address(fd);
 }
 
-/* Sends the path of a file, from the file up to the root of its file system. In sync.bpf.c. */
+/* Sends the path of a file, from the file up to the root of its file system. */
 int send_file(u64 file_address);
 
 /* io_submit(2): remembers its fsyncs. In async.bpf.c. */

@@ -83,6 +83,20 @@ static __always_inline bool file_is_sync(struct file *file)
 	return BPF_CORE_READ(inode, i_flags) & S_SYNC || BPF_CORE_READ(inode, i_sb, s_flags) & SB_SYNCHRONOUS;
 }
 
+__noinline u64 file_address(u32 fd)
+{
+	struct task_struct *task = current_task();
+	struct files_struct *open = GET(TASK_BTF, task, files);
+	struct fdtable *fdt = GET(TASK_BTF, open, fdt);
+	struct file **table, *file = NULL;
+
+	if (fd >= GET(TASK_BTF, fdt, max_fds))
+		return 0;
+	table = GET(TASK_BTF, fdt, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
+	return (u64)file;
+}
+
 __noinline int send_file(u64 file_address)
 {
 	struct file *file = (struct file *)file_address;
@@ -135,7 +149,7 @@ static __always_inline void note_file(struct task_state *t, struct file *file, b
 }
 
 /* The file of a sync call; whether it is one at all depends on its arguments. */
-static __always_inline bool call_file(struct task_struct *task, const struct syscall *s, u32 call, struct file **file)
+static __always_inline bool call_file(const struct syscall *s, u32 call, struct file **file)
 {
 	*file = NULL;
 	switch (call) {
@@ -148,7 +162,7 @@ static __always_inline bool call_file(struct task_struct *task, const struct sys
 			return false;
 		break;
 	}
-	*file = file_of(task, syscall_arg(s, 0));
+	*file = file_of(syscall_arg(s, 0));
 	if (!*file)
 		return false;
 	if (call != CALL_WRITE || file_is_sync(*file))
@@ -188,7 +202,7 @@ static __always_inline void call_begin(const struct syscall *s, u32 call)
 
 	if (!wanted_process(tgid))
 		return;
-	if (call_file(current_task(), s, call, &file))
+	if (call_file(s, call, &file))
 		call_follow(tid, file, call, tgid);
 }
 
