@@ -45,24 +45,52 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
 #define STEAL_LOOKS	16
 #define STEAL_AFTER_NS	500000000	/* a helper that hasn't mattered for so long gives its place up */
 
+/*
+ * Takes the place of one helper, if that hasn't mattered for long; returns it plus 1, or 0. A global function, as are the next: the
+ * verifier follows what is in it once, and not in each turn of a loop.
+ */
+__noinline u32 steal_one(u64 now)
+{
+	u32 i = history_hand++ % HISTORIES;
+	struct history *h = bpf_map_lookup_elem(&histories, &i);
+	struct task_state *t = h ? state_of(h->owner) : NULL;
+
+	if (!t || t->history != i + 1 || now - t->mattered < STEAL_AFTER_NS)
+		return 0;
+	t->follow &= ~FOLLOW_HELPER;
+	t->history = t->announced = 0;
+	t->seq++;	/* a gap: what it does meanwhile is not known */
+	return i + 1;
+}
+
 /* Everything wakes something: in time all tasks of a busy machine have been helpers. */
 static __always_inline bool steal_history(u32 *i, u64 now)
 {
 	for (int n = 0; n < STEAL_LOOKS; n++) {
-		struct task_state *t;
-		struct history *h;
+		u32 got = steal_one(now);
 
-		*i = history_hand++ % HISTORIES;
-		h = bpf_map_lookup_elem(&histories, i);
-		t = h ? state_of(h->owner) : NULL;
-		if (!t || t->history != *i + 1 || now - t->mattered < STEAL_AFTER_NS)
-			continue;
-		t->follow &= ~FOLLOW_HELPER;
-		t->history = t->announced = 0;
-		t->seq++;	/* a gap: what it does meanwhile is not known */
-		return true;
+		if (got) {
+			*i = got - 1;
+			return true;
+		}
 	}
 	return false;
+}
+
+#define HISTORY_PART 8
+
+/* From a place on, of as many sleeps. */
+__noinline int forget_sleeps(u32 history, u32 from)
+{
+	struct history *h = bpf_map_lookup_elem(&histories, &history);
+
+	for (u32 i = 0; h && i < HISTORY_PART; i++) {
+		u32 n = (from + i) % HISTORY;
+
+		h->sleep[n].head.kind = h->request[n].head.kind = h->bio[n].head.kind = 0;
+		h->sleep[n].seq = ~0u;
+	}
+	return 0;
 }
 
 static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
@@ -77,10 +105,8 @@ static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
 	if (!h)
 		return false;
 	h->owner = tid;
-	for (u32 n = 0; n < HISTORY; n++) {
-		h->sleep[n].head.kind = h->request[n].head.kind = h->bio[n].head.kind = 0;
-		h->sleep[n].seq = ~0u;
-	}
+	for (u32 n = 0; n < HISTORY; n += HISTORY_PART)
+		forget_sleeps(i, n);
 	return true;
 }
 
@@ -203,11 +229,19 @@ __noinline int send_kept(u32 tid, u32 place)
 	return 0;
 }
 
+/* Those of up to HISTORY_PART places. */
+__noinline int send_part(u32 tid, u32 place, u32 n)
+{
+	for (u32 i = 0; i < HISTORY_PART && i < n; i++)
+		send_kept(tid, place + i);
+	return 0;
+}
+
 __noinline int send_history(u32 tid, u64 from)
 {
 	struct task_state *t;
 	struct history *h = history_by_tid(tid, &t);
-	u32 n = 0;
+	u32 n = 0, first;
 
 	if (!h)
 		return 0;
@@ -221,8 +255,9 @@ __noinline int send_history(u32 tid, u64 from)
 		if (s->on <= from)
 			break;
 	}
-	for (u32 i = 0; i < HISTORY && i < n; i++)
-		send_kept(tid, t->seq - n + i);
+	first = t->seq - n;
+	for (u32 i = 0; i < HISTORY && i < n; i += HISTORY_PART)
+		send_part(tid, first + i, n - i);
 	return 0;
 }
 
