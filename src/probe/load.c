@@ -259,10 +259,12 @@ static void set_sizes(struct load *l, const struct probe_want *want)
 	set_ledger_sizes(l, want);
 }
 
-/* Every index of the map is free. */
-static int fill_stack(const struct bpf_map *stack, const struct bpf_map *map)
+/* Those of the map's indices are free. */
+static int fill_stack(const struct bpf_map *stack, const struct bpf_map *map, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = bpf_map__max_entries(map); i-- > 0;)
+	if (to > bpf_map__max_entries(map))
+		to = bpf_map__max_entries(map);
+	for (uint32_t i = to; i-- > from;)
 		if (bpf_map_update_elem(bpf_map__fd(stack), NULL, &i, BPF_ANY))
 			return -errno;
 	return 0;
@@ -462,11 +464,18 @@ static int share_maps(struct load *l, struct loader *w)
 
 /* ---- load ---- */
 
+#define FIRST_TASKS 1024	/* more than can be followed until the programs are attached, and the rest is there */
+
 static int fill_stacks(struct load *l)
 {
-	int err = fill_stack(l->skel->maps.free_tasks, l->skel->maps.tasks);
+	int err = fill_stack(l->skel->maps.free_tasks, l->skel->maps.tasks, 0, FIRST_TASKS);
 
-	return err ? err : fill_stack(l->skel->maps.free_histories, l->skel->maps.histories);
+	return err ? err : fill_stack(l->skel->maps.free_histories, l->skel->maps.histories, 0, UINT32_MAX);
+}
+
+int load_fill(struct load *l)
+{
+	return fill_stack(l->skel->maps.free_tasks, l->skel->maps.tasks, FIRST_TASKS, UINT32_MAX);
 }
 
 static int create_maps(struct load *l, const struct probe_want *want, const struct plan *plan, const struct btf *btf)

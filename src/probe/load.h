@@ -25,6 +25,9 @@ void load_free(struct load *l);	/* with all that was loaded; NULL is fine */
  */
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types, struct err *e);
 
+/* Once the programs are attached: makes room for all the tasks that they can follow, and no longer for the first only. */
+int load_fill(struct load *l);
+
 struct bpf_program *load_program(const struct load *l, enum probe_id id);
 int load_seed_fd(const struct load *l);
 const struct wire_maps *load_maps(const struct load *l);

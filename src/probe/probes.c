@@ -242,6 +242,8 @@ int probes_attach(struct probes *p, struct err *e)
 				       rung_names[pe->rung], strerror(errno));
 	}
 	last_plan = p->plan;
+	if (load_fill(p->load))
+		return err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno));
 	return 0;
 }
 
