@@ -32,7 +32,7 @@ is_steady() { # ARCH
 	[[ $1 == arm64 ]]
 }
 
-# boot KERNEL ARCH NAME OPTION... -- SUITE...: what the guest leaves goes to $GUESTS/NAME
+# boot KERNEL ARCH NAME OPTION... -- COMMAND...: what the guest leaves goes to $GUESTS/NAME
 boot() {
 	local kernel=$1 dir=$GUESTS/$3 rc=0 options=(--arch "$2" --flavour "$(flavour_of "$1" "$2")")
 	[[ ! -e $dir.rc ]] || return 0
@@ -43,7 +43,7 @@ boot() {
 		options+=("$1")
 		shift
 	done
-	"$TOP/scripts/vm" "${options[@]}" "$kernel" -- tests/vm/guest "${@:2}" >"$dir.log" 2>&1 3>&- || rc=$?
+	"$TOP/scripts/vm" "${options[@]}" "$kernel" "$@" >"$dir.log" 2>&1 3>&- || rc=$?
 	echo "$rc" >"$dir.rc"
 }
 
@@ -60,7 +60,7 @@ boot_guest() { # KERNEL ARCH
 	for disk in "${DISKS[@]}" "$(ata_of "$1" "$2")"; do
 		disks+=(--disk "$disk")
 	done
-	boot "$1" "$2" "$1.$2" "${disks[@]}" -- "${SUITES[@]}"
+	boot "$1" "$2" "$1.$2" "${disks[@]}" -- tests/vm/guest "${SUITES[@]}"
 }
 
 # Two at once at most: more get in each other's way, and a guest has two CPUs itself.
@@ -82,7 +82,7 @@ boot_guests() { # ARCH
 	for mode in integrity confidentiality; do
 		for kernel in $(kernels_of "$1" "$mode"); do
 			wait_for_place
-			boot "$kernel" "$1" "$kernel.$1.$mode" --append "lockdown=$mode" -- lockdown &
+			boot "$kernel" "$1" "$kernel.$1.$mode" --append "lockdown=$mode" -- tests/vm/guest lockdown &
 		done
 	done
 	wait
@@ -95,6 +95,7 @@ guest() { # [MODE]: the one with that lockdown
 	G=$GUESTS/$KERNEL.$ARCH${1:+.$1}
 	rc=$(<"$G.rc")
 	((rc != 77)) || skip "$(grep -o 'missing: .*\|no kernel .*\|no guest .*' "$G.log" | sed -n 1p)"
+	comment "kernel $(sed -nE 's/^vm: .*(package version |of its series: )([^ ]+) .*/\2/p' "$G.log" | sed -n 1p), seen $(date -r "$G.rc" +%F)"
 	((rc == 0)) || { tail -n 40 "$G.log"; return 1; }
 }
 

@@ -23,11 +23,8 @@ FULL=(
 FILE_SYSTEMS=(ext4 nojournal fast_commit data_journal xfs btrfs)
 
 boot_suite() { # KERNEL ARCH ROW...
-	local dir=$GUESTS/$1.$2 rc=0
-	[[ ! -e $dir.rc ]] || return 0
-	"$TOP/scripts/vm" --arch "$2" --timeout "$SUITES_TIMEOUT" --out "$dir" --disk nvme:512 --disk "$(ata_of "$1" "$2"):512" --disk virtio:512 \
-		"$1" -- tests/vm/guest_suites "${@:3}" >"$dir.log" 2>&1 3>&- || rc=$?
-	echo "$rc" >"$dir.rc"
+	boot "$1" "$2" "$1.$2" --timeout "$SUITES_TIMEOUT" --disk nvme:512 --disk "$(ata_of "$1" "$2"):512" --disk virtio:512 \
+		-- tests/vm/guest_suites "${@:3}"
 }
 
 boot_suites() { # TIMEOUT ROW...

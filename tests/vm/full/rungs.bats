@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# One piece of work in an emulated machine, seen by several rungs at once: the reports agree. The kernels that
+# `make check` has no time for.
+# Names, and BARRIERTRACE_KERNELS and BARRIERTRACE_GUESTS: as in kernels.bats.
+
+load ../../helpers
+load ../kernels
+load ../rungs
+
+setup_file() {
+	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/rungs
+	boot_rungs
+}
+
+setup() {
+	need_tool
+	need jq "${CC:-cc}"
+}
+
+@test "vm 5.10 x86_64 rungs: counts and medians agree" { cell; }
+@test "vm 5.10 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 5.10 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+
+@test "vm 6.1 x86_64 rungs: counts and medians agree" { cell; }
+@test "vm 6.1 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 6.1 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+
+@test "vm 6.18 x86_64 rungs: counts and medians agree" { cell; }
+@test "vm 6.18 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 6.18 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+
+@test "vm 7.2 x86_64 rungs: counts and medians agree" { cell; }
+@test "vm 7.2 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 7.2 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }

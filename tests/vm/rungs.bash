@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For rungs.bats and full/rungs.bats: one guest per kernel in which several tools see one piece of work, each by other rungs, and how
+# their reports are compared. load ../helpers and kernels first.
+
+boot_rungs() {
+	local kernel
+	mkdir -p "$GUESTS"
+	for kernel in $(kernels_of x86_64 rungs); do
+		wait_for_place
+		boot "$kernel" x86_64 "$kernel.x86_64" --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
+	done
+	wait
+}
+
+# figures of a device that are the same in two reports
+same_counts() { # A B PATH...
+	local a=$G/$1.json b=$G/$2.json path
+	for path in "${@:3}"; do
+		echo "$path: $1 $(figure_of "$a" "$path"), $2 $(figure_of "$b" "$path")"
+		[[ $(figure_of "$a" "$path") == "$(figure_of "$b" "$path")" ]]
+	done
+}
+
+figure_of() { # FILE PATH
+	jq -r "(.devices[0]$2) // \"none\"" "$1"
+}
+
+# quantile FILE PATH SHARE: of a histogram, within its bucket by the share of what lies there; a bucket is 1/64 wide
+quantile() {
+	jq -r --argjson share "$3" "$2"' as $h | reduce $h.buckets[] as [$upper, $n] ({left: ($h.count * $share)};
+		if .at then . elif .left > $n then .left -= $n else .at = $upper * (1 - (1 - .left / $n) / 64) end) | .at' "$1"
+}
+
+# within 2 %. Sums are not compared: one pause of the emulated machine between two programs at the same event is in one only
+same_quantile() { # A B SHARE PATH...
+	local path a b
+	for path in "${@:4}"; do
+		a=$(quantile "$G/$1.json" "$path" "$3") b=$(quantile "$G/$2.json" "$path" "$3")
+		echo "$path, $3 of it: $1 $a, $2 $b"
+		holds "$b > 0 && $a >= 0.98 * $b && $a <= 1.02 * $b"
+	done
+}
+
+took() { # NAME RUNG FAMILY: all of it that this kernel has
+	[[ $(jq -r --arg f "$3." '[.probes[] | select(.name | startswith($f)) | .rung // empty] | unique | join(" ")' \
+		"$G/$1.json") == "$2" ]]
+}
+
+judge_rungs() {
+	local counts=(.ops.flush.count .ops.write.count .ops.fua.count .flush.pre .flush.post .flush.only .flush.mixed .flush.unknown
+		.flush.waiters .flush.barrier_writes .flush.slot_wait.count .flush.sequence.count .by_command)
+	local times=(.devices[0].ops.flush.device .devices[0].ops.flush.total .devices[0].flush.slot_wait .devices[0].flush.sequence)
+	[[ $(<"$G/run.status") == 0 ]] || { cat "$G/run.err"; return 1; }
+	took kprobe kprobe flush
+	took kprobe raw_tp request
+	took fentry fentry flush
+	took fentry tp_btf request
+	took plain '' flush
+	[[ $(jq -s 'map(.run.lost_events) | add' "$G"/{kprobe,fentry,plain}.json) == 0 ]]
+	same_counts kprobe fentry "${counts[@]}" .flush.slot_wait_flush.count .flush.slot_wait_data.count
+	same_counts fentry plain "${counts[@]}"
+	(($(figure_of "$G/plain.json" .flush.waiters) >= 120))
+	same_quantile kprobe fentry 0.5 "${times[@]}"
+	same_quantile fentry plain 0.5 "${times[@]}"
+	# half of the waiters had no FLUSH before theirs
+	same_quantile kprobe fentry 0.8 .devices[0].flush.slot_wait_flush
+}
+
+# What held the waiters back is nearly all of their wait, and none of it is there without the rungs.
+judge_waits() {
+	local flush data all
+	flush=$(figure_of "$G/fentry.json" .flush.slot_wait_flush.sum_ns)
+	data=$(figure_of "$G/fentry.json" .flush.slot_wait_data.sum_ns)
+	all=$(figure_of "$G/fentry.json" .flush.slot_wait.sum_ns)
+	echo "for a FLUSH $flush, for data $data, of $all"
+	holds "$flush > 0 && $data > 0 && $flush + $data <= $all && $flush + $data >= 0.9 * $all"
+	tr -s ' \n' ' ' <"$G/fentry.txt" | grep -q '% of it all for the FLUSH before, [0-9.<>]* % for data of other barriers'
+	! tr -s ' \n' ' ' <"$G/plain.txt" | grep 'for the FLUSH before'
+	[[ $(jq '.devices[0].flush | has("slot_wait_flush") or has("slot_wait_data")' "$G/plain.json") == false ]]
+	[[ $(figure_of "$G/fentry.json" .flush.slot_wait_flush.count) == $(figure_of "$G/fentry.json" .flush.slot_wait.count) ]]
+}
+
+judge_kernel_calls() {
+	local rung flushes
+	flushes=$(<"$G/loop.flushes")
+	((flushes >= 15))
+	for rung in fentry kprobe; do
+		echo "$rung: $(jq -c .sync.calls "$G/ksync.$rung.json"), flushes of the loop device: $flushes"
+		took "ksync.$rung" "$rung" ksync
+		jq -e --argjson n "$flushes" '.sync.calls["kernel fsync"] == $n and .sync.calls.fdatasync == 15' \
+			"$G/ksync.$rung.json" >/dev/null
+		jq -e '[.sync.by_process[] | select(.comm | startswith("kworker"))] | length > 0' "$G/ksync.$rung.json" >/dev/null
+	done
+	[[ $(jq -c .sync.calls "$G/ksync.fentry.json") == "$(jq -c .sync.calls "$G/ksync.kprobe.json")" ]]
+	same_quantile ksync.fentry ksync.kprobe 0.5 .sync.latency
+}
