@@ -3,7 +3,7 @@
 #
 #   make            build into $(O)         make demo     profile 500 SQLite inserts on this machine's disk
 #   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
-#   make check-kernels [KERNELS="6.1 7.2"]   what it runs in QEMU with Debian's kernels, as a table
+#   make check-kernels [KERNELS="6.1 7.2"] [WRITE=1]   what it runs in QEMU with Debian's kernels, as a table; into docs/kernels.md
 #   make check-btf   have Debian's kernels what the BPF programs use? Without booting them
 #   make bench      what it costs, beside other tools: a table (scripts/bench; some minutes, root)
 #   make static     one file that needs no library: $(O)/static/ARCH/barriertrace
@@ -237,7 +237,7 @@ check: setup-test
 check-kernels: setup-test
 	@$(MAKE) --no-print-directory all $(O)/tests/rigd
 	@$(ARM64_TOOL)
-	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(KERNELS)
+	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(if $(WRITE),--write) $(KERNELS)
 
 # Kernels that need not run: all that scripts/vm can fetch, and the running one
 check-btf: setup-test
