@@ -27,7 +27,7 @@ fetch_packages() {
 	shift 2
 	mkdir -p "$debs/partial"
 	private_apt "$suite" apt-get install -y --download-only --no-install-recommends -o Dir::Cache::archives="$debs" "$@" \
-		>"$debs/log" 2>&1 || die "cannot fetch $*: $(tail -n 1 "$debs/log")"
+		>"$debs/log" 2>&1 || unavailable "cannot fetch $*: $(tail -n 1 "$debs/log")"
 }
 
 # make_tree NAME PACKAGE...: unpack it if it isn't there, and print where
@@ -37,7 +37,7 @@ make_tree() {
 	if [[ ! -e $dir/.complete ]]; then
 		[[ -e $KEYRING ]] || unavailable "missing: $KEYRING (package debian-archive-keyring)"
 		suite=$(foreign_suite)
-		fresh_lists "$suite" || unavailable "the mirror of this machine's apt has no Debian $suite for $DEB_ARCH"
+		fresh_lists "$suite" || unavailable "no Debian $suite for $DEB_ARCH from the mirror of this machine's apt"
 		say "unpacking $DEB_ARCH packages of $suite"
 		# another checkout may use another list of packages
 		find "$CACHE/trees" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null

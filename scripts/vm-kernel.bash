@@ -11,6 +11,8 @@ SUITES=(bullseye bullseye-security bookworm bookworm-security trixie trixie-secu
 declare -A HINT=([5.10]=bullseye [6.1]=bookworm [6.12]=trixie [6.18]=trixie-backports [7.2]=trixie-backports)
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 LISTS_MINUTES=1440
+# A mirror that did not answer isn't asked again for as long: there may be a dozen guests, and eleven suites to look in for each.
+PATIENCE_MINUTES=5
 
 # What guests can be asked to do takes these, where the kernel has them as modules.
 MODULES=(virtio_pci virtio_console virtio_blk virtio_scsi virtio_rng nvme ahci ata_piix sd_mod scsi_debug loop brd null_blk
@@ -26,10 +28,15 @@ mirror() {
 private_apt() {
 	local dir=$CACHE/apt/$1 program=$2
 	shift 2
-	"$program" -qq -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$dir" \
+	LC_ALL=C "$program" -qq -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$dir" \
 		-o Dir::State::lists="$dir/lists" -o Dir::State::status=/dev/null -o Dir::Cache="$dir/cache" \
 		-o APT::Architecture="$DEB_ARCH" -o APT::Architectures="$DEB_ARCH" -o APT::Sandbox::User="$(id -un)" \
 		-o Acquire::Languages=none -o APT::Get::List-Cleanup=false "$@"
+}
+
+# No answer at all, unlike one that there is no such suite
+mirror_is_silent() {
+	[[ $(find "$CACHE/apt/silent" -mmin -$PATIENCE_MINUTES 2>/dev/null) ]]
 }
 
 # Its signed lists are fetched when they are a day old. False: there are none.
@@ -38,11 +45,14 @@ fresh_lists() { # SUITE
 	local stamp=$dir/lists.$DEB_ARCH
 	[[ $1 != *-security ]] || label=Debian-Security
 	[[ ! $(find "$stamp" -mmin -$LISTS_MINUTES 2>/dev/null) ]] || return 0
+	! mirror_is_silent || return
 	uri=$(mirror $label)
 	[[ $uri ]] || return
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
 	echo "deb [signed-by=$KEYRING] $uri $1 main" >"$dir/sources.list"
-	private_apt "$1" apt-get update >"$dir/log" 2>&1 && ! grep -q '^[WE]:' "$dir/log" && : >"$stamp"
+	private_apt "$1" apt-get update >"$dir/log" 2>&1 && ! grep -q '^[WE]:' "$dir/log" && : >"$stamp" && return
+	! grep -q 'Could not connect\|Could not resolve\|Temporary failure\|Unable to connect\|timed out' "$dir/log" || : >"$CACHE/apt/silent"
+	return 1
 }
 
 # The suite's kernels as "package version"
@@ -133,7 +143,7 @@ fetch() {
 	local deb=$1_${K_VERSION}_$DEB_ARCH.deb sum
 	if [[ ! -e $CACHE/debs/$deb ]]; then
 		(cd "$CACHE/debs/new" && private_apt "$K_SUITE" apt-get download "$1:$DEB_ARCH=$K_VERSION" >"$CACHE/debs/log" 2>&1) ||
-			die "cannot fetch $1: $(tail -n 1 "$CACHE/debs/log")"
+			unavailable "no kernel $K_VERSION for $DEB_ARCH, $FLAVOUR: cannot fetch $1: $(tail -n 1 "$CACHE/debs/log")"
 		sum=$(private_apt "$K_SUITE" apt-cache show "$1=$K_VERSION" | sed -n 's/^SHA256: //p' | sed -n 1p)
 		mv "$CACHE/debs/new/"* "$CACHE/debs/$deb"
 		echo "$sum  $deb" >"$CACHE/debs/$deb.sha256"
@@ -184,10 +194,12 @@ unpack() { # RELEASE DIR: the packages there
 
 # get_kernel SERIES-OR-VERSION: sets K_DIR, which has vmlinuz and modules.cpio, and says what it is
 get_kernel() {
-	local key release
+	local key release why="not in the suites of this machine's mirror"
 	[[ -e $KEYRING ]] || unavailable "missing: $KEYRING (package debian-archive-keyring)"
-	find_kernel "$1" || find_cached_kernel "$1" ||
-		unavailable "no kernel of the series of $1 for $DEB_ARCH, $FLAVOUR: not in the suites of this machine's mirror, nor cached"
+	if ! find_kernel "$1" && ! find_cached_kernel "$1"; then
+		! mirror_is_silent || why="this machine's mirror does not answer"
+		unavailable "no kernel of the series of $1 for $DEB_ARCH, $FLAVOUR: $why, and none is cached"
+	fi
 	release=${K_PACKAGE#linux-image-}
 	if [[ $1 =~ ^[0-9]+\.[0-9]+\. && $(upstream "$K_VERSION") != "$1" ]]; then
 		say "$1 is not there; instead, the nearest one of its series: $K_VERSION ($K_SUITE)"

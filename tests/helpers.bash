@@ -38,6 +38,11 @@ need_cross() {
 	has_cross || skip 'missing: what builds for arm64 (scripts/setup cross)'
 }
 
+# why_no_guest FILE: what scripts/vm said last, with exit status 77
+why_no_guest() {
+	sed -n 's/^vm: //p' "$1" | tail -n 1
+}
+
 # What eBPF tracing takes: not asked of the tool that is under test.
 need_tracing() {
 	local caps

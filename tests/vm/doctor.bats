@@ -260,6 +260,6 @@ card() {
 	done
 	"$TOP/scripts/vm" "${options[@]}" --timeout 500 "$KERNEL" -- tests/vm/doctor.bats >"$BATS_TEST_TMPDIR/log" 2>&1 || rc=$?
 	cat "$BATS_TEST_TMPDIR/log"
-	((rc != 77)) || skip "$(grep -o 'missing: .*\|no kernel .*' "$BATS_TEST_TMPDIR/log" | sed -n 1p)"
+	((rc != 77)) || skip "$(why_no_guest "$BATS_TEST_TMPDIR/log")"
 	((rc == 0))
 }

@@ -94,7 +94,7 @@ guest() { # [MODE]: the one with that lockdown
 	asked_for "$KERNEL" || skip 'not asked for'
 	G=$GUESTS/$KERNEL.$ARCH${1:+.$1}
 	rc=$(<"$G.rc")
-	((rc != 77)) || skip "$(grep -o 'missing: .*\|no kernel .*\|no guest .*' "$G.log" | sed -n 1p)"
+	((rc != 77)) || skip "$(why_no_guest "$G.log")"
 	comment "kernel $(sed -nE 's/^vm: .*(package version |of its series: )([^ ]+) .*/\2/p' "$G.log" | sed -n 1p), seen $(date -r "$G.rc" +%F)"
 	((rc == 0)) || { tail -n 40 "$G.log"; return 1; }
 }
