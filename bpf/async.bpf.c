@@ -79,20 +79,32 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 
 /* ---- io_uring ---- */
 
-SEC("?tp_btf/io_uring_submit_req")
-int uring_submit_btf(u64 *ctx)
+static __always_inline void uring_submitted(struct io_kiocb *req)
 {
-	struct io_kiocb *req = (struct io_kiocb *)ctx[0];
 	struct pending p = {};
 	struct file *file;
 
 	if (req->opcode != IORING_OP_FSYNC || !wanted_process(bpf_get_current_pid_tgid() >> 32))
-		return 0;
+		return;
 	/* not resolved yet by io_uring itself; a registered file's number means nothing here */
 	file = file_of(BPF_CORE_READ(req, cqe.fd));
 	if (file)
 		name_file(file, &p.file);
 	pending_begin((u64)req, &p);
+}
+
+SEC("?tp_btf/io_uring_submit_req")
+int uring_submit_btf(u64 *ctx)
+{
+	uring_submitted((struct io_kiocb *)ctx[0]);
+	return 0;
+}
+
+/* Its name up to 6.3. In 5.10 it takes other arguments, and a completion does not tell of which request: refused there. */
+SEC("?tp_btf/io_uring_submit_sqe")
+int uring_submit_sqe_btf(u64 *ctx)
+{
+	uring_submitted((struct io_kiocb *)ctx[0]);
 	return 0;
 }
 

@@ -91,6 +91,11 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 		.name = "uring.submit", .event = "io_uring_submit_req", .program = BTF_ONLY("uring_submit"),
 		.without = NO_URING,
 	},
+	/* its predecessor, up to 6.3 */
+	[PROBE_URING_SUBMIT_SQE] = {
+		.name = "uring.submit_sqe", .event = "io_uring_submit_sqe", .program = BTF_ONLY("uring_submit_sqe"),
+		.without = NO_URING,
+	},
 	[PROBE_URING_TASK_ADD] = {
 		.name = "uring.task_add", .event = "io_uring_task_add", .program = BTF_ONLY("uring_task_add"),
 		.without = NO_URING,

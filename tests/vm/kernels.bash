@@ -266,11 +266,12 @@ fua_is_seen() { # RUN DISK
 judge_probes() {
 	local refused want
 	case $ARCH:$KERNEL in
-	x86_64:5.10) want='request.start uring.submit async.xfs async.btrfs async.btrfs_enter' ;;
-	arm64:5.10) want='request.start uring.submit async.ext4 async.xfs async.btrfs async.btrfs_enter' ;; # ext4 is a module
+	x86_64:5.10) want='request.start uring.submit uring.submit_sqe async.xfs async.btrfs async.btrfs_enter' ;;
+	arm64:5.10) want='request.start uring.submit uring.submit_sqe async.ext4 async.xfs async.btrfs async.btrfs_enter' ;; # ext4 is a module
+	# what was renamed is there under one of its names
 	*:6.1) want='request.start uring.submit async.btrfs_enter' ;;
-	*:6.12 | *:6.18) want='async.btrfs_enter' ;;
-	*) want='async.btrfs' ;; # renamed: it is async.btrfs_enter
+	*:6.12 | *:6.18) want='uring.submit_sqe async.btrfs_enter' ;;
+	*) want='uring.submit_sqe async.btrfs' ;;
 	esac
 	cat "$G/probes.txt" "$G/probes.err"
 	[[ $(<"$G/probes.status") == 0 ]]

@@ -57,7 +57,7 @@ suite() {
 wanted() { # FILE-SYSTEM: as "file=N async=N"
 	local aio=3 uring=3
 	# see docs/kernels.md
-	[[ $KERNEL != 5.10 && $KERNEL != 6.1 ]] || uring=0
+	[[ $KERNEL != 5.10 ]] || uring=0
 	[[ $KERNEL != 5.10 || $1 != xfs && $1 != btrfs ]] || aio=0
 	echo "file=24 async=$((aio + uring))"
 }
