@@ -778,13 +778,18 @@ static __always_inline int on_flush_data(struct request *rq, bool direct)
 	return 0;
 }
 
-/* flush_end_io(): its waiters have been visited at the tracepoint; from here on the next FLUSH may begin. */
+/*
+ * flush_end_io(): its waiters have been visited at the tracepoint; from here on the next FLUSH may begin. Whoever looks through
+ * a queue's requests (a read of diskstats does) lets go of a FLUSH under way by this function, too: the last one ends it.
+ */
 static __always_inline int on_flush_end(struct request *rq, bool direct)
 {
 	struct wire_queue *qs = queue_of(rq, direct);
 	struct slot *fs = qs ? slot_of(rq, qs, true, direct) : NULL;
+	u32 holders = 0;
 
-	if (fs)
+	bpf_core_read(&holders, sizeof(holders), &rq->ref);
+	if (fs && holders <= 1)
 		fs->flush_end = bpf_ktime_get_ns();
 	return 0;
 }

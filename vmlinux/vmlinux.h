@@ -155,6 +155,7 @@ struct request {
 	struct block_device *part;
 	u64 start_time_ns;
 	u64 io_start_time_ns;
+	atomic_t ref;		/* a refcount_t up to 5.15 */
 	struct {
 		unsigned int seq;
 	} flush;

@@ -4,12 +4,13 @@
 # For rungs.bats and full/rungs.bats: one guest per kernel in which several tools see one piece of work, each by other rungs, and how
 # their reports are compared. load ../helpers and kernels first.
 
+# The clock counts instructions, so that what else this machine does is in no time.
 boot_rungs() {
 	local kernel
 	mkdir -p "$GUESTS"
 	for kernel in $(kernels_of x86_64 rungs); do
 		wait_for_place
-		boot "$kernel" x86_64 "$kernel.x86_64" --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
+		boot "$kernel" x86_64 "$kernel.x86_64" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
 	done
 	wait
 }
