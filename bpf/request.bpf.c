@@ -58,9 +58,7 @@ static __always_inline struct wire_queue *queue_of(struct request *rq, bool dire
  */
 static __always_inline u32 slot_key(struct request *rq, struct wire_queue *qs, bool flush, bool direct)
 {
-	struct blk_mq_hw_ctx *hctx = GET(direct, rq, mq_hctx);
-	u32 hw = GET(direct, hctx, queue_num);
-	u32 tag = qs->disk.depth;
+	u32 tag = qs->disk.depth, hw = 0;
 
 	if (!flush) {
 		tag = GET(direct, rq, internal_tag);
@@ -69,8 +67,13 @@ static __always_inline u32 slot_key(struct request *rq, struct wire_queue *qs, b
 		if (tag >= qs->disk.depth)
 			return NO_SLOT;
 	}
-	if (hw >= qs->disk.hw_queues)
-		return NO_SLOT;
+	if (qs->disk.hw_queues != 1) {
+		struct blk_mq_hw_ctx *hctx = GET(direct, rq, mq_hctx);
+
+		hw = GET(direct, hctx, queue_num);
+		if (hw >= qs->disk.hw_queues)
+			return NO_SLOT;
+	}
 	return qs->disk.slot_base + hw * (qs->disk.depth + 1) + tag;
 }
 
@@ -120,12 +123,58 @@ static __always_inline bool wanted(struct request *rq, struct slot *s)
 	return true;
 }
 
-static __always_inline void slot_left_device(struct slot *s, struct wire_queue *qs)
+/* ---- how many are in the device ---- */
+
+enum depth_change { DEPTH_ISSUED, DEPTH_COMPLETED, DEPTH_UNDONE };
+
+/* Each field but `undone` has one program that writes to it, so none of them interrupts another on its CPU. */
+static __always_inline void depth_change(struct wire_queue *qs, enum depth_change what)
+{
+	struct wire_depth *d;
+
+	if (cfg.ledger) {
+		__sync_fetch_and_add(&qs->in_flight, what == DEPTH_ISSUED ? 1 : -1);
+		return;
+	}
+	d = depth_of(qs);
+	if (!d)
+		return;
+	if (what == DEPTH_ISSUED)
+		ADD(cfg.atomic, d->issued, 1);
+	else if (what == DEPTH_COMPLETED)
+		ADD(cfg.atomic, d->completed, 1);
+	else
+		ADD(true, d->undone, 1);
+}
+
+/* Added up from all CPUs: for a FLUSH, not for each request. A global function: the verifier follows the loop once. */
+__noinline u32 depth_now(u32 view)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < WIRE_MAX_STRIPES && i < cfg.stripes; i++) {
+		u32 key = view * cfg.stripes + i;
+		struct wire_depth *d = bpf_map_lookup_elem(&depths, &key);
+
+		if (d)
+			sum += d->issued - d->completed - d->undone;
+	}
+	return (s64)sum > 0 ? (u32)sum : 0;
+}
+
+static __always_inline u32 depth_at_issue(struct wire_queue *qs, bool flush)
+{
+	if (cfg.ledger)
+		return qs->in_flight;
+	return flush ? depth_now(qs->disk.view) : 0;
+}
+
+static __always_inline void slot_left_device(struct slot *s, struct wire_queue *qs, enum depth_change how)
 {
 	if (!s->issued)
 		return;
 	s->issued = 0;
-	__sync_fetch_and_add(&qs->in_flight, -1);
+	depth_change(qs, how);
 }
 
 static __always_inline void slot_begin(struct slot *s, struct request *rq, struct wire_queue *qs)
@@ -136,7 +185,7 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	s->insert = s->issue = s->data_done = 0;
 	if (cfg.flush_path)
 		s->taken = 0;
-	slot_left_device(s, qs);	/* still counted? then the completion of the last request was missed */
+	slot_left_device(s, qs, DEPTH_UNDONE);	/* still counted? then the completion of the last request was missed */
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
 	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
@@ -314,12 +363,12 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 	if (flush || s->rq != (u64)rq)
 		slot_begin(s, rq, qs);
 	s->issue = bpf_ktime_get_ns();
-	s->in_flight = qs->in_flight;
+	s->in_flight = depth_at_issue(qs, flush);
 	if (cfg.ledger)
 		note_issuer(s);
 	if (!flush && !s->issued) {
 		s->issued = 1;
-		__sync_fetch_and_add(&qs->in_flight, 1);
+		depth_change(qs, DEPTH_ISSUED);
 	}
 	return 0;
 }
@@ -336,7 +385,7 @@ static __always_inline int on_requeue(struct request *rq, bool direct)
 		return 0;
 	s = slot_of(rq, qs, (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush, direct);
 	if (s && s->rq == (u64)rq)
-		slot_left_device(s, qs);
+		slot_left_device(s, qs, DEPTH_UNDONE);
 	v = view_of(request_view(rq, qs, direct));
 	if (v)
 		ADD(cfg.atomic, v->requeues, 1);
@@ -637,7 +686,7 @@ static __always_inline void slot_end(struct slot *s, struct request *rq, struct 
 	if (!s)
 		return;
 	if (s->rq == (u64)rq)
-		slot_left_device(s, qs);
+		slot_left_device(s, qs, DEPTH_COMPLETED);
 	if (!sequence) {
 		if (s->rq == (u64)rq)
 			s->rq = 0;

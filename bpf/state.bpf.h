@@ -94,6 +94,14 @@ STATE struct {
 	__type(value, struct wire_view);
 } views SEC(".maps");
 
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);		/* set before load: as views, of which only whole disks' are used */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct wire_depth);
+} depths SEC(".maps");
+
 /* The wrapped command's processes, by thread group; bios in flight of bio-based disks, by address. */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -182,6 +190,13 @@ static __always_inline struct wire_view *view_of(u32 view)
 	u32 key = view * cfg.stripes + stripe();
 
 	return bpf_map_lookup_elem(&views, &key);
+}
+
+static __always_inline struct wire_depth *depth_of(const struct wire_queue *qs)
+{
+	u32 key = qs->disk.view * cfg.stripes + stripe();
+
+	return bpf_map_lookup_elem(&depths, &key);
 }
 
 /*

@@ -78,6 +78,19 @@ struct wire_view {
 };
 WIRE_ASSERT_SIZE(struct wire_view, 8 * 16);
 
+/*
+ * How many requests are in the device, FLUSHes left out: those issued, less those that completed, less those that were taken back
+ * (requeued, or their completion was missed). By stripe, as all that each request writes; a stripe on its own says nothing, a
+ * request may complete on another CPU. Not kept in runs with ledgers, where each request wants to know the sum.
+ */
+#define WIRE_MAX_STRIPES 256
+
+struct wire_depth {
+	__bt_u64 issued, completed, undone;
+	__bt_u64 pad[5];
+};
+WIRE_ASSERT_SIZE(struct wire_depth, 64);
+
 /* Changes while the programs run. */
 struct wire_run {
 	/*
@@ -124,7 +137,7 @@ struct wire_queue {
 	__bt_u32 pad;
 	struct wire_disk disk;
 	__bt_u64 pad2;
-	int in_flight;		/* requests issued and not completed, FLUSHes left out; in a cache line of its own */
+	int in_flight;		/* with ledgers: what else struct wire_depth tells; in a cache line of its own */
 	__bt_u32 pad3[15];
 };
 WIRE_ASSERT_SIZE(struct wire_queue, 192);

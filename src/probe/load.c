@@ -251,6 +251,7 @@ static void set_sizes(struct load *l, const struct probe_want *want)
 {
 	bpf_map__set_max_entries(l->skel->maps.cells, want->views * WIRE_CELLS * want->stripes);
 	bpf_map__set_max_entries(l->skel->maps.views, want->views * want->stripes);
+	bpf_map__set_max_entries(l->skel->maps.depths, want->views * want->stripes);
 	bpf_map__set_max_entries(l->skel->maps.slots, want->slots ? want->slots : 1);
 	if (!want->command)
 		bpf_map__set_max_entries(l->skel->maps.family, 1);

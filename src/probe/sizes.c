@@ -27,7 +27,7 @@ uint32_t sizes_slots(const struct sizes_disk *d, uint32_t depth)
 
 static uint64_t view_bytes(void)
 {
-	return WIRE_CELLS * sizeof(struct wire_cell) + sizeof(struct wire_view);
+	return WIRE_CELLS * sizeof(struct wire_cell) + sizeof(struct wire_view) + sizeof(struct wire_depth);
 }
 
 static uint64_t tables(const struct sizes_input *in)
@@ -68,6 +68,8 @@ static void wish(const struct sizes_input *in, struct sizes *s)
 	*s = (struct sizes){ .depth = deepest(in), .ring_bytes = in->ledger ? RING_BYTES : in->page, .tables = tables(in) };
 	s->views = in->views + (in->all ? SIZES_SPARE_DISKS : 0);
 	fit = COUNTERS_BUDGET / (s->views ? s->views * view_bytes() : 1);
+	if (fit > WIRE_MAX_STRIPES)
+		fit = WIRE_MAX_STRIPES;
 	s->stripes = !fit ? 1 : fit < in->cpus ? (uint32_t)fit : in->cpus;
 	add_up(in, s);
 }
