@@ -11,6 +11,7 @@
 #include "follow.bpf.h"
 
 #define NO_SLOT (~0u)	/* no such key: a lookup gives NULL */
+#define NO_DEPTH (~0u)
 
 /* What is known of the request's queue, or NULL when its disk isn't traced. */
 static __always_inline struct wire_queue *queue_slow(struct request *rq, struct request_queue *q, struct wire_queue *qs,
@@ -613,7 +614,10 @@ __noinline int flush_cell(u32 view, u32 roles)
 		return 0;
 	cell_count(c, 0);
 	flush_count_role(v, roles, f->whole);
-	ADD(cfg.atomic, v->flush_in_flight, f->in_flight);
+	if (f->in_flight == NO_DEPTH)
+		ADD(cfg.atomic, v->flush_no_depth, 1);
+	else
+		ADD(cfg.atomic, v->flush_in_flight, f->in_flight);
 	if (!f->issue) {
 		ADD(cfg.atomic, v->unpaired, 1);
 		return 0;
@@ -639,7 +643,8 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 	f->issue = t->known ? t->issue : 0;
 	f->now = t->now;
 	f->queue_id = GET(direct, q, id);
-	f->visited = f->roles = f->part_roles = f->whole = f->in_flight = 0;
+	f->visited = f->roles = f->part_roles = f->whole = 0;
+	f->in_flight = NO_DEPTH;
 	f->any = !cfg.filter_tgid && !cfg.filter_cgroup;
 	if (s && s->rq == (u64)rq) {
 		f->in_flight = s->in_flight;

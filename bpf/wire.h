@@ -75,8 +75,9 @@ struct wire_view {
 	__bt_u64 flush_in_flight;
 	__bt_u64 requeues, merges, errors, unpaired, by_command;
 	__bt_u64 overflow;	/* tag beyond the slots that were reserved */
+	__bt_u64 flush_no_depth;	/* FLUSHes that flush_in_flight lacks: they were not seen to be issued */
 };
-WIRE_ASSERT_SIZE(struct wire_view, 8 * 16);
+WIRE_ASSERT_SIZE(struct wire_view, 8 * 17);
 
 /*
  * How many requests are in the device, FLUSHes left out: those issued, less those that completed, less those that were taken back

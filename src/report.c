@@ -55,6 +55,13 @@ uint64_t report_device_sent(const struct report_device *d)
 	return all + (sequences > d->flush.barrier_writes ? sequences - d->flush.barrier_writes : 0);
 }
 
+uint64_t report_device_depths(const struct report_device *d)
+{
+	uint64_t flushes = d->op[OP_FLUSH].count;
+
+	return flushes > d->flush.no_depth ? flushes - d->flush.no_depth : 0;
+}
+
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out)
 {
 	memset(out, 0, sizeof(*out));

@@ -188,6 +188,7 @@ struct report_flush {
 	uint64_t barrier_writes;	/* writes with data that ran through the machinery (journal commits) */
 	uint64_t barrier_flushes;	/* pre- and post-flush steps that those writes waited for */
 	uint64_t in_flight;		/* summed over FLUSHes: other requests in the device when it was issued */
+	uint64_t no_depth;		/* FLUSHes left out of it: they were not seen to be issued */
 	uint64_t native_fua;		/* of barrier_writes, those whose data went out as native FUA */
 	struct hist slot_wait;		/* a waiter ready for its FLUSH until the machinery started that FLUSH */
 	/* of it, until the FLUSH before was done, and then until data of other sequences was; empty: not known */
@@ -319,6 +320,9 @@ uint64_t report_device_requests(const struct report_device *d);
 
 /* What somebody sent to it: requests, with the empty flushes of callers in place of the FLUSHes that served them. */
 uint64_t report_device_sent(const struct report_device *d);
+
+/* FLUSHes that flush.in_flight is the sum of. */
+uint64_t report_device_depths(const struct report_device *d);
 
 /* Adds the classes of a row up into *out, which is cleared first. */
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);

@@ -25,6 +25,7 @@ static void add_roles(struct report_flush *f, const struct wire_view *s)
 	f->mixed += s->flush_mixed;
 	f->unknown += s->flush_unknown;
 	f->in_flight += s->flush_in_flight;
+	f->no_depth += s->flush_no_depth;
 }
 
 static void add_sums(struct report_device *d, const struct wire_view *s)

@@ -132,7 +132,7 @@ static double mean_depth(const struct report *r, const struct report_device *d)
 static double others_ahead(const struct facts *f)
 {
 	const struct report_flush *m = &f->dev->flush;
-	uint64_t flushes = f->dev->op[OP_FLUSH].count;
+	uint64_t flushes = report_device_depths(f->dev);
 
 	if (f->s->busy_flushes)
 		return (double)f->s->busy_in_flight / (double)f->s->busy_flushes;

@@ -243,10 +243,10 @@ static void spread(struct buf *b, const char *name, const struct hist *h)
 
 static void company(struct buf *b, const struct report_device *d)
 {
-	if (!d->op[OP_FLUSH].count || !d->flush.in_flight)
+	if (!report_device_depths(d) || !d->flush.in_flight)
 		return;
 	html_fact(b, "company");
-	html_num(b, num_ratio(d->flush.in_flight, d->op[OP_FLUSH].count));
+	html_num(b, num_ratio(d->flush.in_flight, report_device_depths(d)));
 	buf_str(b, " other requests were in the device, on average, when a FLUSH was issued");
 	html_fact_end(b);
 }

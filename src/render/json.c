@@ -70,6 +70,8 @@ static void put_flush(json_t *o, const struct report_flush *f)
 	put_u64(j, "unknown", f->unknown);
 	put_u64(j, "waiters", f->waiters);
 	put_u64(j, "in_flight", f->in_flight);
+	if (f->no_depth)
+		put_u64(j, "in_flight_unknown", f->no_depth);
 	put_u64(j, "barrier_writes", f->barrier_writes);
 	put_u64(j, "barrier_flushes", f->barrier_flushes);
 	if (f->barrier_writes && f->barrier_flushes)

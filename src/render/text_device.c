@@ -194,10 +194,10 @@ static void company(struct text *t, const struct report_device *d)
 {
 	struct buf b = { 0 };
 
-	if (!d->op[OP_FLUSH].count || !d->flush.in_flight)
+	if (!report_device_depths(d) || !d->flush.in_flight)
 		return;
 	buf_printf(&b, "%s\x1fother requests were in the device, on average, when a FLUSH was "
-		   "issued", num_ratio(d->flush.in_flight, d->op[OP_FLUSH].count).s);
+		   "issued", num_ratio(d->flush.in_flight, report_device_depths(d)).s);
 	text_para(t, "company", STYLE_PLAIN, b.data);
 	buf_free(&b);
 }

@@ -1282,7 +1282,7 @@ static void test_coarse_counts(void)
 /* What a later version adds is passed over. */
 static void test_more_counts(void)
 {
-	const char later[] = "\5\3" "\21" "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21" "\2"
+	const char later[] = "\5\3" "\22" "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22" "\2"
 			     "\12\7\10" "\0\0\0\0\0" "\1\2\2\2\1\2\1" "\0\0\0\0\0"
 			     "\13\7\10" "\0\0\0\0\0" "\1\2\2\2\1\2\1" "\0\0\0\0\0";
 	struct view_counts *out = xcalloc(1, sizeof(*out));
@@ -1290,7 +1290,7 @@ static void test_more_counts(void)
 	uint32_t view = 0;
 
 	ok(!recording_counts_decode(WIRE_COUNTS, later, sizeof(later) - 1, &view, &interval, out) && view == 5 && interval &&
-	   out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->cell[10].bytes == 8 &&
+	   out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->sums.flush_no_depth == 17 && out->cell[10].bytes == 8 &&
 	   out->cell[10].device.sum == 2 && out->cell[10].device.bucket[2] == 1 && !out->cell[0].count,
 	   "sums, cells and flags of a later version are passed over");
 	free(out);
