@@ -18,7 +18,7 @@ struct bt_config {
 	__bt_u32 atomic;		/* 1: stripes are shared between CPUs, add atomically */
 	__bt_u32 op_class[CONFIG_OPS];	/* REQ_OP_x: enum wire_class (sync form); reads and writes refined by flags */
 	__bt_u32 op_flush;		/* REQ_OP_FLUSH */
-	__bt_u32 req_sync, req_fua, req_preflush, req_rahead;	/* masks in cmd_flags / bi_opf */
+	__bt_u32 req_sync, req_fua, req_preflush, req_rahead, req_idle, req_meta;	/* masks in cmd_flags / bi_opf */
 	__bt_u32 rqf_flush_seq, rqf_io_stat, rqf_stats;		/* masks in rq_flags */
 	__bt_u32 fseq_preflush, fseq_data, fseq_postflush;	/* masks in request.flush.seq */
 	__bt_u32 queue_first;		/* 1: block_rq_insert/issue/merge/requeue pass (queue, request) */
@@ -29,6 +29,8 @@ struct bt_config {
 	__bt_u32 filter_cgroup;		/* enum cgroup_filter */
 	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
 	__bt_u32 flush_path;		/* 1: all three probes of the flush machinery's functions are attached */
+	__bt_u32 own_clocks;		/* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
+	__bt_u32 pad;
 	__bt_u64 cgroup_id;
 	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
 	__bt_u32 thread_size;		/* of a task's kernel stack: THREAD_SIZE */

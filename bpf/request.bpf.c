@@ -416,6 +416,56 @@ struct times {
 	bool known;	/* issue is known */
 };
 
+/* Since da4c8c3d0975 ("block: cache current nsec time in struct blk_plug", 6.9) a task reads the clock once per plug. */
+#define PLUG_CLOCK bpf_core_field_exists(struct blk_plug, cur_ktime)
+
+/* Has another request begun with the same reading of the clock? Then at least one of them began later. */
+static __always_inline bool stamp_shared(u64 stamp)
+{
+	u32 zero = 0, i = (stamp ^ stamp >> 6) & (STAMPS - 1);
+	struct stamps *s = bpf_map_lookup_elem(&stamps, &zero);
+
+	if (!s || s->seen[i] == stamp)
+		return true;
+	s->seen[i] = stamp;
+	return false;
+}
+
+/*
+ * Is it known that no more than a moment passed between the reading of the clock in its sender's plug and its issue? Reads and direct
+ * writes are sent at once; writeback and journals go on collecting, as does what has been merged.
+ */
+static __always_inline bool plug_was_short(struct request *rq, u32 flags, bool direct)
+{
+	u32 class = cfg.op_class[flags & (CONFIG_OPS - 1)];
+
+	if (GET(direct, rq, bio) != GET(direct, rq, biotail))
+		return false;
+	return class == WIRE_READ_SYNC ||
+	       (class == WIRE_WRITE_SYNC && (flags & (cfg.req_idle | cfg.req_meta)) == cfg.req_idle);
+}
+
+/*
+ * From the request's own clocks, if both are valid: blk_mq_start_request() stamps it only while the queue collects statistics, and its
+ * allocation only with `iostats`. A request of a flush sequence was allocated before its pre-flush.
+ */
+static __always_inline enum wire_unclocked own_times(struct times *t, struct request *rq, u32 flags, u32 rq_flags, bool direct)
+{
+	u32 stamped = cfg.rqf_stats | cfg.rqf_io_stat;
+
+	if ((rq_flags & (stamped | cfg.rqf_flush_seq)) != stamped)
+		return UNCLOCKED_ONE;
+	t->insert = GET(direct, rq, start_time_ns);
+	t->issue = GET(direct, rq, io_start_time_ns);
+	if (!t->insert || t->insert > t->issue || t->issue > t->now)
+		return UNCLOCKED_ONE;
+	if (!PLUG_CLOCK)
+		return UNCLOCKED_NONE;
+	if (!plug_was_short(rq, flags, direct))
+		return UNCLOCKED_ONE;
+	return stamp_shared(t->insert) ? UNCLOCKED_SHARED : UNCLOCKED_NONE;
+}
+
 /* From the slot, or, for requests issued before the run began, from the request's own clock where it is valid. */
 static __always_inline void request_times(struct times *t, struct request *rq, struct slot *s, u32 rq_flags,
 					  bool direct)
@@ -713,7 +763,8 @@ static __always_inline void complete_data(struct request *rq, u32 view, struct s
 	if (!c || !v)
 		return;
 	cell_count(c, bytes);
-	if (t->known)
+	/* while issue is not traced, what gets here has no times of its own either: see short_way() */
+	if (t->known && !(cfg.own_clocks && run.own_clocks))
 		cell_times(view, class, t);
 	else
 		ADD(cfg.atomic, v->unpaired, 1);
@@ -750,9 +801,62 @@ static __always_inline void note_sequence(void *ctx, struct request *rq, struct 
 			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0, dev, direct);
 }
 
+static __always_inline bool complete_by_clocks(struct request *rq, struct wire_queue *qs, const struct times *t, u32 class, u32 bytes,
+					       bool direct)
+{
+	struct wire_cell *c = cell_of(request_view(rq, qs, direct), class);
+	struct wire_depth *depth = depth_of(qs);
+
+	if (!c || !depth)
+		return true;
+	ADD(cfg.atomic, depth->completed, 1);
+	cell_count(c, bytes);
+	hist_record(&c->queue, t->issue - t->insert);
+	hist_record(&c->device, t->now - t->issue);
+	hist_record(&c->total, t->now - t->insert);
+	return true;
+}
+
+/*
+ * The short way, for what most requests are: all of it done at once, in no flush sequence, and timed by its own clocks. False: it is
+ * not for this one, or not now.
+ */
+static __always_inline bool short_way(struct request *rq, struct wire_queue *qs, struct times *own, u32 flags, u32 bytes, int error,
+				      bool direct)
+{
+	u32 rq_flags = GET(direct, rq, rq_flags), why;
+
+	why = own_times(own, rq, flags, rq_flags, direct);
+	if (!why && (!bytes || bytes != GET(direct, rq, __data_len) || error))
+		why = UNCLOCKED_ONE;
+	own->known = !why;
+	if (why > run.unclocked)
+		run.unclocked = why;
+	if (!run.own_clocks || why || run.unclocked == UNCLOCKED_SHARED)
+		return false;
+	return complete_by_clocks(rq, qs, own, request_class(flags, rq_flags), bytes, direct);
+}
+
+static __always_inline u64 distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* How far what the request's own clocks say is from what was traced. */
+static __always_inline void compare_clocks(struct wire_queue *qs, const struct times *own, const struct times *t)
+{
+	u64 queue = t->insert ? t->issue - t->insert : 0;
+	struct wire_depth *d = depth_of(qs);
+
+	if (!own->known || !t->known || !d)
+		return;
+	ADD(cfg.atomic, d->off, distance(own->issue, t->issue) + distance(own->issue - own->insert, queue));
+	ADD(cfg.atomic, d->of, queue + t->now - t->issue);
+}
+
 static __always_inline int on_complete(void *ctx, struct request *rq, int error, u32 bytes, bool direct)
 {
-	struct times t = { .now = bpf_ktime_get_ns() };
+	struct times t = { .now = bpf_ktime_get_ns() }, own = t;
 	struct wire_queue *qs = queue_of(rq, direct);
 	u32 flags, rq_flags, left, class, key, dev, view;
 	struct wire_cell *c;
@@ -763,6 +867,8 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	if (!qs)
 		return 0;
 	flags = GET(direct, rq, cmd_flags);
+	if (cfg.own_clocks && short_way(rq, qs, &own, flags, bytes, error, direct))
+		return 0;
 	if ((flags & 0xff) == cfg.op_flush)
 		return complete_flush(rq, qs, &t, direct);
 	rq_flags = GET(direct, rq, rq_flags);
@@ -800,6 +906,8 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 			step_take(s, STEP_DATA, s, s->insert, t.now);
 		completion_note(ctx, sequence ? NULL : rq, qs, s, key, t.now, class, 0, bytes, dev, direct);
 	}
+	if (cfg.own_clocks && !run.own_clocks)
+		compare_clocks(qs, &own, &t);
 	complete_data(rq, view, s, &t, class, sequence, bytes, error);
 	slot_end(s, rq, qs, sequence, t.now, bytes);
 	return 0;

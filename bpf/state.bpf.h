@@ -147,6 +147,20 @@ STATE struct {
 	__type(value, struct completing);
 } completions SEC(".maps");
 
+/* Readings of the clock that requests lately completed on a CPU began with. */
+#define STAMPS 64
+
+struct stamps {
+	u64 seen[STAMPS];
+};
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct stamps);
+} stamps SEC(".maps");
+
 static __always_inline struct completing *completing_cpu(void)
 {
 	u32 zero = 0;

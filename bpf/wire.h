@@ -88,9 +88,17 @@ WIRE_ASSERT_SIZE(struct wire_view, 8 * 17);
 
 struct wire_depth {
 	__bt_u64 issued, completed, undone;
-	__bt_u64 pad[5];
+	__bt_u64 off;		/* by how much the requests' own clocks told other queue and device times than insert and issue, */
+	__bt_u64 of;		/* and those times: summed over requests that have both */
+	__bt_u64 pad[3];
 };
 WIRE_ASSERT_SIZE(struct wire_depth, 64);
+
+enum wire_unclocked {
+	UNCLOCKED_NONE = 0,
+	UNCLOCKED_ONE = 1,	/* a request without valid clocks */
+	UNCLOCKED_SHARED = 2,	/* requests that share a reading of the clock: whose it is can't be told */
+};
 
 /* Changes while the programs run. */
 struct wire_run {
@@ -99,7 +107,13 @@ struct wire_run {
 	 * the end of an interval, reads the entry that is no longer written, and clears it before its next turn.
 	 */
 	__bt_u32 generation;
-	__bt_u32 pad[15];		/* read for each request: not in a cache line that another CPU keeps writing to */
+	/*
+	 * 1: insert and issue are not traced at present, times are the requests' own clocks. Set by user space once no request has
+	 * shown for a while that its clocks don't do: then the kernel side sets `unclocked`.
+	 */
+	__bt_u32 own_clocks;
+	__bt_u32 unclocked;	/* enum wire_unclocked */
+	__bt_u32 pad[13];		/* read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads;	/* of the wrapped command */
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */

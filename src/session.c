@@ -16,6 +16,7 @@
 
 #include "analyse/sync.h"
 #include "collect/carry.h"
+#include "collect/clocks.h"
 #include "collect/counters.h"
 #include "collect/cpu_time.h"
 #include "collect/heats.h"
@@ -82,6 +83,9 @@ struct session {
 	struct sync_analysis *sync;	/* of the run */
 	struct sync_analysis *sync_step;	/* of the interval; NULL without a stream */
 	bool given_back;
+	struct clocks clocks;		/* do the requests' own do? */
+	bool clocks_failed;		/* insert and issue can't be attached any more */
+	uint64_t clocks_since_ns, clocks_ns;	/* since when they do; for how long they did, before that */
 	unsigned int not_followed;	/* disks that appeared when there was no room left */
 };
 
@@ -287,9 +291,62 @@ void session_drain(struct session *s)
 		ring_drain(s->ring);
 }
 
+/* ---- the requests' own clocks ---- */
+
+static struct wire_depth all_depths(const struct session *s)
+{
+	const struct wire_maps *m = probes_maps(s->probes);
+	struct wire_depth sum = { 0 };
+
+	for (size_t i = 0; i < (size_t)s->views * m->stripes; i++) {
+		sum.completed += m->depths[i].completed;
+		sum.off += m->depths[i].off;
+		sum.of += m->depths[i].of;
+	}
+	return sum;
+}
+
+static void change_clocks(struct session *s)
+{
+	int err = probes_use_clocks(s->probes, s->clocks.own);
+
+	s->clocks_failed = err;
+	if (err) {
+		log_error("cannot %s tracing insert and issue: %s", s->clocks.own ? "stop" : "start", strerror(-err));
+		return;
+	}
+	s->clocks.last = (struct wire_depth){ 0 };
+	if (s->clocks.own)
+		s->clocks_since_ns = now_ns();
+	else
+		s->clocks_ns += now_ns() - s->clocks_since_ns;
+	log_verbose("times are %s", s->clocks.own ? "the requests' own clocks" : "taken at insert and issue");
+}
+
+static void look_at_clocks(struct session *s)
+{
+	struct wire_run *run = probes_maps(s->probes)->run;
+	struct wire_depth now;
+	uint32_t unclocked;
+
+	if (!probes_may_use_clocks(s->probes) || s->clocks_failed)
+		return;
+	unclocked = __atomic_exchange_n(&run->unclocked, UNCLOCKED_NONE, __ATOMIC_SEQ_CST);
+	now = all_depths(s);
+	if (clocks_tick(&s->clocks, &now, unclocked))
+		change_clocks(s);
+}
+
+static uint64_t clocks_used_ns(const struct session *s)
+{
+	return s->clocks_ns + (s->clocks.own ? now_ns() - s->clocks_since_ns : 0);
+}
+
 void session_tick(struct session *s)
 {
 	uint64_t time = now_ns() - s->start_ns;
+
+	look_at_clocks(s);
 
 	if (!s->given_back)
 		give_back(s);
@@ -659,6 +716,10 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	for (int i = 0; i < DROP_COUNT; i++)
 		report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
 	note_sizes(s, r);
+	if (clocks_used_ns(s))
+		strv_add(&r->notes, xasprintf("for %s of the run only completions were traced: then a request's times are by its own "
+					      "clocks, its queue begins when it came into being, and without valid clocks it has no times",
+					      num_duration(clocks_used_ns(s), 0).s));
 	if (s->not_followed)
 		strv_add(&r->notes, xasprintf("%u disks appeared when there was no room left to trace them",
 					      s->not_followed));

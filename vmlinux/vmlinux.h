@@ -141,6 +141,10 @@ struct blk_mq_hw_ctx {
 	unsigned int queue_num;
 };
 
+struct blk_plug {
+	u64 cur_ktime;
+};
+
 struct request {
 	struct request_queue *q;
 	struct blk_mq_hw_ctx *mq_hctx;
@@ -151,6 +155,7 @@ struct request {
 	unsigned int __data_len;
 	sector_t __sector;
 	struct bio *bio;
+	struct bio *biotail;
 	struct list_head queuelist;
 	struct block_device *part;
 	u64 start_time_ns;

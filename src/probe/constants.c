@@ -28,6 +28,8 @@ static const struct bit_name bit_names[] = {
 	BIT_OF(req_fua, "__REQ_FUA", 17),
 	BIT_OF(req_preflush, "__REQ_PREFLUSH", 18),
 	BIT_OF(req_rahead, "__REQ_RAHEAD", 19),
+	BIT_OF(req_idle, "__REQ_IDLE", 15),
+	BIT_OF(req_meta, "__REQ_META", 12),
 };
 
 struct value_name {

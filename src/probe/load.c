@@ -45,7 +45,7 @@ struct load {
 	int n_loaders;
 	struct bpf_program *program[PROBE_COUNT], *seed;
 	struct wire_maps maps;
-	size_t cells_size, views_size, queues_size;
+	size_t cells_size, views_size, queues_size, depths_size;
 };
 
 /* ---- libbpf's own words: kept for the reason of a refusal, shown with -v ---- */
@@ -216,6 +216,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->ring_wake = ring_bytes(want) / 2;
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
+	cfg->own_clocks = !cfg->track_task && !cfg->filter_cgroup && !cfg->flush_path;
 	fill_syscalls(cfg);
 }
 
@@ -287,12 +288,13 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.cells = map_memory(l->skel->maps.cells, &l->cells_size);
 	l->maps.views = map_memory(l->skel->maps.views, &l->views_size);
 	l->maps.queues = map_memory(l->skel->maps.queues, &l->queues_size);
+	l->maps.depths = map_memory(l->skel->maps.depths, &l->depths_size);
 	l->maps.run = &l->skel->data->run;
 	l->maps.stripes = want->stripes;
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);
 	l->maps.ring_fd = want->ledger ? bpf_map__fd(l->skel->maps.ring) : -1;
-	if (!l->maps.cells || !l->maps.views || !l->maps.queues)
+	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
 	return 0;
 }
@@ -564,6 +566,24 @@ const struct wire_maps *load_maps(const struct load *l)
 	return &l->maps;
 }
 
+bool load_may_use_clocks(const struct load *l)
+{
+	return l->skel->rodata->cfg.own_clocks;
+}
+
+int load_forget_requests(struct load *l)
+{
+	size_t size;
+	void *slots = map_memory(l->skel->maps.slots, &size);
+
+	if (!slots)
+		return -errno;
+	memset(slots, 0, size);
+	munmap(slots, size);
+	memset(l->maps.depths, 0, l->depths_size);
+	return 0;
+}
+
 void load_free(struct load *l)
 {
 	if (!l)
@@ -578,6 +598,8 @@ void load_free(struct load *l)
 		munmap(l->maps.views, l->views_size);
 	if (l->maps.queues)
 		munmap(l->maps.queues, l->queues_size);
+	if (l->maps.depths)
+		munmap(l->maps.depths, l->depths_size);
 	barriertrace_bpf__destroy(l->skel);
 	free(l);
 }

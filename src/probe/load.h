@@ -32,4 +32,9 @@ struct bpf_program *load_program(const struct load *l, enum probe_id id);
 int load_seed_fd(const struct load *l);
 const struct wire_maps *load_maps(const struct load *l);
 
+bool load_may_use_clocks(const struct load *l);		/* see probes_may_use_clocks() */
+
+/* Of what insert and issue wrote: those requests may be gone when these are attached again. 0, or -errno. */
+int load_forget_requests(struct load *l);
+
 #endif

@@ -73,6 +73,7 @@ struct wire_maps {
 	struct wire_cell *cells;	/* [(view * WIRE_CELLS + cell) * stripes + stripe] */
 	struct wire_view *views;	/* [view * stripes + stripe] */
 	struct wire_queue *queues;	/* [WIRE_MAX_QUEUES] */
+	struct wire_depth *depths;	/* [view * stripes + stripe] */
 	struct wire_run *run;
 	uint32_t stripes;
 	int disks_fd;			/* hash: kernel dev_t -> struct wire_disk */
@@ -101,6 +102,12 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 int probes_attach(struct probes *p, struct err *e);
 
 const struct wire_maps *probes_maps(const struct probes *p);
+
+/* Is all that is asked for to be had from completions alone, as long as the requests' own clocks are valid? */
+bool probes_may_use_clocks(const struct probes *p);
+
+/* Stops tracing insert and issue, or starts it again. Returns 0 or a negative errno: then nothing has changed. */
+int probes_use_clocks(struct probes *p, bool on);
 
 /* Is everything planned that ledgers of sync calls need? */
 bool probes_have_ledger(const struct probes *p);

@@ -247,6 +247,55 @@ int probes_attach(struct probes *p, struct err *e)
 	return 0;
 }
 
+/* ---- the requests' own clocks ---- */
+
+static const enum probe_id before_device[] = { PROBE_RQ_INSERT, PROBE_RQ_ISSUE };
+
+#define N_BEFORE_DEVICE (sizeof(before_device) / sizeof(before_device[0]))
+
+bool probes_may_use_clocks(const struct probes *p)
+{
+	return load_may_use_clocks(p->load);
+}
+
+static void detach_before_device(struct probes *p)
+{
+	for (size_t i = 0; i < N_BEFORE_DEVICE; i++) {
+		bpf_link__destroy(p->link[before_device[i]]);
+		p->link[before_device[i]] = NULL;
+	}
+}
+
+static int attach_before_device(struct probes *p)
+{
+	int err = load_forget_requests(p->load);
+
+	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++) {
+		p->link[before_device[i]] = bpf_program__attach(load_program(p->load, before_device[i]));
+		if (!p->link[before_device[i]])
+			err = -errno;
+	}
+	if (err)
+		detach_before_device(p);
+	return err;
+}
+
+int probes_use_clocks(struct probes *p, bool on)
+{
+	int err;
+
+	if (!on) {
+		err = attach_before_device(p);
+		if (!err)
+			__atomic_store_n(&load_maps(p->load)->run->own_clocks, 0, __ATOMIC_SEQ_CST);
+		return err;
+	}
+	/* not the other way round: the requests that begin meanwhile would have no slot */
+	__atomic_store_n(&load_maps(p->load)->run->own_clocks, 1, __ATOMIC_SEQ_CST);
+	detach_before_device(p);
+	return load_forget_requests(p->load);
+}
+
 const struct wire_maps *probes_maps(const struct probes *p)
 {
 	return load_maps(p->load);
