@@ -35,16 +35,21 @@ sample_costs() {
 
 # ---- (a) BPF time per request ----
 
-# block_run ROW TOOL WORK: one run, its cost in $COST
+# block_run ROW TOOL WORK: amid one run, its cost in $COST
 block_run() {
 	local n
 	COST=''
 	tool_start "$2" || { missing "$1" "$2" "$WHY"; return; }
+	fio_words "$3" 60
+	load_start "${FIO[@]}"
+	# the load begins, and the tool may find out what it can do without under it
+	sleep 1
 	run_times >"$WORK/before"
 	n=$(requests_of "$DISK")
-	fio_load "$3" "$(seconds 600)ms" || { tool_stop; return 1; }
-	n=$(($(requests_of "$DISK") - n))
+	sleep "$(seconds 0.6)"
 	run_times >"$WORK/after"
+	n=$(($(requests_of "$DISK") - n))
+	load_stop
 	tool_stop
 	costs "$WORK/before" "$WORK/after" "$n" >"$WORK/costs" && sample_costs "$1" "$2"
 }
