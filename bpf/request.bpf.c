@@ -187,9 +187,11 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	if (cfg.flush_path)
 		s->taken = 0;
 	slot_left_device(s, qs, DEPTH_UNDONE);	/* still counted? then the completion of the last request was missed */
+	if (!cfg.track_task)
+		return;
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
-	s->mine = cfg.track_task ? sender_wanted(s->tgid) : 0;
+	s->mine = sender_wanted(s->tgid);
 	s->start = 0;
 	s->throttled = s->steps = 0;
 }
@@ -486,14 +488,15 @@ static __always_inline void cell_count(struct wire_cell *c, u64 bytes)
 	ADD(cfg.atomic, c->bytes, bytes);
 }
 
-/* Times of one request. A global function, so that the verifier looks at it once and not once for each way to it. */
-__noinline int cell_record(u32 view, u32 cell, u64 queue, u64 device)
+/* One request. A global function, so that the verifier looks at it once and not once for each way to it. */
+__noinline int cell_record(u32 view, u32 cell, u64 bytes, u64 queue, u64 device)
 {
 	struct wire_cell *c = cell_of(view, cell);
 	u64 i = bucket_of(device);
 
 	if (!c)
 		return 0;
+	cell_count(c, bytes);
 	hist_add(&c->device, device, i);
 	if (queue) {
 		hist_record(&c->queue, queue);
@@ -505,9 +508,21 @@ __noinline int cell_record(u32 view, u32 cell, u64 queue, u64 device)
 	return 0;
 }
 
-static __always_inline void cell_times(u32 view, u32 cell, const struct times *t)
+static __always_inline void cell_times(u32 view, u32 cell, u64 bytes, const struct times *t)
 {
-	cell_record(view, cell, t->insert ? t->issue - t->insert : 0, t->now - t->issue);
+	cell_record(view, cell, bytes, t->insert ? t->issue - t->insert : 0, t->now - t->issue);
+}
+
+/* One whose times are not known. */
+static __always_inline void cell_unpaired(u32 view, u32 cell, u64 bytes)
+{
+	struct wire_cell *c = cell_of(view, cell);
+	struct wire_view *v = view_of(view);
+
+	if (!c || !v)
+		return;
+	cell_count(c, bytes);
+	ADD(cfg.atomic, v->unpaired, 1);
 }
 
 /*
@@ -656,24 +671,22 @@ __noinline int flush_walk_on(void)
 __noinline int flush_cell(u32 view, u32 roles)
 {
 	struct flush_walk *f = flush_walk_cpu();
-	struct wire_cell *c = cell_of(view, WIRE_FLUSH);
 	struct wire_view *v = view_of(view);
 	u64 begun;
 
-	if (!f || !c || !v)
+	if (!f || !v)
 		return 0;
-	cell_count(c, 0);
 	flush_count_role(v, roles, f->whole);
 	if (f->in_flight == NO_DEPTH)
 		ADD(cfg.atomic, v->flush_no_depth, 1);
 	else
 		ADD(cfg.atomic, v->flush_in_flight, f->in_flight);
 	if (!f->issue) {
-		ADD(cfg.atomic, v->unpaired, 1);
+		cell_unpaired(view, WIRE_FLUSH, 0);
 		return 0;
 	}
 	begun = f->start && f->start <= f->issue ? f->start : f->issue;
-	cell_record(view, WIRE_FLUSH, f->issue - begun, f->now - f->issue);
+	cell_record(view, WIRE_FLUSH, 0, f->issue - begun, f->now - f->issue);
 	return 0;
 }
 
@@ -757,17 +770,18 @@ static __always_inline void slot_end(struct slot *s, struct request *rq, struct 
 static __always_inline void complete_data(struct request *rq, u32 view, struct slot *s, struct times *t, u32 class,
 					  bool sequence, u32 bytes, int error)
 {
-	struct wire_cell *c = cell_of(view, class);
-	struct wire_view *v = view_of(view);
+	struct wire_view *v;
 
-	if (!c || !v)
-		return;
-	cell_count(c, bytes);
 	/* while issue is not traced, what gets here has no times of its own either: see short_way() */
 	if (t->known && !(cfg.own_clocks && run.own_clocks))
-		cell_times(view, class, t);
+		cell_times(view, class, bytes, t);
 	else
-		ADD(cfg.atomic, v->unpaired, 1);
+		cell_unpaired(view, class, bytes);
+	if (s && !error && !sequence && !cfg.command)
+		return;
+	v = view_of(view);
+	if (!v)
+		return;
 	if (!s)
 		ADD(cfg.atomic, v->overflow, 1);
 	if (error)
@@ -801,20 +815,14 @@ static __always_inline void note_sequence(void *ctx, struct request *rq, struct 
 			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0, dev, direct);
 }
 
-static __always_inline bool complete_by_clocks(struct request *rq, struct wire_queue *qs, const struct times *t, u32 class, u32 bytes,
+static __always_inline void complete_by_clocks(struct request *rq, struct wire_queue *qs, const struct times *t, u32 class, u32 bytes,
 					       bool direct)
 {
-	struct wire_cell *c = cell_of(request_view(rq, qs, direct), class);
 	struct wire_depth *depth = depth_of(qs);
 
-	if (!c || !depth)
-		return true;
-	ADD(cfg.atomic, depth->completed, 1);
-	cell_count(c, bytes);
-	hist_record(&c->queue, t->issue - t->insert);
-	hist_record(&c->device, t->now - t->issue);
-	hist_record(&c->total, t->now - t->insert);
-	return true;
+	if (depth)
+		ADD(cfg.atomic, depth->completed, 1);
+	cell_times(request_view(rq, qs, direct), class, bytes, t);
 }
 
 /*
@@ -834,7 +842,8 @@ static __always_inline bool short_way(struct request *rq, struct wire_queue *qs,
 		run.unclocked = why;
 	if (!run.own_clocks || why || run.unclocked == UNCLOCKED_SHARED)
 		return false;
-	return complete_by_clocks(rq, qs, own, request_class(flags, rq_flags), bytes, direct);
+	complete_by_clocks(rq, qs, own, request_class(flags, rq_flags), bytes, direct);
+	return true;
 }
 
 static __always_inline u64 distance(u64 a, u64 b)

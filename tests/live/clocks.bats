@@ -124,6 +124,9 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 }
 
 @test "clocks: a batch amid others has no times, and brings issue back" {
+	# merged ones have none either
+	echo 2 >"/sys/block/$DISK/queue/nomerges"
+	on_exit "echo 0 >/sys/block/$DISK/queue/nomerges"
 	traced eval 'reads 3 & sleep 1.5; reads 1 --iodepth=32 --iodepth_batch=32 --iodepth_batch_complete_min=16; wait $!'
 	(($(trusted) >= 1 && $(untrusted) >= 1))
 	(($(of_disk "$J" "$DISK" .unpaired) > 0))
