@@ -175,11 +175,18 @@ __noinline int aio_waits(u64 file_address)
 	return bpf_map_lookup_elem(&pendings, &key) != NULL;
 }
 
+static __always_inline bool is_worker(void)
+{
+	struct task_struct *task = current_task();
+
+	return GET(TASK_BTF, task, flags) & (PF_IO_WORKER | PF_WQ_WORKER);
+}
+
 /* A file system begins to sync a file: is it a worker that does so, and for whom? */
 static __always_inline void worker_begins(struct inode *inode)
 {
 	struct task_struct *task = current_task();
-	u32 flags = BPF_CORE_READ(task, flags), tid = (u32)bpf_get_current_pid_tgid();
+	u32 flags = GET(TASK_BTF, task, flags), tid = (u32)bpf_get_current_pid_tgid();
 	struct file_key file = {};
 	struct task_state *t;
 	struct pending *p;
@@ -229,7 +236,7 @@ static __always_inline int file_begins(u64 *ctx)
 {
 	struct file *file = (struct file *)ctx[0];
 
-	if (file)
+	if (file && is_worker())
 		worker_begins(BPF_CORE_READ(file, f_inode));
 	return 0;
 }
@@ -257,7 +264,7 @@ int xfs_sync_btf(u64 *ctx)
 {
 	u64 inode = ctx[0];
 
-	if (inode)
+	if (inode && is_worker())
 		worker_begins((struct inode *)(inode + bpf_core_field_offset(struct xfs_inode, i_vnode)));
 	return 0;
 }

@@ -68,7 +68,7 @@ static __always_inline void note_end(void *ctx, const struct bio_start *start, u
 	e->disk = dev;
 	e->class = class;
 	e->pid = (u32)bpf_get_current_pid_tgid();
-	e->irq = in_interrupt(ctx, &e->at);
+	e->irq = in_interrupt(ctx, current_task(), &e->at);
 }
 
 /* Other programs may complete bios on this CPU meanwhile: a bio's cells are shared with no request's, so adding is safe. */

@@ -23,6 +23,30 @@
 	__v; \
 })
 
+#define PEEK_BYTES 96
+
+/* The beginning of a struct behind a pointer whose type the verifier doesn't know: one copy for several members. */
+struct peek {
+	u64 word[PEEK_BYTES / 8];
+};
+
+static __always_inline void peek(struct peek *p, const void *ptr)
+{
+	if (bpf_probe_read_kernel(p, sizeof(*p), ptr))
+		__builtin_memset(p, 0, sizeof(*p));
+}
+
+/* ptr->member out of such a copy; where a kernel has it further behind, with a copy of its own */
+#define PEEKED(p, ptr, member) ({ \
+	typeof((ptr)->member) __v; \
+	u32 __off = bpf_core_field_offset((ptr)->member); \
+	if (__off + sizeof(__v) <= PEEK_BYTES) \
+		__v = *(typeof(__v) *)((char *)(p)->word + __off); \
+	else \
+		bpf_core_read(&__v, sizeof(__v), &(ptr)->member); \
+	__v; \
+})
+
 /*
  * The request or bio among the arguments of a block tracepoint: since a54895fa057c ("block: remove the request_queue to
  * argument request based tracepoints", 5.11 and back-ported) it is the first, before it the second. The empty
@@ -53,6 +77,12 @@ enum bpf_func_id___task { BPF_FUNC_get_current_task_btf___task = 158 };
 static __always_inline struct task_struct *current_task(void)
 {
 	return TASK_BTF ? bpf_get_current_task_btf() : (struct task_struct *)bpf_get_current_task();
+}
+
+/* Its number, which is at hand with it where it is typed. */
+static __always_inline u32 current_pid(struct task_struct *task)
+{
+	return TASK_BTF ? (u32)task->pid : (u32)bpf_get_current_pid_tgid();
 }
 
 /* The first argument of a function, at its entry, and what it returns, at its end. */

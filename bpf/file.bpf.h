@@ -54,16 +54,20 @@ int aio_waits(u64 file_address);
 static __always_inline void name_file(struct file *file, struct file_key *key)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct super_block *sb;
+	struct peek i;
 	u32 one = 1;
 
-	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK) {
+	peek(&i, inode);
+	if ((PEEKED(&i, inode, i_mode) & S_IFMT) == S_IFBLK) {
 		key->ino = WIRE_INO_DISK;
-		key->dev = BPF_CORE_READ(inode, i_rdev);
+		key->dev = PEEKED(&i, inode, i_rdev);
 		key->generation = 0;
 		return;
 	}
-	key->ino = BPF_CORE_READ(inode, i_ino);
-	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->ino = PEEKED(&i, inode, i_ino);
+	sb = PEEKED(&i, inode, i_sb);
+	key->dev = BPF_CORE_READ(sb, s_dev);
 	key->generation = BPF_CORE_READ(inode, i_generation);
 	if (bpf_map_lookup_elem(&files, key))
 		return;

@@ -197,16 +197,14 @@ static __always_inline bool is_ksoftirqd(struct task_struct *task)
 }
 
 /*
- * Do we run in an interrupt, on top of a task that has nothing to do with it, or in ksoftirqd, which runs what an
+ * Do we run in an interrupt, on top of a task, the current one, that has nothing to do with it, or in ksoftirqd, which runs what an
  * interrupt put off? Hard and soft interrupts have a stack of their
  * own, and `ctx`, the tracepoint's arguments, stands on the stack in use. (The preemption count would say it too, but its
  * address is known only where kallsyms lists data.) The pointer becomes a number by way of a map's memory, which must be of
  * this CPU and this program alone: on its stack the verifier would still know what it is.
  */
-static __always_inline bool in_interrupt(void *ctx, u64 *scratch)
+static __always_inline bool in_interrupt(void *ctx, struct task_struct *task, u64 *scratch)
 {
-	struct task_struct *task = current_task();
-
 	*(void *volatile *)scratch = ctx;
 	return *(volatile u64 *)scratch - (u64)GET(TASK_BTF, task, stack) >= cfg.thread_size || is_ksoftirqd(task);
 }

@@ -280,7 +280,7 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 		return;
 	c->slot = key;
 	c->pid = (u32)bpf_get_current_pid_tgid();
-	c->irq = in_interrupt(ctx, &c->at);
+	c->irq = in_interrupt(ctx, current_task(), &c->at);
 	c->sent = 0;
 	c->class = class;
 	c->flags = flags;

@@ -501,9 +501,8 @@ static __always_inline void take_stack(struct task_state *t, struct task_struct 
  * - it is a user task that wakes a kworker: it brings work to an idle one, or it is the far end of a driver (FUSE, nbd) below
  *   the traced disk. What happens below the disk is the device's time and nobody's to explain.
  */
-static __always_inline void woken_by_task(struct task_state *t, struct task_struct *task, u32 pid)
+static __always_inline void woken_by_task(struct task_state *t, struct task_struct *task, struct task_struct *me, u32 pid)
 {
-	struct task_struct *me = current_task();
 	u8 kind = kind_of(task->flags);
 	struct task_state *w = followed(pid);
 
@@ -544,14 +543,10 @@ static __always_inline void take_own_stack(struct task_state *t, void *ctx)
 }
 
 /* A worker that gets its work by the completion of a traced request is a helper from its first time on. */
-static __always_inline struct task_state *worker_of_request(void *ctx, struct completing *here, struct task_struct *task,
-							    u32 tid)
+static __always_inline struct task_state *worker_of_request(struct task_struct *task, u32 tid)
 {
 	struct task_state *t;
 
-	if (!here->rq ||
-	    !completing_now(here, in_interrupt(ctx, &here->at_waking), (u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns()))
-		return NULL;
 	learn(tid);
 	t = followed(tid);
 	if (t)
@@ -559,33 +554,17 @@ static __always_inline struct task_state *worker_of_request(void *ctx, struct co
 	return t;
 }
 
-SEC("?tp_btf/sched_waking")
-int waking_btf(u64 *ctx)
+/* Who is woken by `me`, or by an interrupt on top of it, is followed; c: the completion that does it, or NULL. */
+static __always_inline void woken(void *ctx, struct task_state *t, struct task_struct *task, struct task_struct *me,
+				  struct completing *here, struct completing *c, bool irq, u32 pid)
 {
-	struct task_struct *task = (struct task_struct *)ctx[0];
-	u32 tid = task->pid, pid;
-	struct task_state *t = followed(tid);
-	struct completing *here, *c;
-	bool irq;
-
-	if (!t && !(task->flags & PF_WQ_WORKER))
-		return 0;
-	here = completing_cpu();
-	if (here && !t)
-		t = worker_of_request(ctx, here, task, tid);
-	if (!here || !t)
-		return 0;
-	t->wake = bpf_ktime_get_ns();
 	t->stack_len = 0;
-	pid = (u32)bpf_get_current_pid_tgid();
-	irq = in_interrupt(ctx, &here->at_waking);
-	c = completing_now(here, irq, pid, t->wake);
 	if (c) {
 		t->how = HOW_REQUEST;
 		t->rq = c->rq;
 		t->done = c->done;
 		take_request(c, t, task);
-		if (c->sender != tid)
+		if (c->sender != (u32)task->pid)
 			take_stack(t, task);
 	} else if (irq) {
 		t->how = HOW_IRQ;
@@ -594,9 +573,40 @@ int waking_btf(u64 *ctx)
 		else
 			take_stack(t, task);
 	} else {
-		woken_by_task(t, task, pid);
+		woken_by_task(t, task, me, pid);
 	}
-	take_bio(t, task, tid, irq, pid);
+	take_bio(t, task, task->pid, irq, pid);
+}
+
+/* Of the wake-ups of workers that nobody follows most end at a look at this CPU's last completion. */
+SEC("?tp_btf/sched_waking")
+int waking_btf(u64 *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0], *me;
+	u32 tid = task->pid, pid;
+	struct task_state *t = followed(tid);
+	struct completing *here, *c;
+	bool irq;
+	u64 now;
+
+	if (!t && !(task->flags & PF_WQ_WORKER))
+		return 0;
+	here = completing_cpu();
+	if (!here || (!t && !here->rq))
+		return 0;
+	me = current_task();
+	pid = current_pid(me);
+	if (!t && here->pid != pid)
+		return 0;
+	irq = in_interrupt(ctx, me, &here->at_waking);
+	now = bpf_ktime_get_ns();
+	c = completing_now(here, irq, pid, now);
+	if (!t && c)
+		t = worker_of_request(task, tid);
+	if (!t)
+		return 0;
+	t->wake = now;
+	woken(ctx, t, task, me, here, c, irq, pid);
 	return 0;
 }
 

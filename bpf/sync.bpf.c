@@ -75,12 +75,17 @@ static __always_inline u64 sync_file_range_flags(const struct syscall *s)
 /* Does a write to this file have to be durable when it returns? */
 static __always_inline bool file_is_sync(struct file *file)
 {
+	struct super_block *sb;
 	struct inode *inode;
+	struct peek p;
 
-	if (BPF_CORE_READ(file, f_flags) & O_DSYNC)
+	peek(&p, file);
+	if (PEEKED(&p, file, f_flags) & O_DSYNC)
 		return true;
-	inode = BPF_CORE_READ(file, f_inode);
-	return BPF_CORE_READ(inode, i_flags) & S_SYNC || BPF_CORE_READ(inode, i_sb, s_flags) & SB_SYNCHRONOUS;
+	inode = PEEKED(&p, file, f_inode);
+	peek(&p, inode);
+	sb = PEEKED(&p, inode, i_sb);
+	return PEEKED(&p, inode, i_flags) & S_SYNC || BPF_CORE_READ(sb, s_flags) & SB_SYNCHRONOUS;
 }
 
 __noinline u64 file_address(u32 fd)
