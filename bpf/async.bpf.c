@@ -72,7 +72,6 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 	bpf_map_delete_elem(&pendings, &key);
 	send_history(worker, s.enter);
 	learn(worker);
-	__sync_fetch_and_add(&run.calls, 1);
 	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))
 		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
 }
@@ -88,8 +87,10 @@ static __always_inline void uring_submitted(struct io_kiocb *req)
 		return;
 	/* not resolved yet by io_uring itself; a registered file's number means nothing here */
 	file = file_of(BPF_CORE_READ(req, cqe.fd));
-	if (file)
+	if (file) {
+		key_of_file(file, &p.file);
 		name_file(file, &p.file);
+	}
 	pending_begin((u64)req, &p);
 }
 
@@ -157,6 +158,7 @@ __noinline int aio_submit(u64 nr, u64 list, bool compat)
 		file = file_of(iocb.fd);
 		if (!file)
 			continue;
+		key_of_file(file, &p.file);
 		name_file(file, &p.file);
 		pending_begin(aio_key(&p.file), &p);
 	}

@@ -50,13 +50,12 @@ int aio_waits(u64 file_address);
 #define S_IFMT	0170000
 #define S_IFBLK	0060000
 
-/* Fills *key; sends the file's name if this is its first time. A disk's node stands for the disk, wherever the node lies. */
-static __always_inline void name_file(struct file *file, struct file_key *key)
+/* A disk's node stands for the disk, wherever the node lies. */
+static __always_inline void key_of_file(struct file *file, struct file_key *key)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct super_block *sb;
 	struct peek i;
-	u32 one = 1;
 
 	peek(&i, inode);
 	if ((PEEKED(&i, inode, i_mode) & S_IFMT) == S_IFBLK) {
@@ -69,6 +68,15 @@ static __always_inline void name_file(struct file *file, struct file_key *key)
 	sb = PEEKED(&i, inode, i_sb);
 	key->dev = BPF_CORE_READ(sb, s_dev);
 	key->generation = BPF_CORE_READ(inode, i_generation);
+}
+
+/* Sends the file's name if this is its first time. */
+static __always_inline void name_file(struct file *file, const struct file_key *key)
+{
+	u32 one = 1;
+
+	if (key->ino == WIRE_INO_DISK)
+		return;
 	if (bpf_map_lookup_elem(&files, key))
 		return;
 	bpf_map_update_elem(&files, key, &one, BPF_ANY);

@@ -139,14 +139,19 @@ __noinline int send_file(u64 file_address)
 	return 0;
 }
 
+/* Most calls are on the file of the call before, whose name is known. */
 static __always_inline void note_file(struct task_state *t, struct file *file, bool whole_fs)
 {
 	struct file_key key;
 
 	if (whole_fs) {
+		t->ino = t->generation = 0;
 		t->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
 		return;
 	}
+	key_of_file(file, &key);
+	if (key.ino == t->ino && key.dev == t->dev && key.generation == t->generation)
+		return;
 	name_file(file, &key);
 	t->dev = key.dev;
 	t->ino = key.ino;
@@ -183,9 +188,10 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 
 	if (!t)
 		return;
-	t->ino = t->dev = t->generation = 0;
 	if (file)
 		note_file(t, file, call == CALL_SYNCFS);
+	else
+		t->ino = t->dev = t->generation = 0;
 	t->call = call;
 	t->tgid = tgid;
 	t->worker = 0;
@@ -236,7 +242,6 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 
 	t->follow &= ~FOLLOW_CALLER;
 	now = bpf_ktime_get_ns();
-	__sync_fetch_and_add(&run.calls, 1);
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
 		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
@@ -262,8 +267,12 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 	s->waited_exit = waited_of(task);
 	s->flushes = t->flushes;
 	s->pad = 0;
-	__builtin_memset(s->comm, 0, sizeof(s->comm));
-	bpf_core_read_str(s->comm, sizeof(s->comm), &leader->comm);
+	if (TASK_BTF) {
+		((u64 *)s->comm)[0] = ((u64 *)leader->comm)[0];
+		((u64 *)s->comm)[1] = ((u64 *)leader->comm)[1];
+	} else {
+		bpf_core_read(s->comm, sizeof(s->comm), &leader->comm);
+	}
 	bpf_ringbuf_submit(s, wake_flag());
 }
 

@@ -118,9 +118,8 @@ struct wire_run {
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */
 	__bt_u64 drops[4];		/* by enum wire_drop */
-	__bt_u64 calls;			/* sync calls ended, with or without a record */
 };
-WIRE_ASSERT_SIZE(struct wire_run, 136);
+WIRE_ASSERT_SIZE(struct wire_run, 128);
 
 /* ---- what is traced: filled by user space ---- */
 
