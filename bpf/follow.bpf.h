@@ -20,7 +20,8 @@ enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 #define PF_WQ_WORKER	0x00000020
 #define PF_KTHREAD	0x00200000
 
-#define TASK_NOLOAD	0x400	/* in task_struct.__state; part of TASK_IDLE */
+#define TASK_INTERRUPTIBLE	1	/* in task_struct.__state, as the next */
+#define TASK_NOLOAD	0x400	/* part of TASK_IDLE */
 
 #define PIDS_PER_CHUNK 64
 

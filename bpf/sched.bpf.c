@@ -179,8 +179,8 @@ static __always_inline void build_request(struct wire_request *r, struct complet
 	request_steps(r, c);
 }
 
-/* Who issued a request's steps or sent it holds the other ends of the gaps between them. */
-static __always_inline void learn_from(const struct wire_request *r)
+/* Who issued a request's steps or sent it holds the other ends of the gaps between them; `self` is followed anyway. */
+static __always_inline void learn_from(const struct wire_request *r, u32 self)
 {
 	if (r->pre.issue)
 		learn(r->pre.issuer);
@@ -188,7 +188,8 @@ static __always_inline void learn_from(const struct wire_request *r)
 		learn(r->post.issuer);
 	if (r->data.issue && r->flags & REQUEST_SEQUENCE)
 		learn(r->data.issuer);
-	learn(r->tid);
+	if (r->tid != self)
+		learn(r->tid);
 }
 
 static __always_inline struct history *history_by_tid(u32 tid, struct task_state **t)
@@ -221,7 +222,7 @@ __noinline int send_kept(u32 tid, u32 place)
 	b->head.kind = 0;
 	if (s->how == HOW_REQUEST && r->head.kind && r->rq == s->rq && r->done == s->done) {
 		send(r, sizeof(*r));
-		learn_from(r);
+		learn_from(r, tid);
 		r->head.kind = 0;
 	}
 	send(s, s->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT);
@@ -275,7 +276,7 @@ static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, 
 	return s;
 }
 
-static __always_inline void send_request(struct completing *c)
+static __always_inline void send_request(struct completing *c, u32 tid)
 {
 	struct wire_request *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
@@ -285,7 +286,7 @@ static __always_inline void send_request(struct completing *c)
 		return;
 	}
 	build_request(r, c);
-	learn_from(r);
+	learn_from(r, tid);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
@@ -300,7 +301,7 @@ static __always_inline void take_request(struct completing *c, struct task_state
 	if (c->sent)
 		return;
 	if (t->follow & FOLLOW_CALLER) {
-		send_request(c);
+		send_request(c, task->pid);
 		return;
 	}
 	h = history_of(t);
@@ -481,15 +482,18 @@ static __always_inline struct completing *completing_now(struct completing *c, b
 	return c;
 }
 
-/*
- * Where a sleeping task sleeps: asked only where its waker alone does not tell what it waited for. A worker without work
- * waits for work.
- */
+/* Does it wait for work? A kernel thread sleeps so that signals would wake it where nobody waits for what it does. */
+static __always_inline bool waits_for_work(const struct task_state *t, struct task_struct *task)
+{
+	return t->idle || (kind_of(task->flags) == TASK_KTHREAD && task_state_of(task) & TASK_INTERRUPTIBLE);
+}
+
+/* Where a sleeping task sleeps: asked only where its waker alone does not tell what it waited for. */
 static __always_inline void take_stack(struct task_state *t, struct task_struct *task)
 {
 	long n;
 
-	if (t->idle)
+	if (waits_for_work(t, task))
 		return;
 	n = bpf_get_task_stack(task, t->stack, sizeof(t->stack), 0);
 	t->stack_len = n > 0 ? n / sizeof(u64) : 0;
