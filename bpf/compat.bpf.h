@@ -23,7 +23,7 @@
 	__v; \
 })
 
-#define PEEK_BYTES 96
+#define PEEK_BYTES 128
 
 /* The beginning of a struct behind a pointer whose type the verifier doesn't know: one copy for several members. */
 struct peek {

@@ -22,12 +22,18 @@ static __always_inline u32 flush_role(u32 seq)
 	return seq & cfg.fseq_preflush && !(seq & cfg.fseq_postflush) ? ROLE_POST : ROLE_ONLY;
 }
 
-/* The list of those that the present FLUSH of a hardware queue serves. */
-static __always_inline struct list_head *flush_running_list(struct request *flush_rq)
+/* The list of those that the present FLUSH of a hardware queue serves: where it stands, and what stands there. */
+static __always_inline struct list_head *flush_running_list(struct request *flush_rq, struct list_head *list, bool direct)
 {
-	struct blk_flush_queue *fq = BPF_CORE_READ(flush_rq, mq_hctx, fq);
+	struct blk_mq_hw_ctx *hctx = GET(direct, flush_rq, mq_hctx);
+	struct blk_flush_queue *fq = BPF_CORE_READ(hctx, fq);
+	struct list_head *head = &fq->flush_queue[0];
 
-	return BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx) ? &fq->flush_queue[1] : &fq->flush_queue[0];
+	if (BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx))
+		head = &fq->flush_queue[1];
+	if (bpf_probe_read_kernel(list, sizeof(*list), head))
+		list->next = list->prev = NULL;
+	return head;
 }
 
 /* Is a FLUSH of this request's hardware queue under way? */

@@ -78,6 +78,14 @@ static __always_inline u32 slot_key(struct request *rq, struct wire_queue *qs, b
 	return qs->disk.slot_base + hw * (qs->disk.depth + 1) + tag;
 }
 
+/* The same of a request that waits for the FLUSH with this key: that serves waiters of its hardware queue only. */
+static __always_inline u32 waiter_key(u32 internal_tag, u32 tag, struct wire_queue *qs, u32 flush_key)
+{
+	if ((s32)internal_tag >= 0)
+		tag = internal_tag;
+	return flush_key == NO_SLOT || tag >= qs->disk.depth ? NO_SLOT : flush_key - qs->disk.depth + tag;
+}
+
 static __always_inline struct slot *slot_of(struct request *rq, struct wire_queue *qs, bool flush, bool direct)
 {
 	u32 key = slot_key(rq, qs, flush, direct);
@@ -554,25 +562,28 @@ static __always_inline void flush_tell(u32 tid)
  * rejects it. A global function, so that the verifier looks at it once and not once per waiter; addresses travel as numbers
  * because 5.10 knows no pointer arguments.
  */
-__noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
+__noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flush_key)
 {
 	struct request *w = (struct request *)waiter;
 	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &queue_id);
-	u32 role, view, dev, part = 0;
+	u32 role, view, dev, key, part = 0;
 	struct wire_cell *c;
 	struct wire_view *v;
 	struct slot *s;
 	struct slot *fs = NULL;
+	struct peek p;
 	u64 ready = 0;
 
 	if (!qs)
 		return 0;
-	s = slot_of(w, qs, false, false);
+	peek(&p, w);
+	key = waiter_key(PEEKED(&p, w, internal_tag), PEEKED(&p, w, tag), qs, flush_key);
+	s = bpf_map_lookup_elem(&slots, &key);
 	if (!wanted(w, s))
 		return 0;
 	role = flush_role(BPF_CORE_READ(w, flush.seq));
 	if (cfg.ledger || cfg.flush_path)
-		fs = slot_of(w, qs, true, false);	/* the FLUSH's own: it serves waiters of its hardware queue only */
+		fs = bpf_map_lookup_elem(&slots, &flush_key);
 	if (cfg.ledger && s) {
 		if (s->rq != waiter)
 			slot_begin_unknown(s, w, qs);
@@ -600,8 +611,8 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
 		ready = s && s->rq == waiter ? s->data_done : 0;
 	else if (cfg.flush_path)
 		ready = s && s->rq == waiter ? s->taken : 0;
-	else if (BPF_CORE_READ(w, rq_flags) & cfg.rqf_io_stat)
-		ready = BPF_CORE_READ(w, start_time_ns);
+	else if (PEEKED(&p, w, rq_flags) & cfg.rqf_io_stat)
+		ready = PEEKED(&p, w, start_time_ns);
 	if (!ready)
 		return role | part << 8;
 	cell_count(c, 0);
@@ -616,10 +627,10 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now)
  * way through one waiter would be a way of its own through all that follow, and the verifier would walk them all.
  */
 struct flush_walk {
-	u64 node, head;		/* the next waiter, and where there is none left */
+	u64 node, last, head;	/* the next waiter, the last one, and where there is none left */
 	u64 start;		/* when the machinery started the FLUSH (blk_rq_init in blk_kick_flush) */
 	u64 issue, now;		/* issue 0: not known */
-	u32 queue_id;
+	u32 queue_id, key;	/* key: of the FLUSH's slot */
 	u32 in_flight;
 	u32 visited, any;	/* waiters; one of them passes the filters */
 	u32 roles, part_roles;	/* part_roles: three bits for each partition */
@@ -655,9 +666,9 @@ __noinline int flush_walk_on(void)
 			f->whole = f->visited > 0;
 			return 0;
 		}
-		visit = flush_visit((u64)flush_waiter(node), f->start, f->queue_id, f->now);
+		visit = flush_visit((u64)flush_waiter(node), f->start, f->queue_id, f->now, f->key);
 		part = VISIT_PART(visit);
-		f->node = (u64)BPF_CORE_READ(node, next);
+		f->node = f->node == f->last ? f->head : (u64)BPF_CORE_READ(node, next);
 		f->visited++;
 		f->any |= visit;
 		f->roles |= visit & VISIT_ROLE;
@@ -692,16 +703,19 @@ __noinline int flush_cell(u32 view, u32 roles)
 
 static __always_inline int complete_flush(struct request *rq, struct wire_queue *qs, struct times *t, bool direct)
 {
-	struct list_head *head = flush_running_list(rq);
+	u32 key = slot_key(rq, qs, true, direct);
+	struct slot *s = bpf_map_lookup_elem(&slots, &key);
+	struct list_head list, *head = flush_running_list(rq, &list, direct);
 	struct flush_walk *f = flush_walk_cpu();
-	struct slot *s = slot_of(rq, qs, true, direct);
 	struct request_queue *q = GET(direct, rq, q);
 
 	if (!f)
 		return 0;
 	request_times(t, rq, s, GET(direct, rq, rq_flags), direct);
 	f->head = (u64)head;
-	f->node = (u64)BPF_CORE_READ(head, next);
+	f->node = (u64)list.next;
+	f->last = (u64)list.prev;
+	f->key = key;
 	f->start = GET(direct, rq, start_time_ns);
 	f->issue = t->known ? t->issue : 0;
 	f->now = t->now;
