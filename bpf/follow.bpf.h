@@ -182,6 +182,23 @@ static __always_inline struct history *history_of(struct task_state *t)
 	return bpf_map_lookup_elem(&histories, &i);
 }
 
+/* The first eight bytes of the name of the workqueue that a worker works for, as a number; 0: not known. Names keep 23 letters. */
+static __always_inline u64 queue_of_worker(struct task_struct *task)
+{
+	struct workqueue_struct *wq;
+	struct kthread *k;
+	struct worker *w;
+	u64 name = 0;
+
+	/* the worker behind a kthread: since e32cf5dfbe22 ("kthread: Generalize pf_io_worker", 5.17) in this place */
+	if (!bpf_core_field_exists(struct task_struct, worker_private))
+		return 0;
+	k = BPF_CORE_READ(task, worker_private);
+	w = k ? BPF_CORE_READ(k, data) : NULL;
+	wq = w ? BPF_CORE_READ(w, current_pwq, wq) : NULL;
+	return wq && !bpf_core_read(&name, sizeof(name), &wq->name) ? name : 0;
+}
+
 /* "ksoftir" with its NUL would not fit: the first eight bytes of a ksoftirqd's name, as a number. */
 static __always_inline bool is_ksoftirqd(struct task_struct *task)
 {

@@ -299,27 +299,13 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 	c->sector = GET(direct, rq, __sector);
 }
 
-/* Does blk-throttle's worker run here, which sends on what had been held? Workqueues keep their first 23 letters. */
+/* Does blk-throttle's worker run here, which sends on what had been held? */
 static __always_inline bool by_throttle(void)
 {
 	static const char name[8] = { 'k', 't', 'h', 'r', 'o', 't', 'l', 'd' };
 	struct task_struct *task = current_task();
-	struct workqueue_struct *wq;
-	struct kthread *k;
-	struct worker *w;
-	char is[8] = {};
 
-	if (!(GET(TASK_BTF, task, flags) & PF_WQ_WORKER))
-		return false;
-	/* the worker behind a kthread: since e32cf5dfbe22 ("kthread: Generalize pf_io_worker", 5.17) in this place */
-	if (!bpf_core_field_exists(struct task_struct, worker_private))
-		return false;
-	k = BPF_CORE_READ(task, worker_private);
-	w = k ? BPF_CORE_READ(k, data) : NULL;
-	wq = w ? BPF_CORE_READ(w, current_pwq, wq) : NULL;
-	if (!wq || bpf_core_read(is, sizeof(is), &wq->name))
-		return false;
-	return *(u64 *)is == *(const u64 *)name;
+	return GET(TASK_BTF, task, flags) & PF_WQ_WORKER && queue_of_worker(task) == *(const u64 *)name;
 }
 
 static __always_inline int on_start(struct request *rq, bool direct)

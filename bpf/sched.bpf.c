@@ -499,9 +499,19 @@ static __always_inline void take_stack(struct task_state *t, struct task_struct 
 	t->stack_len = n > 0 ? n / sizeof(u64) : 0;
 }
 
+/* Does a loop device's worker run here ("loop0" and so on)? */
+static __always_inline bool by_loop(struct task_struct *me)
+{
+	static const char name[4] = { 'l', 'o', 'o', 'p' };
+
+	return (u32)queue_of_worker(me) == *(const u32 *)name;
+}
+
 /*
  * Woken by another task in its own time: it is learned, unless
  * - it is a caller itself: its sleeps are sent anyway;
+ * - it is a loop device's worker that wakes an idle one: that gets the device's next request or somebody else's work, and
+ *   they all would be followed before long, who serve the disk and not the callers;
  * - it is a user task that wakes a kworker: it brings work to an idle one, or it is the far end of a driver (FUSE, nbd) below
  *   the traced disk. What happens below the disk is the device's time and nobody's to explain.
  */
@@ -515,6 +525,8 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 	t->rq = t->done = 0;
 	t->waker_kind = kind_of(GET(TASK_BTF, me, flags));
 	if (t->waker_kind == TASK_USER && kind == TASK_KWORKER)
+		return;
+	if (t->waker_kind == TASK_KWORKER && kind == TASK_KWORKER && t->idle && by_loop(me))
 		return;
 	if (!w || t->waker_kind == TASK_USER)
 		take_stack(t, task);
