@@ -6,7 +6,7 @@
 #define TICKS_BUSY	2u	/* before they are trusted; ten times as many after each mistake */
 #define TICKS_IDLE	10u
 #define MOST_PENALTY	4u
-#define PRECISION	32u	/* own clocks may be off by this part of the times: no more than histograms are */
+#define PRECISION	32u	/* own clocks may be off by this part of the times in the sum, as was traced just before */
 
 static unsigned int ticks_wanted(const struct clocks *c)
 {
