@@ -216,7 +216,7 @@ $(O)/tests/empty.o: tests/bench/empty.bpf.c
 
 BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o
 
-tests: $(O)/barriertrace $(BENCH_HELPERS) $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
+tests: all $(BENCH_HELPERS) $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
 
 # ---- what people run ----
 

@@ -49,28 +49,37 @@ struct identity {
 static sigset_t caller_mask;
 static bool caller_ignores[NSIG];
 
+/* What rt_sigaction(2) takes: libc's sigaction() refuses two signals, one of which its first thread catches. */
+struct kernel_sigaction {
+	uint64_t handler, flags, restorer, mask;
+};
+
+static int signal_action(int s, const struct kernel_sigaction *set, struct kernel_sigaction *was)
+{
+	return (int)syscall(SYS_rt_sigaction, s, set, was, sizeof(set->mask));
+}
+
 __attribute__((constructor)) static void note_caller_signals(void)
 {
-	struct sigaction now;
+	struct kernel_sigaction now;
 
 	sigprocmask(SIG_SETMASK, NULL, &caller_mask);
 	for (int s = 1; s < NSIG; s++)
-		caller_ignores[s] = sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+		caller_ignores[s] = !signal_action(s, NULL, &now) && now.handler == (uintptr_t)SIG_IGN;
 }
 
 static void restore_signals(void)
 {
-	struct sigaction action = { 0 };
+	struct kernel_sigaction action = { 0 };
 
 	for (int s = 1; s < NSIG; s++) {
-		action.sa_handler = caller_ignores[s] ? SIG_IGN : SIG_DFL;
-		/* KILL, STOP and libc's own refuse: nothing to restore there */
-		sigaction(s, &action, NULL);
+		action.handler = (uintptr_t)(caller_ignores[s] ? SIG_IGN : SIG_DFL);
+		/* KILL and STOP refuse: nothing to restore there */
+		signal_action(s, &action, NULL);
 	}
 	sigprocmask(SIG_SETMASK, &caller_mask, NULL);
 }
 
-/* A user or group number from the environment: 1 found, 0 not set, -EINVAL nonsense. */
 static int env_id(const char *name, unsigned int *id)
 {
 	const char *text = getenv(name);

@@ -116,14 +116,10 @@ userspace_cpu() { # PID
 
 # ---- what the kernel side takes ----
 
-# Bytes that the kernel accounts for the maps of a process
+# Bytes that the kernel accounts for the maps of a process, of which some have several descriptors
 maps_of() { # PID
-	local fd sum=0
-	for fd in "/proc/$1/fdinfo/"*; do
-		sum=$((sum + $(awk '/^map_type/ { map = 1 } /^memlock/ { n = $2 } END { print map ? n : 0 }' "$fd" 2> "$BATS_TEST_TMPDIR/gone" ||
-			echo 0)))
-	done
-	echo "$sum"
+	cat "/proc/$1/fdinfo/"* 2>"$BATS_TEST_TMPDIR/gone" |
+		awk '/^memlock/ { n = $2 } /^map_id/ { of[$2] = n } END { for (id in of) sum += of[id]; print sum + 0 }'
 }
 
 # said FILE: what was stated before load, in KiB
