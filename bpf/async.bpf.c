@@ -26,7 +26,11 @@ struct pending {
 	char comm[16];
 };
 
-/* io_uring: by request. AIO: by inode, folded into a number: two at once on one file are told apart by nothing. */
+/*
+ * io_uring: by request. AIO: by inode, folded into a number, until a worker begins, then by that worker: its caller knows of the end
+ * before the worker has left its work item, and may submit the next one for the same file. Two that wait for a worker at once
+ * are told apart by nothing.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -37,6 +41,11 @@ struct {
 static __always_inline u64 aio_key(const struct file_key *k)
 {
 	return k->ino << 32 | k->dev | 1ull << 63;
+}
+
+static __always_inline u64 worker_key(u32 tid)
+{
+	return tid | 1ull << 62;
 }
 
 static __always_inline void pending_begin(u64 key, struct pending *p)
@@ -207,8 +216,13 @@ static __always_inline void worker_begins(struct inode *inode)
 	p->worker = tid;
 	learn(tid);
 	t = state_of(tid);
-	if (t)
-		t->aio = key;
+	if (!t)
+		return;
+	t->aio = worker_key(tid);
+	if (bpf_map_update_elem(&pendings, &t->aio, p, BPF_ANY))
+		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
+	else
+		bpf_map_delete_elem(&pendings, &key);
 }
 
 /* The worker has done its work item: AIO's fsync tells its caller at its end. */

@@ -62,12 +62,11 @@ wanted() { # FILE-SYSTEM: as "file=N async=N"
 	echo "file=24 async=$((aio + uring))"
 }
 
-# file_is PATH N SHARE SLACK: in each of $RUNS so many calls, or SLACK less, and a ledger that adds up; in one of them all calls,
-# and in one no more than that share not known. Slack is for AIO: on 7.2 one run of three was seen to miss one fsync of 54.
+# file_is PATH N SHARE: in each of $RUNS so many calls, and a ledger that adds up; in one of them no more than that share not known
 file_is() {
-	jq -se --arg path "$1" --argjson n "$2" --argjson share "$3" --argjson slack "$4" '[.[].sync.by_file | map(select(.path == $path))] |
+	jq -se --arg path "$1" --argjson n "$2" --argjson share "$3" '[.[].sync.by_file | map(select(.path == $path))] |
 		if $n == 0 then all(length == 0) else all(length == 1) and (map(.[0]) |
-		all(.count <= $n and .count >= $n - $slack and ([.ledger[]] | add) == .total_ns) and any(.count == $n) and
+		all(.count == $n and ([.ledger[]] | add) == .total_ns) and
 		any((.ledger.unknown // 0) <= $share * .total_ns)) end' \
 		"${RUNS[@]}" >/dev/null && return
 	jq -c --arg path "$1" '.sync.by_file[] | select(.path == $path)' "${RUNS[@]}"
@@ -93,8 +92,8 @@ judge_fs() { # NAME: of the disk
 	whole_runs
 	for fs in "${FILE_SYSTEMS[@]}"; do
 		eval "$(wanted "$fs")"
-		file_is "/mnt/$disk.$fs/file" "$file" 0.03 0
-		file_is "/mnt/$disk.$fs/async" "$async" 1 1
+		file_is "/mnt/$disk.$fs/file" "$file" 0.03
+		file_is "/mnt/$disk.$fs/async" "$async" 1
 	done
 	for J in "${RUNS[@]}"; do
 		# the kernel's own count of the time of the run; around it there may have been more
