@@ -146,8 +146,7 @@ int uring_complete_btf(u64 *ctx)
 
 /* ---- AIO ---- */
 
-/* Called at io_submit(2), see sync.bpf.c. */
-/* `list`: of pointers to iocbs, of 32 bits each from a program of the 32-bit kind. */
+/* Called at io_submit(2), see sync.bpf.c. `list`: of pointers to iocbs, of 32 bits each from a program of the 32-bit kind. */
 __noinline int aio_submit(u64 nr, u64 list, bool compat)
 {
 	if (!wanted_process(bpf_get_current_pid_tgid() >> 32))
