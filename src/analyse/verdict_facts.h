@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* verdict_facts.h - what verdict.c (which class) and verdict_words.c (how to say it) share. Private to the two. */
+/* verdict_facts.h - what verdict.c (which class) and verdict_words.c (how to say it) go by. Private to the three. */
 #ifndef BT_ANALYSE_VERDICT_FACTS_H
 #define BT_ANALYSE_VERDICT_FACTS_H
 
 #include "report.h"
+
+#define TWICE 2	/* clearly more than something else */
 
 /* What competes for being the reason: causes of the ledger, put together as far as one remedy helps them all. */
 enum group {
@@ -32,6 +34,9 @@ struct facts {
 	const struct report_device *unsafe_dev;
 	const struct report_mount *unsafe_mount;
 };
+
+/* Of a report with sync calls; `unsafe` and what goes with it is left to the rules. */
+void facts_of(const struct report *r, struct facts *f);
 
 const struct hist *facts_flush_hist(const struct report_device *d);
 

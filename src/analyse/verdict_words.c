@@ -20,7 +20,6 @@
 /* A share of the time that is worth a line: a neighbour's of the flushes, that of a mirror's legs. */
 #define WORTH_A_LINE	0.05
 /* A leg of a mirror is the slow one when it takes so many times what the next takes. */
-#define TWICE		2
 #define CAUSES_SHOWN	6
 #define OTHERS_SHOWN	3
 

@@ -45,7 +45,7 @@ unsigned int screen_wrap(const struct screen *s, struct area a, int style, const
 /* A pane's title. */
 unsigned int screen_title(const struct screen *s, unsigned int row, enum screen_pane pane, const char *text);
 
-/* ---- what panes share ---- */
+/* ---- screen_scope.c: what panes share ---- */
 
 /* The report that a pane's figures are of; NULL: there is none yet. "the last 1 s" or "the run" */
 const struct report *screen_scope(const struct screen *s, enum screen_pane pane);

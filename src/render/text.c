@@ -4,10 +4,6 @@
 
 #include "text.h"
 
-#define WIDTH_DEFAULT	80
-#define WIDTH_MIN	60
-#define WIDTH_MAX	200
-
 /* "interval from 2.00 s, 1.00 s long": only in a stream, where reports follow each other */
 static void stream_head(struct text *t)
 {
@@ -30,11 +26,6 @@ static void stream_head(struct text *t)
 	buf_str(&b, "\x1flong\n\n");
 	text_style(t, STYLE_HEAD, b.data);
 	buf_free(&b);
-}
-
-bool text_compact(const struct text *t)
-{
-	return t->r->interval && !t->r->final;
 }
 
 /* Devices that take one line stand together, the others apart. */
@@ -92,18 +83,7 @@ static void circumstances(struct text *t)
 	struct buf b = { 0 };
 
 	text_dur(t, &b, r->wall_ns);
-	if (r->start) {
-		buf_str(&b, " from ");
-		text_raw(t, &b, r->start);
-	}
-	if (r->kernel) {
-		text_item(&b, "Linux ");
-		text_raw(t, &b, r->kernel);
-	}
-	if (r->arch) {
-		buf_char(&b, ' ');
-		text_raw(t, &b, r->arch);
-	}
+	text_when_and_where(t, &b, r);
 	if (r->version) {
 		text_item(&b, "barriertrace ");
 		text_raw(t, &b, r->version);
@@ -195,21 +175,6 @@ static void answer(struct text *t)
 		text_calls(t);
 	if (t->out->len > t->top)
 		buf_char(t->out, '\n');
-}
-
-struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out)
-{
-	struct text t = {
-		.r = r, .o = o, .out = out,
-		.width = o->width ? o->width : WIDTH_DEFAULT,
-		.num = o->unicode ? 0 : NUM_ASCII,
-	};
-
-	if (t.width < WIDTH_MIN)
-		t.width = WIDTH_MIN;
-	if (t.width > WIDTH_MAX)
-		t.width = WIDTH_MAX;
-	return t;
 }
 
 void render_text(const struct report *r, const struct render_opts *o, struct buf *out)

@@ -22,7 +22,14 @@ enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_FLUSH, STYLE_DIM, STYLE_WARN };
 #define GLUE '\x1f'
 
 /* text_layout.c */
+
+/* Where the text begins, and how wide it is. */
+struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out);
+/* An interval of a stream is looked at in passing, over and over: the answer, and no more. */
+bool text_compact(const struct text *t);
 void text_style(struct text *t, enum style style, const char *s);
+/* s in the colour that a cause's family has wherever it stands */
+void text_tinted(struct text *t, enum cause_family f, const char *s);
 void text_pad(struct text *t, size_t from, size_t to);
 /* s padded to width on its left (right-aligned) or right */
 void text_left(struct text *t, enum style style, const char *s, size_t width);
@@ -42,6 +49,8 @@ void text_raw(struct text *t, struct buf *b, const char *raw);
 void text_figures(struct text *t, struct buf *b, const char *raw);
 /* Appends a command line, its arguments quoted where a reader could take one for several. NULL is fine. */
 void text_arguments(struct text *t, struct buf *b, char *const *argv);
+/* Appends " from 2026-01-31T03:07:00Z, Linux 6.18.0 x86_64", as far as it is known. */
+void text_when_and_where(struct text *t, struct buf *b, const struct report *r);
 /* Appends ", " unless b is empty, then the formatted words. */
 void text_item(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -52,19 +61,12 @@ void text_device(struct text *t, const struct report_device *d);
 const char *text_class_name(enum op_class c);
 enum style text_class_style(enum op_class c);
 
-/* text.c: where the text begins, and how wide it is */
-struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out);
-/* an interval of a stream is looked at in passing, over and over: the answer, and no more */
-bool text_compact(const struct text *t);
-
 /* text_verdict.c: the answer; the evidence and the other advice */
 void text_verdict(struct text *t);
 void text_reasons(struct text *t);
 
 /* text_sync.c */
 void text_sync(struct text *t);
-/* s in the colour that a family has wherever it stands */
-void text_tinted(struct text *t, enum cause_family f, const char *s);
 
 /* text_calls.c: by process, by file, the slowest */
 void text_calls(struct text *t);

@@ -84,18 +84,7 @@ static void run(struct text *t, const struct comparison *c, int side)
 		text_dur(t, &b, r->wall_ns);
 	else
 		buf_str(&b, "of unknown length,");
-	if (r->start) {
-		buf_str(&b, " from ");
-		text_raw(t, &b, r->start);
-	}
-	if (r->kernel) {
-		text_item(&b, "Linux ");
-		text_raw(t, &b, r->kernel);
-	}
-	if (r->arch) {
-		buf_char(&b, ' ');
-		text_raw(t, &b, r->arch);
-	}
+	text_when_and_where(t, &b, r);
 	text_para(t, side == SIDE_A ? "A" : "B", STYLE_HEAD, b.data);
 	buf_clear(&b);
 	command(t, r, &b);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* text_layout.c - styles, padding, paragraphs: everything that counts columns. */
+/* text_layout.c - widths, styles, padding, paragraphs: everything that counts columns. */
 #include <math.h>
 #include <string.h>
 
 #include "text.h"
 
+#define WIDTH_DEFAULT	80
+#define WIDTH_MIN	60
+#define WIDTH_MAX	200
 #define INDENT	2
 #define LABEL	11	/* "on top of" and two blanks */
 
@@ -15,6 +18,36 @@ static const char *const style_on[] = {
 	[STYLE_DIM] = "\x1b[2m",
 	[STYLE_WARN] = "\x1b[1;33m",
 };
+
+static const char *const family_on[FAMILY_COUNT] = {
+	[FAMILY_HOST] = "",
+	[FAMILY_CPU_SCHEDULER] = "\x1b[35m",
+	[FAMILY_IO_SCHEDULER] = "\x1b[94m",
+	[FAMILY_DEVICE] = "\x1b[33m",
+	[FAMILY_FLUSH] = "\x1b[36m",	/* as the flush of a device: STYLE_FLUSH */
+	[FAMILY_FILE_SYSTEM] = "\x1b[32m",
+	[FAMILY_UNKNOWN] = "\x1b[31m",
+};
+
+struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out)
+{
+	struct text t = {
+		.r = r, .o = o, .out = out,
+		.width = o->width ? o->width : WIDTH_DEFAULT,
+		.num = o->unicode ? 0 : NUM_ASCII,
+	};
+
+	if (t.width < WIDTH_MIN)
+		t.width = WIDTH_MIN;
+	if (t.width > WIDTH_MAX)
+		t.width = WIDTH_MAX;
+	return t;
+}
+
+bool text_compact(const struct text *t)
+{
+	return t->r->interval && !t->r->final;
+}
 
 static void styled(struct text *t, enum style style, const char *s, size_t n)
 {
@@ -31,6 +64,18 @@ static void styled(struct text *t, enum style style, const char *s, size_t n)
 void text_style(struct text *t, enum style style, const char *s)
 {
 	styled(t, style, s, strlen(s));
+}
+
+/* A cause has its family's colour wherever it stands. */
+void text_tinted(struct text *t, enum cause_family f, const char *s)
+{
+	bool color = t->o->color && *family_on[f];
+
+	if (color)
+		buf_str(t->out, family_on[f]);
+	text_style(t, STYLE_PLAIN, s);
+	if (color)
+		buf_str(t->out, "\x1b[0m");
 }
 
 void text_pad(struct text *t, size_t from, size_t to)
@@ -175,5 +220,21 @@ void text_arguments(struct text *t, struct buf *b, char *const *argv)
 		if (i)
 			buf_char(b, ' ');
 		argument(t, b, argv[i]);
+	}
+}
+
+void text_when_and_where(struct text *t, struct buf *b, const struct report *r)
+{
+	if (r->start) {
+		buf_str(b, " from ");
+		text_raw(t, b, r->start);
+	}
+	if (r->kernel) {
+		text_item(b, "Linux ");
+		text_raw(t, b, r->kernel);
+	}
+	if (r->arch) {
+		buf_char(b, ' ');
+		text_raw(t, b, r->arch);
 	}
 }

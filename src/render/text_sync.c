@@ -22,28 +22,6 @@
 #define BAR_MIN		8
 #define BAR_MAX		40
 
-static const char *const family_on[FAMILY_COUNT] = {
-	[FAMILY_HOST] = "",
-	[FAMILY_CPU_SCHEDULER] = "\x1b[35m",
-	[FAMILY_IO_SCHEDULER] = "\x1b[94m",
-	[FAMILY_DEVICE] = "\x1b[33m",
-	[FAMILY_FLUSH] = "\x1b[36m",	/* as the flush of a device: STYLE_FLUSH */
-	[FAMILY_FILE_SYSTEM] = "\x1b[32m",
-	[FAMILY_UNKNOWN] = "\x1b[31m",
-};
-
-/* A cause has its family's colour wherever it stands. */
-void text_tinted(struct text *t, enum cause_family f, const char *s)
-{
-	bool color = t->o->color && *family_on[f];
-
-	if (color)
-		buf_str(t->out, family_on[f]);
-	text_style(t, STYLE_PLAIN, s);
-	if (color)
-		buf_str(t->out, "\x1b[0m");
-}
-
 /* Something that exists is never drawn as nothing. */
 static void bar(struct text *t, enum cause_family f, uint64_t part, uint64_t whole, size_t width)
 {

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mem.h"
+#include "tap.h"
+
 /* "sync/by_file/0/path", with '/' because causes have dots; NULL when a step is missing */
 static inline json_t *at(json_t *j, const char *path)
 {
@@ -59,6 +62,25 @@ static inline bool filled(json_t *j)
 	json_array_foreach(j, i, v) {
 		if (!filled(v))
 			return false;
+	}
+	return true;
+}
+
+/* Is each key of the object one of these words? keys: " one two " */
+static inline bool has_only(json_t *j, const char *keys)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(j, key, v) {
+		char *word = xasprintf(" %s ", key);
+		bool known = strstr(keys, word);
+
+		free(word);
+		if (!known) {
+			diag("unexpected key %s", key);
+			return false;
+		}
 	}
 	return true;
 }

@@ -12,8 +12,8 @@
 #include "analyse/compare.h"
 #include "mem.h"
 #include "render/render_compare.h"
-#include "render/text_utf8.h"
 #include "golden.h"
+#include "layout.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -386,34 +386,6 @@ static void end(struct comparison *c, struct report r[2])
 
 /* ---- text ---- */
 
-static bool fits(const char *s, size_t width)
-{
-	while (*s) {
-		size_t n = strcspn(s, "\n");
-
-		if (utf8_width(s, n) > width) {
-			diag("too wide for %zu: %.*s", width, (int)n, s);
-			return false;
-		}
-		s += n + (s[n] == '\n');
-	}
-	return true;
-}
-
-static bool is_ascii(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s >= 0x7f || ((unsigned char)*s < ' ' && *s != '\n'))
-			return false;
-	return true;
-}
-
-static bool tidy(const char *s)
-{
-	return *s && *s != '\n' && s[strlen(s) - 1] == '\n' && !strstr(s, " \n") && !strstr(s, "\n\n\n") &&
-	       strcmp(s + strlen(s) - 2, "\n\n");
-}
-
 static char *text_of(const struct comparison *c, const struct render_opts *o)
 {
 	struct buf b = { 0 };
@@ -452,7 +424,7 @@ static void test_golden(void)
 
 		golden(pairs[i].name, "txt", s);
 		ok(fits(s, 80), "%s: fits 80 columns", pairs[i].name);
-		ok(tidy(s), "%s: no trailing blanks, no double gaps", pairs[i].name);
+		ok(tidy(s) && ends_tidily(s), "%s: no trailing blanks, no double gaps", pairs[i].name);
 		ok(!strcmp(s, again), "%s: the same bytes again", pairs[i].name);
 		free(s);
 		free(again);
@@ -499,7 +471,7 @@ static void test_drawing(void)
 			struct render_opts n = { .width = o.width };
 			char *t = text_of(&c, &n);
 
-			narrow &= fits(t, n.width) && tidy(t);
+			narrow &= fits(t, n.width) && tidy(t) && ends_tidily(t);
 			free(t);
 		}
 		free(uncolored);

@@ -14,6 +14,7 @@
 #include "doctor/exam.h"
 #include "doctor/tool.h"
 #include "fake_tree.h"
+#include "layout.h"
 #include "mem.h"
 #include "render_diagnosis.h"
 #include "tap.h"
@@ -710,14 +711,6 @@ static void test_no_calls(void)
 }
 
 /* ---- outputs ---- */
-
-static bool fits(const char *text, size_t width)
-{
-	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-		if (strcspn(line, "\n") > width)
-			return false;
-	return true;
-}
 
 static void test_text(void)
 {

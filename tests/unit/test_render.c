@@ -13,6 +13,7 @@
 #include "render/render.h"
 #include "golden.h"
 #include "json_at.h"
+#include "layout.h"
 #include "tap.h"
 #include "render/text_utf8.h"
 
@@ -258,25 +259,6 @@ static char *text_of(const struct report *r, const struct render_opts *o)
 	return b.data;
 }
 
-static bool fits(const char *s, size_t width)
-{
-	while (*s) {
-		size_t n = strcspn(s, "\n");
-
-		if (utf8_width(s, n) > width) {
-			diag("too wide: %.*s", (int)n, s);
-			return false;
-		}
-		s += n + (s[n] == '\n');
-	}
-	return true;
-}
-
-static bool no_trailing_blanks(const char *s)
-{
-	return !strstr(s, " \n") && !strstr(s, "\n\n\n");
-}
-
 static void check_golden(const char *name, void (*make)(struct report *))
 {
 	struct report r = { 0 };
@@ -287,7 +269,7 @@ static void check_golden(const char *name, void (*make)(struct report *))
 	again = text_of(&r, &plain);
 	golden(name, "txt", s);
 	ok(fits(s, 80), "%s: fits 80 columns", name);
-	ok(no_trailing_blanks(s), "%s: no trailing blanks, no double gaps", name);
+	ok(tidy(s), "%s: no trailing blanks, no double gaps", name);
 	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
 	free(s);
 	free(again);
@@ -524,24 +506,6 @@ static bool all_hists_good(json_t *j, size_t *seen)
 	json_array_foreach(j, i, v) {
 		if (!all_hists_good(v, seen))
 			return false;
-	}
-	return true;
-}
-
-static bool has_only(json_t *j, const char *keys)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach(j, key, v) {
-		char *word = xasprintf(" %s ", key);
-		bool known = strstr(keys, word);
-
-		free(word);
-		if (!known) {
-			diag("unexpected key %s", key);
-			return false;
-		}
 	}
 	return true;
 }

@@ -16,6 +16,7 @@
 #include "render/text_utf8.h"
 #include "golden.h"
 #include "json_at.h"
+#include "layout.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -337,25 +338,6 @@ static char *text_of(const struct report *r, const struct render_opts *o)
 
 	render_text(r, o, &b);
 	return b.data;
-}
-
-static bool fits(const char *s, size_t width)
-{
-	while (*s) {
-		size_t n = strcspn(s, "\n");
-
-		if (utf8_width(s, n) > width) {
-			diag("too wide for %zu: %.*s", width, (int)n, s);
-			return false;
-		}
-		s += n + (s[n] == '\n');
-	}
-	return true;
-}
-
-static bool tidy(const char *s)
-{
-	return *s != '\n' && !strstr(s, " \n") && !strstr(s, "\n\n\n");
 }
 
 static int line_of(const char *s, const char *what)
@@ -754,24 +736,6 @@ static json_int_t sum_of(json_t *rows, const char *key)
 	json_array_foreach(rows, i, v)
 		sum += number(v, key);
 	return sum;
-}
-
-static bool has_only(json_t *j, const char *keys)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach(j, key, v) {
-		char *word = xasprintf(" %s ", key);
-		bool known = strstr(keys, word);
-
-		free(word);
-		if (!known) {
-			diag("unexpected key %s", key);
-			return false;
-		}
-	}
-	return true;
 }
 
 static void test_json_sync(void)
