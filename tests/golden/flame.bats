@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../helpers
+load browser
 
 setup() {
 	need_tool
@@ -16,19 +17,6 @@ setup() {
 draw() {
 	"$BT" report "$TOP/tests/golden/recordings/$1.btrec" --flame flame.svg --json report.json --folded folded.txt \
 		-o /dev/null
-}
-
-# in_browser CHECK: see flame.py
-in_browser() {
-	local python
-	need chromedriver
-	[[ $(type -P chromium chromium-browser google-chrome) ]] || skip "missing: chromium"
-	for python in python3 /usr/bin/python3; do
-		"$python" -c 'import selenium' 2>/dev/null || continue
-		"$python" "$TOP/tests/golden/flame.py" "$PWD/flame.svg" report.json "$1"
-		return
-	done
-	skip "missing: python3-selenium"
 }
 
 @test "flame: well-formed, self-contained, no foreignObject, whatever the names are" {
@@ -75,40 +63,40 @@ in_browser() {
 
 @test "flame in a browser: widths are time, at every level and width of the window" {
 	draw sample
-	in_browser widths
+	in_browser flame.py flame.svg widths
 }
 
 @test "flame in a browser: zoom and reset" {
 	draw sample
-	in_browser zoom
+	in_browser flame.py flame.svg zoom
 }
 
 @test "flame in a browser: search, and the share that matched" {
 	draw sample
-	in_browser search
+	in_browser flame.py flame.svg search
 }
 
 @test "flame in a browser: all of it by keyboard" {
 	draw sample
-	in_browser keyboard
+	in_browser flame.py flame.svg keyboard
 }
 
 @test "flame in a browser: exact figures where one points" {
 	draw sample
-	in_browser details
+	in_browser flame.py flame.svg details
 }
 
 @test "flame in a browser: to be read without the script" {
 	draw sample
-	in_browser noscript
+	in_browser flame.py flame.svg noscript
 }
 
 @test "flame in a browser: light, dark, and black on white on paper" {
 	draw sample
-	in_browser media
+	in_browser flame.py flame.svg media
 }
 
 @test "flame in a browser: a hostile name does nothing" {
 	draw hostile
-	in_browser hostile
+	in_browser flame.py flame.svg hostile
 }

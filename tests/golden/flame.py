@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: flame.py FILE.svg REPORT.json CHECK: one of the checks below, in Chromium, for flame.bats"""
 
-import json
-import shutil
-import sys
-
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
+
+from browser import Shown, run
 
 FRAMES = """
 const shown = Array.from(document.querySelectorAll('svg.flame .f')).filter((g) => g.getAttribute('display') !== 'none');
@@ -29,26 +25,7 @@ const g = [...document.querySelectorAll('.f')].find((g) => g.getAttribute('displ
 g.querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));"""
 
 
-class Picture:
-    def __init__(self, file, report):
-        self.file = file
-        with open(report, encoding="utf-8") as f:
-            self.sync = json.load(f)["sync"]
-        options = webdriver.ChromeOptions()
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                         "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.browser = webdriver.Chrome(service=Service(executable_path=shutil.which("chromedriver")), options=options)
-        self.js = self.browser.execute_script
-
-    def emulate(self, what, **values):
-        self.browser.execute_cdp_cmd("Emulation." + what, values)
-
-    def open(self, width=1280, height=800):
-        self.emulate("setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.browser.get("file://" + self.file)
-
+class Picture(Shown):
     def frames(self):
         """Those on display, each with those directly below it: they stand in the tree's order."""
         path, frames = [], self.js(FRAMES)
@@ -66,9 +43,6 @@ class Picture:
     def click(self, name):
         self.js(CLICK, name)
 
-    def press(self, *keys):
-        ActionChains(self.browser).send_keys(*keys).perform()
-
     def words(self, selector):
         return self.js("return document.querySelector(arguments[0]).textContent", selector)
 
@@ -78,15 +52,6 @@ class Picture:
     def focused(self):
         return self.js("return document.activeElement.matches('.f') && "
                        "document.activeElement.querySelector('title').textContent.split('\\n')[0]")
-
-    def quiet(self):
-        """Nothing in the console, nothing asked of a network."""
-        console = self.browser.get_log("browser")
-        assert not console, console
-        for entry in self.browser.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            url = message.get("params", {}).get("request", {}).get("url", "file:")
-            assert message["method"] != "Network.requestWillBeSent" or url.startswith(("file:", "data:")), url
 
 
 def adds_up(frames, slack):
@@ -110,22 +75,22 @@ def words_fit(frames):
         assert not f["label"] or f["right"] <= f["x"] + f["width"] + 0.5, (f["label"], f["title"])
 
 
-def check_widths(p):
+def widths(p):
     for width in (1280, 390):
         p.open(width)
         frames = p.frames()
-        assert frames[0]["ns"] == p.sync["total_ns"] == sum(p.sync["ledger"].values())
-        assert abs(frames[0]["width"] - (width - 20)) < 1, frames[0]
+        assert frames[0]["ns"] == p.report["sync"]["total_ns"] == sum(p.report["sync"]["ledger"].values())
+        assert abs(frames[0]["width"] - (width - 20)) < 1, frames[0]["width"]
         adds_up(frames, 0.02)
         words_fit(frames)
         leaves = [f for f in frames if any("cell" in b["kind"] for b in f["below"])]
-        assert len(leaves) == len(p.sync["leaves"])
+        assert len(leaves) == len(p.report["sync"]["leaves"])
         assert sorted(sum(b["ns"] for b in f["below"] if "cell" in b["kind"]) for f in leaves) == \
-            sorted(leaf["ns"] for leaf in p.sync["leaves"])
+            sorted(leaf["ns"] for leaf in p.report["sync"]["leaves"])
         assert p.js("return document.documentElement.scrollWidth") <= width
 
 
-def check_zoom(p):
+def zoom(p):
     p.open()
     before = p.frames()
     call = next(f for f in before if f["name"] == "fdatasync")
@@ -152,11 +117,11 @@ def check_zoom(p):
         "cell" in f["kind"] for f in after)]["width"], "a click on a cell zooms to what it is a part of"
 
 
-def check_search(p):
+def search(p):
     p.open()
     p.press("/", "FLUSH.P", "X", Keys.BACKSPACE)
-    want = sum(ns for cause, ns in p.sync["ledger"].items() if cause.startswith("flush.p"))
-    share = f'{want / p.sync["total_ns"] * 100:.1f} %'
+    want = sum(ns for cause, ns in p.report["sync"]["ledger"].items() if cause.startswith("flush.p"))
+    share = f"{want / p.report['sync']['total_ns'] * 100:.1f} %"
     assert p.js("return document.querySelector('.found').getAttribute('data-ns')") == str(want)
     assert p.words(".found").startswith(f"matched {share}: "), p.words(".found")
     assert p.words(".field text") == "FLUSH.P"
@@ -179,7 +144,7 @@ def check_search(p):
     assert p.js("return document.activeElement.matches('.field')")
 
 
-def check_keyboard(p):
+def keyboard(p):
     p.open()
     p.press(Keys.TAB, Keys.TAB, Keys.TAB)
     assert p.focused() == "all sync calls", p.js("return document.activeElement.outerHTML")[:200]
@@ -206,7 +171,7 @@ def check_keyboard(p):
     assert cursor == rect, "it is marked"
 
 
-def check_details(p):
+def details(p):
     p.open()
     leaf = next(f for f in p.frames() if " times: p50 " in f["title"])
     p.js("[...document.querySelectorAll('.f')].find((g) => g.querySelector('title').textContent === arguments[0])"
@@ -217,7 +182,7 @@ def check_details(p):
     assert p.words(".details").startswith("Point at a frame")
 
 
-def check_noscript(p):
+def noscript(p):
     p.emulate("setScriptExecutionDisabled", value=True)
     p.open()
     p.emulate("setScriptExecutionDisabled", value=False)
@@ -228,7 +193,7 @@ def check_noscript(p):
     assert any(f["label"].startswith("flush.post") for f in frames) and p.words(".title")
 
 
-def check_media(p):
+def media(p):
     white, black = "rgb(255, 255, 255)", "rgb(0, 0, 0)"
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
     p.open()
@@ -241,7 +206,7 @@ def check_media(p):
     assert p.style(".controls", "display") == "none"
 
 
-def check_hostile(p):
+def hostile(p):
     p.open()
     assert any(f["name"] == "script>" for f in p.frames())
     assert p.js("return document.querySelectorAll('script').length") == 1, "the one of ours"
@@ -250,13 +215,4 @@ def check_hostile(p):
     assert p.words(".found") == "no match" and p.words(".field text") == "<script>"
 
 
-def main():
-    picture = Picture(sys.argv[1], sys.argv[2])
-    try:
-        globals()["check_" + sys.argv[3]](picture)
-        picture.quiet()
-    finally:
-        picture.browser.quit()
-
-
-main()
+run(Picture, (widths, zoom, search, keyboard, details, noscript, media, hostile))

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../helpers
+load browser
 
 setup() {
 	need_tool
@@ -17,19 +18,6 @@ draw() {
 	local file=$TOP/tests/golden/recordings/$1.btrec
 	[[ -e $file ]] || file=$1
 	"$BT" report "$file" --html page.html --json report.json -o /dev/null
-}
-
-# in_browser CHECK: see html.py
-in_browser() {
-	local python
-	need chromedriver
-	[[ $(type -P chromium chromium-browser google-chrome) ]] || skip "missing: chromium"
-	for python in python3 /usr/bin/python3; do
-		"$python" -c 'import selenium' 2>/dev/null || continue
-		"$python" "$TOP/tests/golden/html.py" "$PWD/page.html" report.json "$1"
-		return
-	done
-	skip "missing: python3-selenium"
 }
 
 @test "page: it names no other place, and forbids itself to ask" {
@@ -52,37 +40,37 @@ in_browser() {
 
 @test "page in a browser: renders from phone to wide screen, light and dark" {
 	draw sample
-	in_browser renders
+	in_browser html.py page.html renders
 }
 
 @test "page in a browser: names, headings, focus, reduced motion" {
 	draw sample
-	in_browser accessible
+	in_browser html.py page.html accessible
 }
 
 @test "page in a browser: tables can be sorted" {
 	draw sample
-	in_browser sorts
+	in_browser html.py page.html sorts
 }
 
 @test "page in a browser: picking a slow call shows its ledger" {
 	draw sample
-	in_browser picks
+	in_browser html.py page.html picks
 }
 
 @test "page in a browser: pointing at a map" {
 	draw sample
-	in_browser points
+	in_browser html.py page.html points
 }
 
 @test "page in a browser: hostile names do nothing" {
 	draw hostile
-	in_browser hostile
+	in_browser html.py page.html hostile
 }
 
 @test "page in a browser: without sync calls it is about the devices" {
 	draw blocks
-	in_browser devices_alone
+	in_browser html.py page.html devices_alone
 }
 
 # Most of the time goes to reading a recording of 50 minutes and to a ledger for each call.
@@ -101,5 +89,5 @@ in_browser() {
 	holds "$wall < 10"
 	holds "$(stat -c %s page.html) < 5 * 1024 * 1024"
 	echo '{}' >report.json
-	in_browser million
+	in_browser html.py page.html million
 }

@@ -3,14 +3,12 @@
 
 import json
 import re
-import shutil
-import sys
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+from browser import Shown, run
 
 SIZES = [(1280, 800), (390, 844), (320, 640), (2560, 1440)]
 HIDDEN = "return Array.from(document.querySelectorAll('.slowest tbody tr'), (row) => row.hidden)"
@@ -49,26 +47,12 @@ return Array.from(document.querySelectorAll('h1, h2, p, li, dt, dd, th, td, smal
     }).filter((found) => found[0] < 4.5)"""
 
 
-class Page:
+class Page(Shown):
+    phone_below = 600
+
     def __init__(self, file, report):
-        self.file = "file://" + file
-        with open(report, encoding="utf-8") as f:
-            self.report = json.load(f)
-        options = webdriver.ChromeOptions()
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                         "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.browser = webdriver.Chrome(service=Service(executable_path=shutil.which("chromedriver")), options=options)
-        self.js = self.browser.execute_script
+        super().__init__(file, report)
         self.prefer()
-
-    def emulate(self, what, **values):
-        self.browser.execute_cdp_cmd("Emulation." + what, values)
-
-    def open(self, width=1280, height=800):
-        self.emulate("setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.browser.get(self.file)
 
     def prefer(self, scheme="light", motion="reduce"):
         """A page that is still scrolling is hard to click at."""
@@ -78,22 +62,9 @@ class Page:
     def all(self, selector):
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 
-    def press(self, *keys):
-        ActionChains(self.browser).send_keys(*keys).perform()
-
     def column(self, table, at):
         return self.js("return Array.from(document.querySelectorAll(arguments[0] + ' tbody tr'), "
                        "(row) => row.cells[arguments[1]].dataset.v || row.cells[arguments[1]].textContent)", table, at)
-
-    def quiet(self):
-        """Nothing in the console, nothing asked of anybody."""
-        console = self.browser.get_log("browser")
-        assert not console, console
-        for entry in self.browser.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                url = message["params"]["request"]["url"]
-                assert url in (self.file, "data:,") or url.startswith("blob:"), url
 
 
 def renders(page):
@@ -251,13 +222,4 @@ def devices_alone(page):
     assert page.all("#devices table.hist")
 
 
-CHECKS = (renders, accessible, sorts, picks, points, hostile, million, devices_alone)
-
-if __name__ == "__main__":
-    file, report, check = sys.argv[1:]
-    it = Page(file, report)
-    try:
-        next(c for c in CHECKS if c.__name__ == check)(it)
-        it.quiet()
-    finally:
-        it.browser.quit()
+run(Page, (renders, accessible, sorts, picks, points, hostile, million, devices_alone))
