@@ -17,9 +17,9 @@ static int fail(const struct outfile *o, int code, struct err *e)
 	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s", o->path, strerror(code));
 }
 
-static int open_in_place(struct outfile *o, int flags, struct err *e)
+static int open_in_place(struct outfile *o, struct err *e)
 {
-	o->fd = open(o->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
+	o->fd = open(o->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (o->fd < 0 && errno == ELOOP)
 		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", o->path);
 	return o->fd < 0 ? fail(o, errno, e) : 0;
@@ -47,7 +47,7 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 {
 	struct stat st;
 
-	*o = (struct outfile){ .fd = -1, .path = path };
+	*o = (struct outfile){ .fd = -1, .path = path, .stream = stream };
 	if (!*path)
 		return err_set(e, EINVAL, EXIT_USAGE, "an output file needs a name");
 	if (!strcmp(path, "-")) {
@@ -60,9 +60,9 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 			return fail(o, EISDIR, e);
 		/* a pipe, a terminal, /dev/null */
 		if (!S_ISREG(st.st_mode))
-			return open_in_place(o, 0, e);
+			return open_in_place(o, e);
 	}
-	return stream ? open_in_place(o, O_CREAT | O_TRUNC, e) : open_beside(o, e);
+	return open_beside(o, e);
 }
 
 int outfile_scratch(const struct outfile *o)
@@ -79,6 +79,17 @@ int outfile_scratch(const struct outfile *o)
 	return fd > 0 ? fd : 0;
 }
 
+static int put_in_place(struct outfile *o, struct err *e)
+{
+	if (!o->temp)
+		return 0;
+	if (rename(o->temp, o->path))
+		return fail(o, errno, e);
+	free(o->temp);
+	o->temp = NULL;
+	return 0;
+}
+
 int outfile_write(struct outfile *o, const struct buf *b, struct err *e)
 {
 	size_t done = 0;
@@ -92,19 +103,18 @@ int outfile_write(struct outfile *o, const struct buf *b, struct err *e)
 			return fail(o, errno, e);
 		done += (size_t)n;
 	}
-	return 0;
+	return o->stream ? put_in_place(o, e) : 0;
 }
 
 int outfile_commit(struct outfile *o, struct err *e)
 {
+	int err;
+
 	if (o->fd < 0)
 		return 0;
-	if (o->temp) {
-		if (rename(o->temp, o->path))
-			return fail(o, errno, e);
-		free(o->temp);
-		o->temp = NULL;
-	}
+	err = put_in_place(o, e);
+	if (err)
+		return err;
 	if (close(o->fd)) {
 		o->fd = -1;
 		return fail(o, errno, e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * outfile.h - where an output goes. A file is written beside its place and renamed into it when complete, so that
- * nothing half-written stands there and no symlink is followed; a stream is written in place, line by line.
+ * nothing half-written stands there and no symlink is followed; a stream is put there with its first part, and then
+ * grows. What stood there before stays until then.
  */
 #ifndef BT_OUTFILE_H
 #define BT_OUTFILE_H
@@ -14,7 +15,8 @@
 struct outfile {
 	int fd;			/* -1: not open */
 	const char *path;	/* borrowed */
-	char *temp;		/* to be renamed to path; NULL: written in place */
+	char *temp;		/* to be renamed to path; NULL: it is there */
+	bool stream;
 };
 
 #define OUTFILE_NONE { .fd = -1 }

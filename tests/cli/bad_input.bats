@@ -209,6 +209,13 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	[[ $(<../text) == old ]]
 	bad 1 'cannot write /absent/x' "$DISK" -d 0.1 -o ../text --json /absent/x
 	[[ $(<../text) == old ]]
+	# nor is a stream begun by one that cannot start
+	echo old >../json
+	bad 127 'not found' "$DISK" -i 0.1 -o ../text --json ../json -- ./absent
+	bad 1 'cannot write /absent/x' "$DISK" -i 0.1 -d 0.2 --json ../json -o /absent/x
+	[[ $(<../text) == old && $(<../json) == old ]]
+	"$BT" "$DISK" -i 0.1 -d 0.2 -o ../text --json ../json
+	[[ $(<../text) != *old* && $(head -c 1 ../json) == '{' ]]
 }
 
 @test "bad input: times" {
