@@ -250,9 +250,9 @@ static void say_predictions(const struct outcome *o)
 		const struct outcome_prediction *p = &o->variant[i].prediction;
 
 		if (p->have)
-			log_note("predicted from the first run of %s: %s takes %s%s instead of %s", o->variant[0].name,
+			log_note("predicted from a run of %s: %s takes %s%s instead of %s", o->variant[0].name,
 				 o->variant[i].name, p->at_most && p->without ? "no less than " : "",
-				 num_duration(p->wall_ns, 0).s, num_duration(o->variant[0].run[0].wall_ns, 0).s);
+				 num_duration(p->wall_ns, 0).s, num_duration(p->base_ns, 0).s);
 	}
 }
 
@@ -278,6 +278,8 @@ static int warm_up(struct lab *l, struct err *e)
 	struct trial t;
 	int err = one_run(l, 0, &t, e);
 
+	if (!err)
+		trials_predict(l->out, &t.report);
 	trial_free(&t);
 	return err;
 }

@@ -22,6 +22,7 @@ struct outcome_prediction {
 	double faster;		/* by what factor, more than 1: faster */
 	uint64_t wall_ns;
 	const char *without;	/* the what-if that it is taken from; NULL: nothing changes */
+	uint64_t base_ns;	/* the run of variant 0 that it is made from: what that took */
 };
 
 struct outcome_cause {

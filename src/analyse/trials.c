@@ -58,10 +58,12 @@ static void predict(struct outcome_variant *v, const struct report *r)
 
 	if (!v->removal.what && !v->removal.same)
 		return;
+	if (v->prediction.have && v->prediction.base_ns <= r->wall_ns)
+		return;
 	w = v->removal.same ? NULL : whatif_of(r, v->removal.what);
 	v->prediction = (struct outcome_prediction){
 		.have = true, .at_most = v->removal.at_most, .faster = w ? w->speedup : 1, .wall_ns = w ? w->wall_ns : r->wall_ns,
-		.without = w ? v->removal.what : NULL,
+		.without = w ? v->removal.what : NULL, .base_ns = r->wall_ns,
 	};
 }
 

@@ -13,7 +13,10 @@
 /* Adds a run of a variant. `wall_ns` is the command's own time. */
 void trials_add(struct outcome_variant *v, const struct report *r, uint64_t wall_ns);
 
-/* What a run of variant 0 tells of the others, before they have run. */
+/*
+ * What a run of variant 0 tells of the others, before they have run. May be asked of several: the quickest counts, since
+ * what else the machine does only adds to a run, and would be taken for what stays without the flushes.
+ */
 void trials_predict(struct outcome *o, const struct report *r);
 
 /* Compares all of them with variant 0, and finds the words. */

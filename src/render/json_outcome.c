@@ -39,6 +39,7 @@ static json_t *prediction_json(const struct outcome_prediction *p)
 
 	put_factor(j, "faster", p->faster);
 	put_u64(j, "wall_ns", p->wall_ns);
+	put_u64(j, "base_ns", p->base_ns);
 	put(j, "at_most", json_boolean(p->at_most));
 	put_str(j, "without", p->without);
 	return j;

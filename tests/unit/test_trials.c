@@ -171,6 +171,14 @@ static void predict(struct outcome_removal removal, bool have_calls, struct outc
 	trials_predict(o, &r);
 }
 
+static void again(struct outcome *o, uint64_t wall_ns, double speedup)
+{
+	struct report_whatif w = { (char *)"flush", 20 * MS, speedup };
+	struct report r = { .have_sync = true, .wall_ns = wall_ns, .whatif = &w, .n_whatif = 1, .sync.count = 1 };
+
+	trials_predict(o, &r);
+}
+
 static void test_predict(void)
 {
 	struct outcome o;
@@ -178,6 +186,11 @@ static void test_predict(void)
 	predict((struct outcome_removal){ "flush", false, false }, true, &o);
 	ok(o.variant[1].prediction.have, "a removal is predicted");
 	near(o.variant[1].prediction.faster, 5, "by its what-if");
+	again(&o, 101 * MS, 2);
+	near(o.variant[1].prediction.faster, 5, "a slower run says no more");
+	again(&o, 90 * MS, 4.5);
+	near(o.variant[1].prediction.faster, 4.5, "a quicker one does");
+	ok(o.variant[1].prediction.base_ns == 90 * MS, "and is what is compared with");
 	ok(!o.variant[0].prediction.have, "the first variant is not");
 	outcome_free(&o);
 	predict((struct outcome_removal){ "I/O scheduler", true, false }, true, &o);
@@ -222,7 +235,7 @@ static void test_rendered(void)
 		run_of(&o.variant[2], 100 + i, CAUSE_FLUSH_ONLY, 80, 10);
 	}
 	o.variant[1].risk = xstrdup("a power cut can lose things");
-	o.variant[1].prediction = (struct outcome_prediction){ true, true, 4.5, 22 * MS, "flush" };
+	o.variant[1].prediction = (struct outcome_prediction){ true, true, 4.5, 22 * MS, "flush", 99 * MS };
 	trials_conclude(&o);
 	render_outcome_text(&o, &plain, &b);
 	for (size_t i = 0; i < b.len; i++)
