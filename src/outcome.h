@@ -59,6 +59,7 @@ struct outcome_variant {
 	struct outcome_run *run;
 	size_t n_runs, median;	/* `median` is the index of the usual one; set by trials_conclude() */
 	uint64_t mean_ns;	/* likewise */
+	size_t rank;		/* likewise: 1 is the fastest; those that cannot be told from the first of a rank share it; 0: one run says nothing */
 	struct ledger ledger;	/* of all runs */
 	uint64_t calls, sync_ns, flushes;
 	uint64_t lost_events;

@@ -178,6 +178,39 @@ static void compare(const struct outcome_variant *a, struct outcome_variant *b)
 	blame(a, b, c);
 }
 
+static void by_speed(const struct compare_sample *s, size_t n, size_t *order)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+
+		for (; at && s[order[at - 1]].mean > s[i].mean; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+}
+
+/* Who cannot be told from the fastest of those that are left is as fast. */
+static void rank(struct outcome *o)
+{
+	struct compare_sample *s = xcalloc(o->n, sizeof(*s));
+	size_t *order = xcalloc(o->n, sizeof(*order)), first = 0, at = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		s[i] = logarithms(&o->variant[i]);
+	by_speed(s, o->n, order);
+	for (size_t i = 0; i < o->n; i++) {
+		struct comparison_interval c = compare_samples(&s[order[first]], &s[order[i]]);
+
+		if (!i || c.told) {
+			first = i;
+			at++;
+		}
+		o->variant[order[i]].rank = c.have ? at : 0;
+	}
+	free(order);
+	free(s);
+}
+
 /* ---- words ---- */
 
 /* "12.2 times faster", "8.0 % slower" */
@@ -253,5 +286,6 @@ void trials_conclude(struct outcome *o)
 		sentence(&o->variant[0], &o->variant[i]);
 		buf_printf(&b, "%s%s", b.len ? " " : "", o->variant[i].change.sentence);
 	}
+	rank(o);
 	o->sentence = b.data;
 }

@@ -93,6 +93,8 @@ static json_t *variant_json(const struct outcome_variant *v, bool first)
 	put_filled(j, "runs", runs);
 	put_u64(j, "mean_ns", v->mean_ns);
 	put_u64(j, "median_run", v->median);
+	if (v->rank)
+		put_u64(j, "rank", v->rank);
 	put_u64(j, "calls", v->calls);
 	put_u64(j, "sync_ns", v->sync_ns);
 	put_u64(j, "flushes", v->flushes);

@@ -141,6 +141,30 @@ static void predicted_from(struct text *t, const struct outcome *o)
 	buf_free(&b);
 }
 
+/* Two are told apart by the line above; of more, only the first one is compared with the others there. */
+static void ranking(struct text *t, const struct outcome *o)
+{
+	struct buf b = { 0 };
+	bool equals = false;
+
+	for (size_t rank = 1; o->n > 2 && rank <= o->n; rank++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < o->n; i++) {
+			if (o->variant[i].rank != rank)
+				continue;
+			buf_str(&b, n++ ? " = " : rank > 1 ? ", then " : "");
+			buf_char(&b, letter(i));
+			equals |= n > 1;
+		}
+	}
+	if (equals)
+		buf_str(&b, " (=: cannot be told apart)");
+	if (b.len)
+		text_para(t, "fastest", STYLE_PLAIN, b.data);
+	buf_free(&b);
+}
+
 /* ---- ledgers ---- */
 
 static void cause_row(struct text *t, const struct outcome *o, enum cause c, size_t from, size_t to)
@@ -266,6 +290,7 @@ void render_outcome_text(const struct outcome *o, const struct render_opts *opts
 	sentences(&t, o);
 	what_was_run(&t, o);
 	variants(&t, o);
+	ranking(&t, o);
 	predicted_from(&t, o);
 	for (size_t from = 0; from < o->n; from += fit)
 		ledgers(&t, o, from, from + fit < o->n ? from + fit : o->n);

@@ -85,48 +85,71 @@ tags_back() { # QUEUE
 	echo 128 >"$1/nr_requests"
 }
 
-# The schedulers in order of the time that the work takes, without the tool; medians of three
-untraced_ranking() {
-	local s start
-	for _ in 1 2 3; do
-		for s in "${SCHEDULERS[@]}"; do
+ROUNDS=5
+
+# The time of each run without the tool, as the tool takes them: in turn, every second round backwards. Lines of a scheduler and µs.
+untraced() {
+	local round s start order
+	for ((round = 0; round < ROUNDS; round++)); do
+		order=("${SCHEDULERS[@]}")
+		((round % 2 == 0)) || order=(bfq mq-deadline none)
+		for s in "${order[@]}"; do
 			echo "$s" >"/sys/block/$RIG_DISK/queue/scheduler"
 			sleep 0.5 # as long as the tool takes to start: a scheduler that is new does as it never does again
 			start=${EPOCHREALTIME/[.,]/}
 			"${WORK[@]}" >/dev/null
 			echo "$s $((${EPOCHREALTIME/[.,]/} - start))"
 		done
-	done >"$BATS_TEST_TMPDIR/times"
+	done
 	echo none >"/sys/block/$RIG_DISK/queue/scheduler"
-	for s in "${SCHEDULERS[@]}"; do
-		awk -v s="$s" '$1 == s { print $2, s }' "$BATS_TEST_TMPDIR/times" | sort -n | sed -n 2p
-	done | sort -n | cut -d' ' -f2 | tr '\n' ' '
 }
 
-ranking() {
-	jq -r '[.variants | sort_by(.runs[.median_run].wall_ns)[].name | ltrimstr("scheduler=")] | join(" ") + " "' "$J"
+traced() {
+	jq -r '.variants[] | .name as $n | .runs[] | "\($n | ltrimstr("scheduler=")) \(.wall_ns / 1000)"' "$J"
+}
+
+# told FASTER SLOWER FILE: is that so, by 95 %? Welch's t-test of the logarithms; t is that of 4 degrees of freedom, and there are
+# 4 at least with 5 runs of each.
+told() {
+	awk -v a="$1" -v b="$2" '
+		$1 == a || $1 == b { n[$1]++; x = log($2); sum[$1] += x; square[$1] += x * x }
+		function per_run(s) { return (square[s] - sum[s] ^ 2 / n[s]) / (n[s] - 1) / n[s] }
+		END { exit !(sum[b] / n[b] - sum[a] / n[a] > 2.776 * sqrt(per_run(a) + per_run(b))) }' "$3"
+}
+
+# ranks FASTER SLOWER: does the tool say so?
+ranks() {
+	jq -e --arg a "scheduler=$1" --arg b "scheduler=$2" '[.variants[] | {(.name): .rank}] | add | .[$a] < .[$b]' "$J" >/dev/null
 }
 
 experiment() {
-	"$BT" experiment "$RIG_MNT" --set scheduler=none --set scheduler=mq-deadline --set scheduler=bfq -n 3 -q -o /dev/null \
-		--json "$J" -- "${WORK[@]}" || return
-	comment "$(jq -r '[.variants[] | "\(.name): \(.mean_ns / 1e6 | round) ms, \(.runs[.median_run].verdict.class), " +
+	"$BT" experiment "$RIG_MNT" --set scheduler=none --set scheduler=mq-deadline --set scheduler=bfq -n $ROUNDS -q \
+		-o "$BATS_TEST_TMPDIR/text" --json "$J" -- "${WORK[@]}" || return
+	comment "$(jq -r '[.variants[] | "\(.rank). \(.name): \(.mean_ns / 1e6 | round) ms, \(.runs[.median_run].verdict.class), " +
 		"\(.measured.why.family // "nobody")"] | join("; ")' "$J")"
 }
 
-few_once() {
-	local want
-	want=$(untraced_ranking) && experiment || return
-	comment "untraced: $want"
-	[[ $(ranking) == "$want" ]] &&
-		[[ $(of scheduler=mq-deadline .measured.why.family) == 'I/O scheduler' ]] &&
-		[[ $(of scheduler=mq-deadline '.runs[.median_run].verdict.class') == io-scheduler ]]
-}
-
-# With few tags the drive's queue is short, and what waits, waits in the scheduler.
+# With few tags the drive's queue is short, and what waits, waits in the scheduler. Those whose times overlap are equal: whatever is
+# told apart without the tool is not ranked the other way by it, nor the other way round.
 @test "experiment: none, mq-deadline and bfq beside a background writer: the ranking, and the scheduler at fault" {
+	local a b times=$BATS_TEST_TMPDIR/times
 	neighbour 4
-	few_once || few_once
+	untraced >"$times"
+	experiment
+	comment "untraced: $(for a in "${SCHEDULERS[@]}"; do awk -v s="$a" '$1 == s { printf "%s %d ms, ", n++ ? "" : s, $2 / 1000 }' "$times"; done)"
+	traced >"$times.traced"
+	for a in none bfq; do
+		told $a mq-deadline "$times" && told $a mq-deadline "$times.traced" && ranks $a mq-deadline
+	done
+	for a in "${SCHEDULERS[@]}"; do
+		for b in "${SCHEDULERS[@]}"; do
+			! { told "$a" "$b" "$times" && ranks "$b" "$a"; } || { echo "$a is faster than $b without the tool"; false; }
+			! { told "$a" "$b" "$times.traced" && ranks "$b" "$a"; } || { echo "$a is faster than $b under it"; false; }
+		done
+	done
+	[[ $(of scheduler=mq-deadline .measured.why.family) == 'I/O scheduler' ]]
+	[[ $(of scheduler=mq-deadline '.runs[.median_run].verdict.class') == io-scheduler ]]
+	grep -q '^ *fastest .*then B' "$BATS_TEST_TMPDIR/text"
 }
 
 many_once() {

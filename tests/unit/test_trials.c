@@ -43,7 +43,7 @@ static void run_of(struct outcome_variant *v, uint64_t wall_ms, enum cause c, ui
 
 static struct outcome outcome_of(size_t n)
 {
-	static const char *const names[] = { "barrier=1", "barrier=0", "commit=\x1b[31m9" };
+	static const char *const names[] = { "barrier=1", "barrier=0", "commit=\x1b[31m9", "commit=30" };
 	struct outcome o = { .n_runs = 2, .restored = true, .target = xstrdup("/mnt: ext4 on sda") };
 
 	for (size_t i = 0; i < n; i++) {
@@ -220,6 +220,36 @@ static void test_median(void)
 	outcome_free(&o);
 }
 
+static void test_ranking(void)
+{
+	const struct render_opts plain = { .width = 80 };
+	struct outcome o = outcome_of(4);
+	struct buf b = { 0 };
+
+	for (uint64_t i = 0; i < 3; i++) {
+		run_of(&o.variant[0], 300 + 5 * i, CAUSE_CPU, 0, 1);
+		run_of(&o.variant[1], 100 + 5 * i, CAUSE_CPU, 0, 1);
+		run_of(&o.variant[2], 200 + 5 * i, CAUSE_CPU, 0, 1);
+		run_of(&o.variant[3], 98 + 5 * i, CAUSE_CPU, 0, 1);
+	}
+	trials_conclude(&o);
+	ok(o.variant[1].rank == 1 && o.variant[3].rank == 1, "who cannot be told apart shares a rank");
+	ok(o.variant[2].rank == 2 && o.variant[0].rank == 3, "the others have their own");
+	render_outcome_text(&o, &plain, &b);
+	says(b.data, "fastest    B = D, then C, then A (=: cannot be told apart)");
+	buf_free(&b);
+	outcome_free(&o);
+	o = outcome_of(3);
+	for (size_t i = 0; i < 3; i++)
+		run_of(&o.variant[i], 100 * (i + 1), CAUSE_CPU, 0, 1);
+	trials_conclude(&o);
+	ok(!o.variant[0].rank && !o.variant[1].rank && !o.variant[2].rank, "single runs have no ranks");
+	render_outcome_text(&o, &plain, &b);
+	ok(!strstr(b.data, "fastest"), "nor a line of them");
+	buf_free(&b);
+	outcome_free(&o);
+}
+
 static void test_rendered(void)
 {
 	const struct render_opts plain = { .width = 80 };
@@ -268,6 +298,7 @@ int main(void)
 	test_blame();
 	test_predict();
 	test_median();
+	test_ranking();
 	test_rendered();
 	return tap_done();
 }
