@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/benchmarks.h"
 #include "collect/target.h"
 #include "commands.h"
 #include "log.h"
@@ -90,8 +91,8 @@ const struct command_def bench_def = {
 		 "It writes only in a folder of its own inside DIR (without one: where you are), with the rights of "
 		 "the user who called sudo, and removes it at the end, on an error and on every signal that can be "
 		 "caught. It refuses to start where the disk would become full.\n\n"
-		 "Any other benchmark is wrapped: barriertrace DIR -- fio .., or dbench, fs_mark, bonnie++, hdparm, "
-		 "dd. Two cards (bench barrier --json FILE) are compared by barriertrace diff.",
+		 "Any other benchmark is wrapped: barriertrace DIR -- fio .., or bonnie++, compilebench, dbench, dd, "
+		 "fs_mark, hdparm, iozone, postmark, sqlite3. Two cards (bench barrier --json FILE) are compared by barriertrace diff.",
 	.options = options,
 	.words = "DIR",
 };
@@ -211,17 +212,23 @@ static const char *near_workload(const char *word)
 	return best;
 }
 
+static int no_workload(const char *word, struct err *e)
+{
+	const char *near = near_workload(word);
+
+	if (benchmark_find(word))
+		return err_set(e, EINVAL, EXIT_USAGE, "%s is none of our own: barriertrace DIR -- %s .. wraps it", word, word);
+	return err_set(e, EINVAL, EXIT_USAGE, "no workload '%s'%s%s%s; barriertrace bench lists them", word,
+		       near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 static int choose(struct ctx *c, char *const *words, struct err *e)
 {
-	const char *near;
 	unsigned int wrong;
 
 	c->w = workload_find(words[0]);
-	if (!c->w) {
-		near = near_workload(words[0]);
-		return err_set(e, EINVAL, EXIT_USAGE, "no workload '%s'%s%s%s; barriertrace bench lists them", words[0],
-			       near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
-	}
+	if (!c->w)
+		return no_workload(words[0], e);
 	wrong = c->given & ~c->w->takes;
 	if (wrong)
 		return err_set(e, EINVAL, EXIT_USAGE, "%s has no --%s", c->w->name, c->what[__builtin_ctz(wrong)]);
@@ -438,7 +445,11 @@ static int list(void)
 {
 	for (const struct workload *w = workloads; w->name; w++)
 		printf("%-8s %s%s%s\n", w->name, w->summary, w->tool ? "; needs " : "", w->tool ? w->tool : "");
-	puts("\nbarriertrace bench WORKLOAD [DIR] runs one; --help has their options");
+	puts("\nbarriertrace bench WORKLOAD [DIR] runs one; --help has their options\n"
+	     "Any other is wrapped: barriertrace DIR -- TOOL ..");
+	for (const struct benchmark *b = benchmarks; b->name; b++)
+		printf("%s%s", b == benchmarks ? "  such as " : ", ", b->name);
+	puts("");
 	return EXIT_OK;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "accounts.h"
+#include "benchmarks.h"
 #include "log.h"
 #include "mem.h"
 
@@ -468,8 +469,11 @@ static int failure_text(const struct failure *f, const char *name, struct err *e
 		return err_set(e, f->code, EXIT_CANNOT_RUN,
 			       "cannot run '%s': its interpreter is not there", name);
 	}
-	if (f->code == ENOENT || f->code == ENOTDIR)
-		return err_set(e, f->code, EXIT_NOT_FOUND, "cannot run '%s': not found", name);
+	if (f->code == ENOENT || f->code == ENOTDIR) {
+		const struct benchmark *b = benchmark_find(name);
+
+		return err_set(e, f->code, EXIT_NOT_FOUND, "cannot run '%s': not found%s%s", name, b ? "; " : "", b ? b->get : "");
+	}
 	if (f->code == EACCES)
 		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': permission denied",
 			       name);

@@ -145,6 +145,10 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	bad 127 "'./absent': not found" "$DISK" -o report --json json -- ./absent
 	bad 127 "'absent-command': not found" "$DISK" -o report -- absent-command
 	bad 127 "'': " "$DISK" -o report -- ''
+	# for a benchmark: how it can be had
+	refused 127 "'fs_mark': not found; on Debian: apt install fsmark" env PATH=../none "$BT" "$DISK" -o report -- fs_mark
+	refused 127 "'iozone': not found; on Debian: apt install iozone3" env PATH=../none "$BT" "$DISK" -o report -- iozone
+	refused 127 "'compilebench': not found; no package: see http" env PATH=../none "$BT" "$DISK" -o report -- compilebench
 	bad 126 "'../plain': permission denied" "$DISK" -o report --json json -- ../plain
 	bad 126 "'/'" "$DISK" -o report -- /
 	bad 2 "no command behind '--'" "$DISK" -o report --

@@ -30,8 +30,17 @@ refused() {
 
 @test "bench: an unknown workload, with the one that may be meant" {
 	refused 2 'did you mean sqlite?' sqlit "$DIR"
-	refused 2 "no workload 'hdparm'; barriertrace bench lists them" hdparm "$DIR"
+	refused 2 "no workload 'nonsense'; barriertrace bench lists them" nonsense "$DIR"
 	refused 2 'takes a workload and a folder' sync "$DIR" more
+}
+
+@test "bench: a benchmark that is wrapped, not built in" {
+	local tool list
+	list=$("$BT" bench)
+	for tool in fio bonnie++ hdparm dd fs_mark dbench iozone postmark compilebench; do
+		refused 2 "$tool is none of our own: barriertrace DIR -- $tool .. wraps it" $tool "$DIR"
+		[[ " ${list##*such as }," == *" $tool,"* ]]
+	done
 }
 
 @test "bench: sizes" {

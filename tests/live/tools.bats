@@ -392,3 +392,64 @@ as_postmark_writes() {
 	mount -o remount,sync "$RIG_MNT"
 	agrees as_postmark_writes straced -e trace=write,pwrite64 postmark "$conf"
 }
+
+# ---- iozone ----
+
+# 32 records of 8 KiB, written and rewritten, read and read again, the first one of each once more before; its own fsyncs lie
+# between, and two syncs before, which are to find nothing of the run before.
+iozone_run() {
+	sync -f "$RIG_MNT"
+	straced -e trace="${SYNC_CALLS//|/,},read,write" iozone -i 0 -i 1 -s 256k -r 8k "$@" -f "$RIG_MNT/f"
+}
+
+records() { # read|write
+	grep -c " $1([0-9]*<$RIG_MNT/f>.*= 8192$" "$CALLS"
+}
+
+as_iozone_writes() {
+	(($(records write) == 64)) && syncs_are "$(straced_syncs), write 64" && requests_are write 64 $((64 * 8192))
+}
+
+as_iozone_requests() {
+	(($(records write) == 64 && $(records read) == 66)) && as_straced && requests_are write 64 $((64 * 8192)) &&
+		requests_are read 66 $((66 * 8192))
+}
+
+@test "tools: iozone, O_SYNC, an fsync in its time, and past the page cache" {
+	need_rig
+	need iozone strace
+	rig_ext4
+	own_requests
+	agrees as_iozone_writes iozone_run -o
+	agrees as_straced iozone_run -e
+	agrees as_iozone_requests iozone_run -I
+}
+
+# ---- compilebench ----
+
+# make_trees DIR: its data sets: the files of a tree, patched or not, compiled or not. It leaves out what two have in common, and
+# divides by times in hundredths of a second, so that none may be too small.
+make_trees() {
+	local tree i size=3000
+	mkdir "$1"
+	for tree in unpatched patched unpatched-compiled patched-compiled; do
+		for ((i = 0; i < 600; i++)); do
+			echo "dir$((i / 40))/file$i.c $size"
+			[[ $tree != *compiled ]] || echo "dir$((i / 40))/file$i.o $size"
+		done >"$1/dataset-$tree"
+		size=$((size + 1000))
+	done
+}
+
+# It calls sync after the first trees and in each of its runs: each time a process of its own.
+as_compilebench() {
+	grep -q '^run complete' "$OUT" && (($(jq .sync.calls.sync "$J") >= 5)) && as_straced
+}
+
+@test "tools: compilebench, the syncs around its runs" {
+	need_rig
+	need compilebench strace
+	rig_ext4
+	make_trees "$BATS_TEST_TMPDIR/trees"
+	agrees as_compilebench straced -e trace="${SYNC_CALLS//|/,}" compilebench -D "$RIG_MNT/c" -i 2 -r 4 -s "$BATS_TEST_TMPDIR/trees"
+}
