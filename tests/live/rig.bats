@@ -4,7 +4,7 @@
 # Is the disk with known latencies what it says? Everything else that is
 # measured live rests on it.
 
-load ../rig/helpers
+load ../helpers
 
 setup() {
 	need_loop_fuse
@@ -116,7 +116,8 @@ mean_flush_is() {
 		[[ $(rig_stat in_service_max) == $((channels ? 1 : 8)) ]]
 	done
 	echo "160 writes: ${busy[0]} ms with 8 at once, ${busy[1]} ms with 1"
-	((busy[1] >= 160 * 5 && busy[1] * 10 > busy[0] * 65))
+	((busy[1] >= 160 * 5))
+	emulated 'eight writes at once that take hardly more time than one' || ((busy[1] * 10 > busy[0] * 65))
 	# 7 of 8 were waiting, for 35 ms each
 	(($(rig_stat write_wait_ns) / 160 > 30000000))
 	(($(rig_stat write_sum_ns) / 160 < 6000000))
