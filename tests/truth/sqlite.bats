@@ -9,6 +9,7 @@ load matrix
 
 N=20
 VERSION=3.40.1	# whose calls are known
+MODES=(OFF NORMAL FULL EXTRA)
 
 setup() {
 	need_rig
@@ -19,7 +20,7 @@ teardown() {
 	clean_up
 }
 
-# OFF NORMAL FULL EXTRA
+# In each of $MODES
 known() {
 	case $1 in
 	DELETE) echo 0 3 4 5 ;;
@@ -30,53 +31,79 @@ known() {
 	esac
 }
 
-# A database in this mode, with its journal there already, as after many inserts
-ready() { # JOURNAL SYNCHRONOUS
-	local i
-	DB=$RIG_MNT/$1-$2 SQL=$BATS_TEST_TMPDIR/sql
-	INSERTS=(sqlite3 -batch -bail -init /dev/null "$DB" "PRAGMA journal_mode=$1" "PRAGMA synchronous=$2")
-	"${INSERTS[@]}" 'CREATE TABLE t (i INTEGER)' 'INSERT INTO t VALUES (0)' >/dev/null || return
-	INSERTS+=("BEGIN; SELECT * FROM t; COMMIT")
-	BEFORE=("${INSERTS[@]}")
-	for ((i = 1; i <= N; i++)); do
-		INSERTS+=("INSERT INTO t VALUES ($i)")
+# A database for each mode, with its journal there already, as after many inserts; and a program named so, whose calls are told
+# from the others' in one report
+ready() { # JOURNAL
+	local mode
+	for mode in "${MODES[@]}"; do
+		ln -s "$(type -P sqlite3)" "$BATS_TEST_TMPDIR/$mode"
+		command_of "$1" "$mode" 0
+		"${COMMAND[@]}" 'CREATE TABLE t (i INTEGER)' 'INSERT INTO t VALUES (0)' >/dev/null || return
 	done
 }
 
-traced_calls() { # COMMAND...
-	trace "$@" || return
+# In $COMMAND: so many autocommit inserts in this mode
+command_of() { # JOURNAL MODE INSERTS
+	local i
+	COMMAND=("$BATS_TEST_TMPDIR/$2" -batch -bail -init /dev/null "$RIG_MNT/$1-$2" "PRAGMA journal_mode=$1" "PRAGMA synchronous=$2")
+	(($3)) || return 0
+	COMMAND+=('BEGIN; SELECT * FROM t; COMMIT')
+	for ((i = 1; i < $3; i++)); do
+		COMMAND+=("INSERT INTO t VALUES ($i)")
+	done
+}
+
+# The calls of each mode, in $CALLS; all of them in one run, as starting the tool takes long in an emulated machine
+traced_calls() { # JOURNAL INSERTS
+	local i
+	for i in "${!MODES[@]}"; do
+		command_of "$1" "${MODES[i]}" "$2"
+		printf '%q ' "${COMMAND[@]}"
+		echo
+	done >"$BATS_TEST_TMPDIR/all"
+	trace sh -e "$BATS_TEST_TMPDIR/all" || return
 	ledgers_add_up && nothing_lost || return
-	jq '.sync.count' "$J"
+	for i in "${!MODES[@]}"; do
+		CALLS[i]=$(jq --arg mode "${MODES[i]}" '[.sync.by_process[] | select(.comm == $mode) | .count] | add // 0' "$J")
+	done
+	[[ $(jq .sync.count "$J") == $((CALLS[0] + CALLS[1] + CALLS[2] + CALLS[3])) ]]
 }
 
-straced_calls() {
-	local out=$BATS_TEST_TMPDIR/strace
+straced_calls() { # JOURNAL INSERTS
+	local i out=$BATS_TEST_TMPDIR/strace
 	need strace
-	strace -f -e trace=fsync,fdatasync,msync,sync_file_range,sync,syncfs -o "$out" "$@" >/dev/null
-	grep -c '(' "$out" || true
+	for i in "${!MODES[@]}"; do
+		command_of "$1" "${MODES[i]}" "$2"
+		strace -f -e trace=fsync,fdatasync,msync,sync_file_range,sync,syncfs -o "$out" "${COMMAND[@]}" >/dev/null
+		CALLS[i]=$(grep -c '(' "$out" || true)
+	done
 }
 
-# per_insert COUNTER: opening and closing a database can take calls of its own, so the inserts are the difference
+# per_insert COUNTER JOURNAL: opening and closing a database can take calls of its own, so the inserts are the difference
 per_insert() {
-	local with without
-	with=$("$1" "${INSERTS[@]}") && without=$("$1" "${BEFORE[@]}") || return
-	GOT=$(((with - without) / N)) REST=$(((with - without) % N))
+	local i with
+	"$1" "$2" $((N + 1)) || return
+	with=("${CALLS[@]}")
+	"$1" "$2" 1 || return
+	for i in "${!MODES[@]}"; do
+		GOT[i]=$(((with[i] - CALLS[i]) / N)) REST[i]=$(((with[i] - CALLS[i]) % N))
+	done
 }
 
 check() { # JOURNAL
-	local i modes=(OFF NORMAL FULL EXTRA) want=()
+	local i want=() CALLS=() GOT=() REST=()
 	rig_up
+	ready "$1"
 	read -ra want <<<"$(known "$1")"
-	for i in 0 1 2 3; do
-		ready "$1" "${modes[i]}"
-		if [[ $(sqlite3 --version) != "$VERSION "* ]]; then
-			per_insert straced_calls
-			want[i]=$GOT
-		fi
-		one_of_three per_insert traced_calls
-		echo "$1 ${modes[i]}: $GOT per insert and $REST in all, want ${want[i]}"
+	if [[ $(sqlite3 --version) != "$VERSION "* ]]; then
+		per_insert straced_calls "$1"
+		want=("${GOT[@]}")
+	fi
+	one_of_three per_insert traced_calls "$1"
+	for i in "${!MODES[@]}"; do
+		echo "$1 ${MODES[i]}: ${GOT[i]} per insert and ${REST[i]} in all, want ${want[i]}"
 		# the last one to close a write-ahead log copies it, which is up to 5 calls
-		((GOT == want[i] && REST <= 5))
+		((GOT[i] == want[i] && REST[i] <= 5)) || return
 	done
 }
 
