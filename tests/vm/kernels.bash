@@ -5,6 +5,8 @@
 
 DISKS=(nvme virtio:320 scsi nvme-multipath)
 SUITES=(probes null devices delay raid1 limits)
+# The cells that have a guest of their own; the others share their kernel's
+OWN_GUEST=' integrity confidentiality '
 
 # ---- guests ----
 
@@ -71,10 +73,25 @@ wait_for_place() {
 	done
 }
 
+# boots COMMAND...: in the background, so that each cell is known as soon as its guest has ended (see guest). For setup_file.
+boots() {
+	mkdir -p "$GUESTS"
+	set -m # a process group of its own
+	"$@" </dev/null >"$GUESTS/log" 2>&1 3>&- &
+	export BOOTING=$!
+	set +m
+}
+
+# For teardown_file: after a filter of tests there may be guests that nobody waits for.
+guests_end() {
+	while kill -TERM -- "-$BOOTING"; do
+		sleep 0.2
+	done 2>/dev/null
+}
+
 # One guest with all disks, and one for each lockdown, which a kernel is started with and doesn't give up again
 boot_guests() { # ARCH
 	local kernel mode
-	mkdir -p "$GUESTS"
 	for kernel in $(kernels_of "$1" probes); do
 		wait_for_place
 		boot_guest "$kernel" "$1" &
@@ -88,24 +105,33 @@ boot_guests() { # ARCH
 	wait
 }
 
-# The guest that the test's name speaks of: what it left in $G; else skips or fails.
-guest() { # [MODE]: the one with that lockdown
+# guest_has_ended: those that are booting may be others, or none any more
+guest_has_ended() {
+	until [[ -s $G.rc ]]; do
+		kill -0 "${BOOTING:-0}" 2>/dev/null || { [[ -s $G.rc ]]; return; }
+		sleep 0.5
+	done
+}
+
+# guest NAME: what it left in $G; else skips or fails.
+guest() {
 	local rc
 	asked_for "$KERNEL" || skip 'not asked for'
-	G=$GUESTS/$KERNEL.$ARCH${1:+.$1}
+	G=$GUESTS/$1
+	guest_has_ended || { echo "no guest $1"; cat "$GUESTS/log"; return 1; }
 	rc=$(<"$G.rc")
 	((rc != 77)) || skip "$(why_no_guest "$G.log")"
 	comment "kernel $(sed -nE 's/^vm: .*(package version |of its series: )([^ ]+) .*/\2/p' "$G.log" | sed -n 1p), seen $(date -r "$G.rc" +%F)"
 	((rc == 0)) || { tail -n 40 "$G.log"; return 1; }
 }
 
-# cell: the test "vm KERNEL ARCH NAME: .." is that of judge_NAME; "NAME: none: .." is one that this kernel can't have
+# cell: the test "vm KERNEL ARCH NAME: .." is that of judge_NAME; "NAME: none: .." is one that this kernel can't have.
 cell() {
-	local name what mode=''
+	local name what own=''
 	read -r _ KERNEL ARCH name what _ <<<"$BATS_TEST_DESCRIPTION"
 	name=${name%:}
-	[[ $name != integrity && $name != confidentiality ]] || mode=$name
-	guest "$mode" || return
+	[[ $OWN_GUEST != *" $name "* ]] || own=.$name
+	guest "$KERNEL.$ARCH$own" || return
 	if [[ $what == none: ]]; then
 		has_no_module "$name"
 	else

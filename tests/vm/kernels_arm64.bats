@@ -11,7 +11,11 @@ load kernels
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}
-	boot_guests arm64
+	boots boot_guests arm64
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {

@@ -10,7 +10,11 @@ load rungs
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/rungs
-	boot_rungs
+	boots boot_rungs
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For suites.bats and full/suites.bats: one guest per kernel that runs the project's own test files and tests/vm/guest_suites'
-# file systems, and how each cell of the table is judged by what it left behind. load ../helpers and kernels first.
+# For suites.bats and full/suites.bats: guests that run the project's own test files and tests/vm/guest_suites' file systems,
+# and how each cell of the table is judged by what they left behind. load ../helpers and kernels first.
 
 # QUICK: what `make check` asks; FULL: what only `make check-kernels` does. A row is one of guest_suites'.
 # shellcheck disable=SC2034 # for whoever loads it
@@ -20,20 +20,35 @@ FULL=(
 	'sqlite tests/truth/sqlite.bats'
 	'matrix tests/truth/matrix.bats slow|few.requests|cgroup|no.barriers|never.syncs'
 )
+OWN_GUEST+=" ${FULL[*]%% *} "
 FILE_SYSTEMS=(ext4 nojournal fast_commit data_journal xfs btrfs)
 
-boot_suite() { # KERNEL ARCH ROW...
-	boot "$1" "$2" "$1.$2" --timeout "$SUITES_TIMEOUT" --disk nvme:512 --disk "$(ata_of "$1" "$2"):512" --disk virtio:512 \
-		-- tests/vm/guest_suites "${@:3}"
+# all_suites TIMEOUT ROW...: one guest per kernel, with disks of several drivers
+all_suites() {
+	local kernel arch timeout=${BARRIERTRACE_VM_TIMEOUT:-$1}
+	shift
+	for arch in x86_64 arm64; do
+		for kernel in $(kernels_of $arch "${1%% *}[^ ]*"); do
+			wait_for_place
+			boot "$kernel" $arch "$kernel.$arch" --timeout "$timeout" --disk nvme:512 --disk "$(ata_of "$kernel" $arch):512" \
+				--disk virtio:512 -- tests/vm/guest_suites "$@" &
+		done
+	done
+	wait
 }
 
-boot_suites() { # TIMEOUT ROW...
-	local kernel SUITES_TIMEOUT=${BARRIERTRACE_VM_TIMEOUT:-$1}
+# each_suite TIMEOUT ROW...: a guest per kernel and row, whose clock counts instructions: what else this machine does is in no time
+each_suite() {
+	local kernel arch row timeout=${BARRIERTRACE_VM_TIMEOUT:-$1}
 	shift
-	mkdir -p "$GUESTS"
-	for kernel in $(kernels_of x86_64 "${1%% *}[^ ]*"); do
-		wait_for_place
-		boot_suite "$kernel" x86_64 "$@" &
+	for arch in x86_64 arm64; do
+		for kernel in $(kernels_of $arch "${1%% *}"); do
+			for row; do
+				wait_for_place
+				boot "$kernel" $arch "$kernel.$arch.${row%% *}" --icount --timeout "$timeout" --disk virtio \
+					-- tests/vm/guest_suites "$row" &
+			done
+		done
 	done
 	wait
 }

@@ -11,7 +11,11 @@ load suites
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/suites
-	boot_suites 240 "${QUICK[@]}"
+	boots all_suites 240 "${QUICK[@]}"
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {

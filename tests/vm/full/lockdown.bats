@@ -10,7 +10,11 @@ load ../kernels
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}
-	boot_guests x86_64
+	boots boot_guests x86_64
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {

@@ -11,7 +11,11 @@ load ../suites
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/full
-	boot_suites 3600 "${FULL[@]}"
+	boots each_suite 1800 "${FULL[@]}"
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {
