@@ -149,6 +149,8 @@ pack_project() { # WORD...: the command
 	done
 	[[ ! -e ${TOOL%/*}/tests/empty.o ]] || cp "${TOOL%/*}/tests/empty.o" "$top/build"
 	compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/syncs" "$TOP/tests/truth/syncs.c" 2>/dev/null
+	[[ ! $ROOT ]] || compiler_here -O2 -std=gnu11 -I=/usr/include/fuse3 -o "$top/build/tests/rigd" "$TOP/tests/rig/rigd.c" \
+		-lfuse3 -lpthread -ldl 2>/dev/null
 	[[ $ARCH != x86_64 ]] || compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/compat" "$TOP/tests/live/compat.c" 2>/dev/null
 	cp "$(program_paths | grep '/busybox$' | sed "s,^,$ROOT,")" "$stage/busybox/busybox"
 	cp "$TOP/scripts/vm-init.sh" "$stage/init"

@@ -6,11 +6,12 @@
 
 # The clock counts instructions, so that what else this machine does is in no time.
 boot_rungs() {
-	local kernel
-	mkdir -p "$GUESTS"
-	for kernel in $(kernels_of x86_64 rungs); do
-		wait_for_place
-		boot "$kernel" x86_64 "$kernel.x86_64" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
+	local kernel arch
+	for arch in x86_64 arm64; do
+		for kernel in $(kernels_of $arch rungs); do
+			wait_for_place
+			boot "$kernel" $arch "$kernel.$arch" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
+		done
 	done
 	wait
 }

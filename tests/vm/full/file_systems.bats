@@ -11,7 +11,11 @@ load ../suites
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/file_systems
-	boot_suites 240 "${QUICK[@]}"
+	boots all_suites 240 "${QUICK[@]}"
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {
@@ -38,3 +42,23 @@ setup() {
 @test "vm 6.18 x86_64 fs-ata: each file system: calls, ledgers and flushes add up" { cell; }
 @test "vm 6.18 x86_64 fs-virtio: each file system: calls, ledgers and flushes add up" { cell; }
 @test "vm 6.18 x86_64 counts: reads and writes are what fio says and the kernel counts" { cell; }
+
+@test "vm 6.1 arm64 fs-nvme: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.1 arm64 fs-ata: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.1 arm64 fs-virtio: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.1 arm64 counts: reads and writes are what fio says and the kernel counts" { cell; }
+
+@test "vm 6.12 arm64 fs-nvme: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.12 arm64 fs-ata: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.12 arm64 fs-virtio: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.12 arm64 counts: reads and writes are what fio says and the kernel counts" { cell; }
+
+@test "vm 6.18 arm64 fs-nvme: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.18 arm64 fs-ata: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.18 arm64 fs-virtio: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 6.18 arm64 counts: reads and writes are what fio says and the kernel counts" { cell; }
+
+@test "vm 7.2 arm64 fs-nvme: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 7.2 arm64 fs-ata: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 7.2 arm64 fs-virtio: each file system: calls, ledgers and flushes add up" { cell; }
+@test "vm 7.2 arm64 counts: reads and writes are what fio says and the kernel counts" { cell; }

@@ -11,7 +11,11 @@ load ../rungs
 
 setup_file() {
 	export GUESTS=${BARRIERTRACE_GUESTS:-$BATS_FILE_TMPDIR}/rungs
-	boot_rungs
+	boots boot_rungs
+}
+
+teardown_file() {
+	guests_end
 }
 
 setup() {
@@ -34,3 +38,15 @@ setup() {
 @test "vm 7.2 x86_64 rungs: counts and medians agree" { cell; }
 @test "vm 7.2 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
 @test "vm 7.2 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+
+@test "vm 6.12 arm64 rungs: counts and medians agree" { cell; }
+@test "vm 6.12 arm64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 6.12 arm64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+
+@test "vm 6.18 arm64 rungs: counts and medians agree" { cell; }
+@test "vm 6.18 arm64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 6.18 arm64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+
+@test "vm 7.2 arm64 rungs: counts and medians agree" { cell; }
+@test "vm 7.2 arm64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
+@test "vm 7.2 arm64 kernel-calls: the kernel's own sync calls are seen" { cell; }
