@@ -14,11 +14,11 @@ QUICK=(
 FULL=(
 	'rig tests/live/rig.bats'
 	'compat tests/live/compat.bats'
-	'all-counts tests/live/counts.bats'
 	'flush tests/truth/flush.bats 1.ms|20.ms'
 	'calls tests/truth/filesystems.bats'
 	'sqlite tests/truth/sqlite.bats'
 	'matrix tests/truth/matrix.bats slow|few.requests|cgroup|no.barriers|never.syncs'
+	'all-counts tests/live/counts.bats'
 )
 OWN_GUEST+=" ${FULL[*]%% *} "
 FILE_SYSTEMS=(ext4 nojournal fast_commit data_journal xfs btrfs)

@@ -23,42 +23,42 @@ setup() {
 	need jq fio sqlite3 mkfs.xfs mkfs.btrfs sfdisk "${CC:-cc}"
 }
 
-@test "vm 5.10 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 5.10 x86_64 compat: system calls of the 32-bit kind" { cell; }
-@test "vm 5.10 x86_64 all-counts: reads and writes, all of the file" { cell; }
+@test "vm 5.10 x86_64 sqlite: sync calls per insert" { cell; }
 @test "vm 5.10 x86_64 flush: flushes are as many and as long as the disk says" { cell; }
 @test "vm 5.10 x86_64 calls: limit: each way to sync but io_uring, and but AIO on XFS and btrfs (see fs-nvme)" { cell; }
-@test "vm 5.10 x86_64 sqlite: sync calls per insert" { cell; }
+@test "vm 5.10 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 5.10 x86_64 matrix: the main answers" { cell; }
+@test "vm 5.10 x86_64 all-counts: reads and writes, all of the file" { cell; }
 
-@test "vm 6.1 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 6.1 x86_64 compat: system calls of the 32-bit kind" { cell; }
-@test "vm 6.1 x86_64 all-counts: reads and writes, all of the file" { cell; }
+@test "vm 6.1 x86_64 sqlite: sync calls per insert" { cell; }
 @test "vm 6.1 x86_64 flush: flushes are as many and as long as the disk says" { cell; }
 @test "vm 6.1 x86_64 calls: each way to sync on each file system" { cell; }
-@test "vm 6.1 x86_64 sqlite: sync calls per insert" { cell; }
+@test "vm 6.1 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 6.1 x86_64 matrix: the main answers" { cell; }
+@test "vm 6.1 x86_64 all-counts: reads and writes, all of the file" { cell; }
 
-@test "vm 6.12 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 6.12 x86_64 compat: system calls of the 32-bit kind" { cell; }
-@test "vm 6.12 x86_64 all-counts: reads and writes, all of the file" { cell; }
+@test "vm 6.12 x86_64 sqlite: sync calls per insert" { cell; }
 @test "vm 6.12 x86_64 flush: flushes are as many and as long as the disk says" { cell; }
 @test "vm 6.12 x86_64 calls: each way to sync on each file system" { cell; }
-@test "vm 6.12 x86_64 sqlite: sync calls per insert" { cell; }
+@test "vm 6.12 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 6.12 x86_64 matrix: the main answers" { cell; }
+@test "vm 6.12 x86_64 all-counts: reads and writes, all of the file" { cell; }
 
-@test "vm 6.18 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 6.18 x86_64 compat: system calls of the 32-bit kind" { cell; }
-@test "vm 6.18 x86_64 all-counts: reads and writes, all of the file" { cell; }
+@test "vm 6.18 x86_64 sqlite: sync calls per insert" { cell; }
 @test "vm 6.18 x86_64 flush: flushes are as many and as long as the disk says" { cell; }
 @test "vm 6.18 x86_64 calls: each way to sync on each file system" { cell; }
-@test "vm 6.18 x86_64 sqlite: sync calls per insert" { cell; }
+@test "vm 6.18 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 6.18 x86_64 matrix: the main answers" { cell; }
+@test "vm 6.18 x86_64 all-counts: reads and writes, all of the file" { cell; }
 
-@test "vm 7.2 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 7.2 x86_64 compat: system calls of the 32-bit kind" { cell; }
-@test "vm 7.2 x86_64 all-counts: reads and writes, all of the file" { cell; }
+@test "vm 7.2 x86_64 sqlite: sync calls per insert" { cell; }
 @test "vm 7.2 x86_64 flush: flushes are as many and as long as the disk says" { cell; }
 @test "vm 7.2 x86_64 calls: each way to sync on each file system" { cell; }
-@test "vm 7.2 x86_64 sqlite: sync calls per insert" { cell; }
+@test "vm 7.2 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 7.2 x86_64 matrix: the main answers" { cell; }
+@test "vm 7.2 x86_64 all-counts: reads and writes, all of the file" { cell; }
