@@ -73,6 +73,7 @@ read_fn read_governor;
 read_fn read_cgroup;		/* a file of the cgroups that limits this disk */
 read_fn read_fstype;
 read_fn read_mount;		/* a mount option; only when it is there */
+read_fn read_volatile;		/* an overlay's */
 read_fn read_atime;
 read_fn read_barrier;
 read_fn read_ext4;		/* an option in /proc/fs/ext4/NAME/options */

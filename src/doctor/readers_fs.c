@@ -55,6 +55,19 @@ void read_mount(const struct exam *x, const struct diag_layer *l, const struct s
 	r->where = mountinfo_path();
 }
 
+/* Later kernels show it as fsync=volatile. */
+void read_volatile(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+{
+	char *how = NULL;
+
+	(void)x;
+	if (option_find(l->options, row->arg, NULL) || (option_find(l->options, "fsync", &how) && how && !strcmp(how, row->arg))) {
+		r->value = xstrdup("on");
+		r->where = mountinfo_path();
+	}
+	free(how);
+}
+
 /* The kernel names what isn't its oldest way: every read updates. */
 void read_atime(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
 {

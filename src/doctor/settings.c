@@ -30,7 +30,7 @@ const struct setting_row setting_rows[] = {
 	  judge_sync },
 	{ "lazytime", K(FS), NULL, read_mount, "lazytime", NULL, 0, "Time stamps alone are not written: fewer commits.",
 	  NULL },
-	{ "volatile", K(FS), " overlay ", read_mount, "volatile", NULL, 0, "An fsync does nothing at all.",
+	{ "volatile", K(FS), " overlay ", read_volatile, "volatile", NULL, 0, "An fsync does nothing at all.",
 	  judge_volatile },
 
 	/* ext4: its own file shows the defaults too */

@@ -131,6 +131,54 @@ mounted() {
 	[[ $(finding "$RIG_MNT" wsync) == slow ]]
 }
 
+@test "doctor: XFS with its log on another device, as findmnt and xfs_info have it" {
+	need_rig
+	need mkfs.xfs xfs_info
+	rig_up --fs none --size 1G --parts 2
+	MNT=$BATS_TEST_TMPDIR/mnt
+	mkdir "$MNT"
+	umount "$RIG_DEV1" "$RIG_DEV2" 2>/dev/null || true
+	mkfs.xfs -q -f -l logdev="$RIG_DEV2",size=64m "$RIG_DEV1"
+	mount -o logdev="$RIG_DEV2",logbufs=4 "$RIG_DEV1" "$MNT"
+	on_exit "umount $MNT 2>/dev/null || true"
+	doctor "$MNT"
+	same_as_findmnt "$MNT"
+	is "$MNT" logbufs 4
+	is "$MNT" logdev "$(xfs_info "$MNT" | sed -nE 's/^log +=([^ ]+) .*/\1/p')"
+	is "$MNT" block_size "$(xfs_info "$MNT" | sed -nE 's/^data .*bsize=([0-9]+) .*/\1/p')"
+}
+
+@test "doctor: ext4 with a journal whose commit waits for nothing, and an overlay that syncs nothing, as findmnt has them" {
+	local o=$BATS_TEST_TMPDIR
+	need_rig
+	rig_up --mount-opts journal_async_commit,data=writeback
+	doctor "$RIG_MNT"
+	has_option "$RIG_MNT" journal_async_commit
+	is "$RIG_MNT" journal_async_commit on
+	mkdir "$o/merged" "$RIG_MNT/upper" "$RIG_MNT/work" "$o/lower"
+	mount -t overlay -o "lowerdir=$o/lower,upperdir=$RIG_MNT/upper,workdir=$RIG_MNT/work,volatile" none "$o/merged" ||
+		skip 'missing: overlay, or its option volatile'
+	on_exit "umount '$o/merged' 2>/dev/null || true"
+	doctor "$o/merged"
+	has_option "$o/merged" volatile || has_option "$o/merged" fsync=volatile
+	is "$o/merged" volatile on
+	[[ $(finding "$o/merged" volatile) == unsafe ]]
+}
+
+# There is no governor on most virtual machines: one is made up.
+@test "doctor: the governor, as each CPU's file has it" {
+	local fake=$BATS_TEST_TMPDIR/cpu
+	need_mount_namespace
+	mkdir -p "$fake/cpu0/cpufreq" "$fake/cpu1/cpufreq"
+	cp /sys/devices/system/cpu/{possible,online,present} "$fake"
+	echo powersave >"$fake/cpu0/cpufreq/scaling_governor"
+	echo schedutil >"$fake/cpu1/cpufreq/scaling_governor"
+	# shellcheck disable=SC2016  # for the inner shell
+	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$fake" \
+		"$BT" doctor --no-probes --json "$J" -o /dev/null
+	is machine governor "$(cat "$fake"/cpu?/cpufreq/scaling_governor | paste -sd, | sed 's/,/, /')"
+}
+
 @test "doctor: what is spoiled on purpose is found, and what isn't is not" {
 	need_rig
 	rig_up --mount-opts data=ordered
@@ -183,12 +231,31 @@ mounted() {
 	local key n=0
 	need sysctl
 	doctor
-	for key in dirty_ratio dirty_bytes dirty_background_ratio dirty_background_bytes dirty_expire_centisecs dirty_writeback_centisecs; do
-		[[ -e /proc/sys/vm/$key ]] || continue
-		[[ $(jq -r --arg k $key '.layers[].settings[] | select(.key == $k) | .value' "$J") == "$(sysctl -n vm.$key)" ]]
+	for key in vm.dirty_ratio vm.dirty_bytes vm.dirty_background_ratio vm.dirty_background_bytes vm.dirty_expire_centisecs \
+		vm.dirty_writeback_centisecs vm.laptop_mode kernel.kptr_restrict kernel.bpf_stats_enabled; do
+		sysctl -n $key >/dev/null 2>&1 || continue
+		is machine ${key#*.} "$(sysctl -n $key)"
 		n=$((n + 1))
 	done
-	((n == 6))
+	((n >= 6))
+	is machine btf "$(stat -c %s /sys/kernel/btf/vmlinux)"
+	[[ ! -e /sys/kernel/security/lockdown ]] || is machine lockdown "$(cat /sys/kernel/security/lockdown)"
+}
+
+# Those read from one file of /sys or /proc/sys are held against it wherever the doctor runs (same_as_files): all others are named.
+@test "doctor: no setting that is not held against another tool" {
+	local key reader n=0 left=()
+	while read -r key reader; do
+		n=$((n + 1))
+		[[ $reader == read_@(attr|mq_attr|scheduler|sys|scsi_host|proc) ]] || grep -qw "$key" "$TOP"/tests/{doctor.bash,{live,vm}/doctor.bats} ||
+			left+=("$key")
+	done < <(sed -nE 's/^\t\{ "([a-z_0-9]+)", .*[ ,](read_[a-z_0-9]+),.*/\1 \2/p' "$TOP/src/doctor/settings.c")
+	((n > 90))
+	# nothing here has f2fs: its settings are known from made-up files (tests/unit/test_doctor.c)
+	comment "only from made-up files: ${left[*]}"
+	for key in "${left[@]}"; do
+		grep -q "\"$key\"" "$TOP/tests/unit/test_doctor.c" || { echo "held against nothing: $key"; false; }
+	done
 }
 
 @test "doctor: the kernel's flushes and their time, as iostat has them" {
@@ -216,6 +283,12 @@ mounted() {
 	doctor "$RIG_DISK"
 	key=cgroup_write_iops
 	[[ ! -e $GROUP/io.max ]] || key=cgroup_io_max
+	if [[ $key == cgroup_write_iops ]]; then
+		echo "$(<"/sys/block/$RIG_DISK/dev") 1048576" >"$GROUP/blkio.throttle.write_bps_device"
+		doctor "$RIG_DISK"
+		is "$RIG_DISK" cgroup_write_bps "/${GROUP##*/}: $(cut -d' ' -f2 "$GROUP/blkio.throttle.write_bps_device")"
+		is "$RIG_DISK" cgroup_write_iops "/${GROUP##*/}: $(cut -d' ' -f2 "$GROUP/blkio.throttle.write_iops_device")"
+	fi
 	jq -c --arg d "$RIG_DISK" '.layers[] | select(.name == $d) | .settings[] | select(.key | startswith("cgroup"))' "$J"
 	[[ $(value "$RIG_DISK" $key) == *123* ]]
 	[[ $(finding "$RIG_DISK" $key) ]]

@@ -130,6 +130,8 @@ static void make_file_systems(void)
 		 "max_batch_time=15000\n", "125\n");
 	put_ext4("md1", "rw\nnobarrier\ndata=writeback\n", "<none>\n");
 	put("cg/io.max", "");
+	put("cg/io.cost.qos", "8:16 enable=0 ctrl=auto\n8:0 enable=1 ctrl=auto rpct=0.00 rlat=5000\n");
+	put("cg/work/io.latency", "8:0 target=5000\n");
 	put("cg/work/io.max", "8:16 rbps=max wbps=99 riops=max wiops=max\n8:0 rbps=max wbps=1048576 riops=max "
 	    "wiops=max\n");
 	put("proc/sys/vm/dirty_ratio", "60\n");
@@ -350,7 +352,7 @@ static void test_loop_file(void)
 }
 
 /* The overlay's upper folder is in `dir`, whose device is sda4 here. */
-static void test_overlay(void)
+static void test_overlay(const char *option)
 {
 	struct stat st;
 	char *line, *link;
@@ -359,8 +361,8 @@ static void test_overlay(void)
 		ok(true, "overlay # SKIP the temporary folder is on no disk");
 		return;
 	}
-	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,volatile\n", mountinfo,
-		mount_id("/proc/self/status"), dir);
+	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,%s\n", mountinfo,
+		mount_id("/proc/self/status"), dir, option);
 	link = xasprintf("sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
 	put("proc/self/mountinfo", line);
 	link_to(link, "../../devices/" SATA "/sda4");
@@ -392,6 +394,8 @@ static void test_sata(void)
 	is_str(value("sda", "cgroup_io_max"), "/work: rbps=max wbps=1048576 riops=max wiops=max",
 	       "a cgroup's limit for this disk");
 	is_str(grade("sda", "cgroup_io_max"), "slow", "which hurts");
+	is_str(value("sda", "cgroup_io_latency"), "/work: target=5000", "its target");
+	is_str(value("sda", "cgroup_io_cost"), "/: enable=1 ctrl=auto rpct=0.00 rlat=5000", "and the cost model's");
 	ok(strstr(setting("sda", "scheduler")->where, "/sys/class/block/sda/queue/scheduler"),
 	   "where a value was read");
 	ok(strstr(setting("sda", "scsi_cache_type")->where, "/device/scsi_disk/0:0:0:0/cache_type"),
@@ -776,7 +780,8 @@ int main(void)
 	sysfs_roots(sys, proc);
 	test_layers();
 	test_wrong_word();
-	test_overlay();
+	test_overlay("volatile");
+	test_overlay("fsync=volatile");
 	test_sata();
 	test_caches();
 	test_queues();

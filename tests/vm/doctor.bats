@@ -217,6 +217,34 @@ mount_ext4() { # DEVICE [OPTIONS]
 	[[ $(finding md0 md_degraded) == unsafe ]]
 }
 
+@test "in the guest: limits of cgroup v2, as their files have them" {
+	local root=$BATS_TEST_TMPDIR/cgroup key folder file dev n=0
+	need_guest
+	mkdir "$root"
+	mount -t cgroup2 none "$root" || skip "missing: cgroup v2"
+	on_exit "rmdir '$root/limited'; umount '$root'"
+	dev=$(<"/sys/block/$NVME/dev")
+	echo +io >"$root/cgroup.subtree_control"
+	mkdir "$root/limited"
+	echo "$dev wiops=123 wbps=1048576" >"$root/limited/io.max"
+	[[ ! -e $root/limited/io.latency ]] || echo "$dev target=5000" >"$root/limited/io.latency"
+	if [[ -e $root/io.cost.qos ]]; then
+		echo "$dev enable=1" >"$root/io.cost.qos"
+		on_exit "echo '$dev enable=0' >'$root/io.cost.qos'"
+	fi
+	doctor "$NVME"
+	while read -r key folder file; do
+		[[ -e $root$folder/$file ]] || continue
+		is "$NVME" "$key" "$folder: $(sed -n "s/^$dev //p" "$root$folder/$file")"
+		n=$((n + 1))
+	done <<-END
+		cgroup_io_max /limited io.max
+		cgroup_io_latency /limited io.latency
+		cgroup_io_cost / io.cost.qos
+	END
+	((n >= 1))
+}
+
 # card NS: of a disk of memory with this delay that calls itself rotating
 card() {
 	make_disk "$1"
