@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "collect/benchmarks.h"
 #include "collect/target.h"
 #include "commands.h"
@@ -243,14 +243,6 @@ static int choose(struct ctx *c, char *const *words, struct err *e)
 }
 
 /* ---- progress ---- */
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static void clear_progress(struct ctx *c)
 {

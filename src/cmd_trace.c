@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyse/verdict.h"
+#include "clock.h"
 #include "collect/command.h"
 #include "collect/filter.h"
 #include "commands.h"
@@ -153,14 +154,6 @@ struct trace {
 	struct outfile text_later;	/* where the final report goes once the screen is closed */
 	uint64_t next_run_ns;		/* when the run so far may be reported again */
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- options ---- */
 

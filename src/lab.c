@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyse/trials.h"
+#include "clock.h"
 #include "log.h"
 #include "mem.h"
 #include "num.h"
@@ -30,14 +31,6 @@ struct lab {
 	uint64_t said_s;
 	int *status;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- whatever ends us: the settings go back ---- */
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analyse/sync.h"
+#include "clock.h"
 #include "collect/carry.h"
 #include "collect/clocks.h"
 #include "collect/counters.h"
@@ -88,14 +89,6 @@ struct session {
 	uint64_t clocks_since_ns, clocks_ns;	/* since when they do; for how long they did, before that */
 	unsigned int not_followed;	/* disks that appeared when there was no room left */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- which view counts what ---- */
 
@@ -317,9 +310,9 @@ static void change_clocks(struct session *s)
 	}
 	s->clocks.last = (struct wire_depth){ 0 };
 	if (s->clocks.own)
-		s->clocks_since_ns = now_ns();
+		s->clocks_since_ns = clock_ns();
 	else
-		s->clocks_ns += now_ns() - s->clocks_since_ns;
+		s->clocks_ns += clock_ns() - s->clocks_since_ns;
 	log_verbose("times are %s", s->clocks.own ? "the requests' own clocks" : "taken at insert and issue");
 }
 
@@ -339,12 +332,12 @@ static void look_at_clocks(struct session *s)
 
 static uint64_t clocks_used_ns(const struct session *s)
 {
-	return s->clocks_ns + (s->clocks.own ? now_ns() - s->clocks_since_ns : 0);
+	return s->clocks_ns + (s->clocks.own ? clock_ns() - s->clocks_since_ns : 0);
 }
 
 void session_tick(struct session *s)
 {
-	uint64_t time = now_ns() - s->start_ns;
+	uint64_t time = clock_ns() - s->start_ns;
 
 	look_at_clocks(s);
 
@@ -352,7 +345,7 @@ void session_tick(struct session *s)
 		give_back(s);
 	heats_look(s->heats, time, false);
 	if (s->carry)
-		heats_look(s->turn.heats, now_ns() - s->turn.start_ns, false);
+		heats_look(s->turn.heats, clock_ns() - s->turn.start_ns, false);
 	/* what is recorded is to survive a crash */
 	if (s->opts.recording)
 		session_drain(s);
@@ -548,7 +541,7 @@ static void note_start(struct session *s)
 {
 	date(s->start_text);
 	memcpy(s->turn.start_text, s->start_text, sizeof(s->turn.start_text));
-	s->start_ns = s->step_ns = s->turn.start_ns = now_ns();
+	s->start_ns = s->step_ns = s->turn.start_ns = clock_ns();
 	s->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
@@ -856,7 +849,7 @@ void session_save(struct session *s)
 
 static void end_file(struct session *s, const struct session_facts *facts)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 	struct err e = { 0 };
 	struct view_counts *v;
 	struct frame f;
@@ -877,7 +870,7 @@ static void end_file(struct session *s, const struct session_facts *facts)
 /* The kernel's counters after ours: what it has counted from then on we have, too. */
 static void begin_turn(struct session *s)
 {
-	s->turn.start_ns = now_ns();
+	s->turn.start_ns = clock_ns();
 	date(s->turn.start_text);
 	s->turn.run = *probes_maps(s->probes)->run;
 	s->turn.skipped = probes_skipped_runs(s->probes);
@@ -935,7 +928,7 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	if (!facts->same_facts)
 		session_drain(s);
 	if (!interval)
-		heats_look(s->heats, now_ns() - s->start_ns, true);
+		heats_look(s->heats, clock_ns() - s->start_ns, true);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */
 	make_frame(s, facts, interval ? SPAN_INTERVAL : SPAN_RUN, &f);
 	v = all_counts(s, interval ? SPAN_INTERVAL : SPAN_RUN);
@@ -954,7 +947,7 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 
 void session_report_interval(struct session *s, const struct session_facts *facts, struct report *r)
 {
-	uint64_t now = now_ns(), from = s->step_ns;
+	uint64_t now = clock_ns(), from = s->step_ns;
 
 	counters_step(s->counters);
 	s->step_ns = now;
@@ -971,7 +964,7 @@ void session_report_so_far(struct session *s, const struct session_facts *facts,
 	session_drain(s);
 	make_frame(s, facts, SPAN_RUN, &f);
 	v = all_counts(s, SPAN_RUN);
-	f.run.wall_ns = now_ns() - s->start_ns;
+	f.run.wall_ns = clock_ns() - s->start_ns;
 	/* the analysis beside it: what only the last report may take stays there */
 	frame_report(&f, v, NULL, false, r);
 	r->have_sync = s->ring;
@@ -983,7 +976,7 @@ void session_report_so_far(struct session *s, const struct session_facts *facts,
 
 void session_report_total(struct session *s, const struct session_facts *facts, struct report *r)
 {
-	make_report(s, facts, false, now_ns() - s->start_ns, r);
+	make_report(s, facts, false, clock_ns() - s->start_ns, r);
 }
 
 void session_close(struct session *s)

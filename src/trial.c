@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyse/verdict.h"
+#include "clock.h"
 
 #define TICKS_PER_LOOK	10
 
@@ -72,14 +72,6 @@ struct running {
 	uint64_t ticks, start_ns;
 	bool now;			/* a second signal came */
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static void on_signal(struct running *r)
 {

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "mem.h"
 
 #define ROUNDS	9
@@ -30,21 +31,13 @@ struct bench {
 	uint64_t woken;		/* when the other one ran; handed over by the pipe */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void *answer(void *arg)
 {
 	struct bench *b = arg;
 	char c;
 
 	while (read(b->ping[0], &c, 1) == 1) {
-		b->woken = now_ns();
+		b->woken = clock_ns();
 		if (write(b->pong[1], &c, 1) != 1)
 			break;
 	}
@@ -77,10 +70,10 @@ static bool once(struct bench *b, uint64_t sleep_ns, struct pace_point *out)
 
 	while (nanosleep(&t, &t) && errno == EINTR)
 		;
-	from = now_ns();
+	from = clock_ns();
 	if (!work(b))
 		return false;
-	worked = now_ns();
+	worked = clock_ns();
 	if (write(b->ping[1], &c, 1) != 1 || read(b->pong[0], &c, 1) != 1)
 		return false;
 	*out = (struct pace_point){ .idle_ns = sleep_ns, .work_ns = worked - from, .wake_ns = b->woken - worked };

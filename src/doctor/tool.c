@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "mem.h"
 
 #define MOST_BYTES (1 << 20)
@@ -36,10 +37,7 @@ char *tool_find(const char *name, const char *const *folders)
 
 static uint64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return clock_ns() / 1000000;
 }
 
 /* Standard error is a pipe, too: a program without one could take the disk's descriptor for it. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "barrier.h"
+#include "clock.h"
 #include "mem.h"
 #include "runs.h"
 
@@ -78,14 +79,14 @@ static int test_open(struct test *t, struct bench *b, const char *name, enum bar
 
 static void test_close(struct test *t)
 {
-	t->row->wall_ns = work_clock() - t->began_ns;
+	t->row->wall_ns = clock_ns() - t->began_ns;
 	work_row_times(t->row, &t->each);
 	close(t->fd);
 }
 
 static void test_begin(struct test *t, uint64_t share_ns)
 {
-	t->began_ns = work_clock();
+	t->began_ns = clock_ns();
 	t->end_ns = t->began_ns + share_ns;
 }
 
@@ -93,7 +94,7 @@ static void test_begin(struct test *t, uint64_t share_ns)
 static bool test_goes_on(const struct test *t)
 {
 	struct scores *all = t->b->w->t;
-	uint64_t now = work_clock();
+	uint64_t now = clock_ns();
 
 	if (now + all->total > t->b->end_ns && now < t->b->end_ns)
 		all->done = all->total - (t->b->end_ns - now);
@@ -104,7 +105,7 @@ static bool test_goes_on(const struct test *t)
 static int call(struct test *t, bool with_write, bool with_sync)
 {
 	struct work *w = t->b->w;
-	uint64_t before = work_clock();
+	uint64_t before = clock_ns();
 	off_t at = (off_t)(t->row->ops % (SMALL_BYTES / BLOCK) * BLOCK);
 	int err = with_write ? write_all(t->fd, t->b->block, BLOCK, at) : 0;
 
@@ -114,7 +115,7 @@ static int call(struct test *t, bool with_write, bool with_sync)
 		return -1;
 	if (!with_sync)
 		w->t->syncs++;
-	hist_add(&t->each, work_clock() - before);
+	hist_add(&t->each, clock_ns() - before);
 	t->row->ops++;
 	t->row->syncs++;
 	return 0;
@@ -152,7 +153,7 @@ static int dirty(struct bench *b, uint64_t bytes, uint64_t share_ns)
 
 	if (err)
 		return err;
-	if (b->rate && work_clock() + more * SECOND / b->rate > b->end_ns) {
+	if (b->rate && clock_ns() + more * SECOND / b->rate > b->end_ns) {
 		snprintf(t.row->missing, sizeof(t.row->missing), "no time for it: see --time");
 		close(t.fd);
 		return 0;
@@ -397,7 +398,7 @@ static const struct part {
 static int lay_out(struct bench *b)
 {
 	struct work *w = b->w;
-	uint64_t began = work_clock(), took;
+	uint64_t began = clock_ns(), took;
 	int fd;
 
 	work_phase(w, "laying out");
@@ -406,7 +407,7 @@ static int lay_out(struct bench *b)
 	if (fd < 0)
 		return -1;
 	close(fd);
-	took = work_clock() - began;
+	took = clock_ns() - began;
 	b->rate = (uint64_t)((double)b->size * (double)SECOND / (double)(took ? took : 1));
 	w->t->prepared = b->size;
 	b->data = work_open(w, "data", O_RDWR | O_DIRECT);
@@ -419,7 +420,7 @@ int barrier_run(struct work *w)
 	uint64_t time = w->o->time_ns;
 	int err = lay_out(&b);
 
-	b.end_ns = work_clock() + time;
+	b.end_ns = clock_ns() + time;
 	w->t->total = time;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++)
 		err = parts[i].run(&b, time / 100 * parts[i].share);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "place.h"
 
 /* Standard output, if it is scores of this very build; it is /dev/null from then on. */
@@ -45,10 +46,10 @@ static void worker(struct work *w, const struct workload *what)
 	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	began = work_clock();
+	began = clock_ns();
 	w->until_ns = w->o->time_ns ? began + w->o->time_ns : 0;
 	err = what->run(w);
-	w->t->wall_ns = work_clock() - began;
+	w->t->wall_ns = clock_ns() - began;
 	_exit(err ? EXIT_FAILED : EXIT_OK);
 }
 

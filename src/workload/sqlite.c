@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "runs.h"
 
 #define METHODS \
@@ -136,14 +137,14 @@ static int insert(sqlite3 *db, unsigned int *seed)
 
 static int inserts(struct work *w, sqlite3 *db, struct scores_row *row, unsigned int seed)
 {
-	uint64_t began = work_clock(), now = began, before;
+	uint64_t began = clock_ns(), now = began, before;
 	struct hist each = { 0 };
 
 	for (uint64_t i = 0; i < w->o->inserts && (!w->until_ns || now < w->until_ns); i++) {
 		before = now;
 		if (insert(db, &seed))
 			return -1;
-		now = work_clock();
+		now = clock_ns();
 		hist_add(&each, now - before);
 		row->ops++;
 		__atomic_add_fetch(&w->t->done, 1, __ATOMIC_RELAXED);

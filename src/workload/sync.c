@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "runs.h"
 
 #define FILE_BYTES 131072u
@@ -114,14 +115,14 @@ static int one(const struct turn *t)
 
 static int turns(struct turn *t, uint64_t share_ns)
 {
-	uint64_t began = work_clock(), now = began, before, progress = t->w->t->done;
+	uint64_t began = clock_ns(), now = began, before, progress = t->w->t->done;
 	struct hist each = { 0 };
 
 	while (now < began + share_ns || !t->row->ops) {
 		before = now;
 		if (one(t))
 			return -1;
-		now = work_clock();
+		now = clock_ns();
 		hist_add(&each, now - before);
 		t->row->ops++;
 		t->row->bytes += (uint64_t)t->m->writes * t->m->kib * 1024;

@@ -13,20 +13,12 @@
 #include <sys/wait.h>
 #include <linux/fs.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "mem.h"
 
 #define MOST_OUTPUT (4u << 20)
-
-uint64_t work_clock(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 int work_fail(struct work *w, int code, const char *fmt, ...)
 {
@@ -139,11 +131,11 @@ int work_sync(struct work *w, int fd, bool data_only, const char *name)
 static int lay_out(struct work *w, int fd, const char *name, uint64_t *size, uint64_t limit_ns)
 {
 	const size_t step = *size < MIB ? (size_t)*size : MIB;
-	uint64_t at = 0, end = work_clock() + limit_ns;
+	uint64_t at = 0, end = clock_ns() + limit_ns;
 	void *data = work_buffer(step);
 	int err = 0;
 
-	while (!err && at < *size && (!at || work_clock() < end)) {
+	while (!err && at < *size && (!at || clock_ns() < end)) {
 		err = write_all(fd, data, step, (off_t)at);
 		at += step;
 		/* what is still in the page cache is not laid out, and would be written while we measure */

@@ -19,8 +19,6 @@ struct work {
 	uint64_t until_ns;	/* when the measuring is to be over */
 };
 
-uint64_t work_clock(void);	/* nanoseconds */
-
 /* Sets the error, with errno's text behind it if code is not 0, unless there is one already; returns -1. */
 int work_fail(struct work *w, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

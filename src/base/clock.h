@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* clock.h - the clock by which we wait: monotonic, nanoseconds. Those of facts are in collect/clocks.h. */
+#ifndef BT_CLOCK_H
+#define BT_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t clock_ns(void);
+
+#endif
