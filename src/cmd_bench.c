@@ -405,7 +405,8 @@ static int write_results(struct ctx *c, struct trial *t, int *status, struct err
 
 	name_command(c, &t->report);
 	if (t->report.lost_events)
-		log_error("%" PRIu64 " events were lost: the report is incomplete", t->report.lost_events);
+		log_error("%" PRIu64 " event%s lost: the report is incomplete", t->report.lost_events,
+			  t->report.lost_events == 1 ? " was" : "s were");
 	err = !strcmp(c->w->name, "barrier") ? write_card(c, &t->report, e) : write_bench(c, &t->report, e);
 	*status = incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 	return err ? err : outputs_commit(&c->out, e);

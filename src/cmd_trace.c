@@ -294,7 +294,7 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 	r.interval = t->out.stream;	/* the last of one */
 	*incomplete = r.incomplete;
 	if (r.lost_events)
-		log_error("%" PRIu64 " events were lost: the report is incomplete", r.lost_events);
+		log_error("%" PRIu64 " event%s lost: the report is incomplete", r.lost_events, r.lost_events == 1 ? " was" : "s were");
 	err = write_report(t, &r, e);
 	if (!err)
 		err = outputs_commit(&t->out, e);

@@ -85,7 +85,8 @@ static void when(struct text *t, const struct card *c)
 		text_para(t, "on", STYLE_PLAIN, b.data);
 	buf_clear(&b);
 	if (c->lost) {
-		buf_printf(&b, "%s events were lost: not every call is in the rows", num_count(c->lost).s);
+		buf_printf(&b, "%s event%s lost: not every call is in the rows", num_count(c->lost).s,
+			   c->lost == 1 ? " was" : "s were");
 		text_para(t, "lost", STYLE_WARN, b.data);
 	}
 	buf_free(&b);

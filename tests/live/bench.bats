@@ -52,7 +52,7 @@ nobody_left() {
 # one_line WORDS: of $ERR, but for lost events
 one_line() {
 	local lines
-	mapfile -t lines < <(grep -v 'events were lost' "$ERR")
+	mapfile -t lines < <(grep -v 'events\? w.* lost: ' "$ERR")
 	# shellcheck disable=SC2053  # a pattern
 	((${#lines[@]} == 1)) && [[ ${lines[0]} == "barriertrace: "*$1* ]] || { printf '%s\n' "${lines[@]}"; return 1; }
 }
