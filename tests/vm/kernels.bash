@@ -29,9 +29,9 @@ flavour_of() { # KERNEL ARCH
 	esac
 }
 
-# Two CPUs of x86_64 wait for each other for minutes when their clock counts instructions.
-is_steady() { # ARCH
-	[[ $1 == arm64 ]]
+# The option for a clock that counts instructions. Two CPUs of x86_64 wait for each other for minutes that way, so it has one.
+steady() { # ARCH
+	if [[ $1 == arm64 ]]; then echo --steady; else echo --icount; fi
 }
 
 # boot KERNEL ARCH NAME OPTION... -- COMMAND...: what the guest leaves goes to $GUESTS/NAME
@@ -39,7 +39,7 @@ boot() {
 	local kernel=$1 dir=$GUESTS/$3 rc=0 options=(--arch "$2" --flavour "$(flavour_of "$1" "$2")")
 	[[ ! -e $dir.rc ]] || return 0
 	options+=(--timeout "${BARRIERTRACE_VM_TIMEOUT:-400}" --out "$dir")
-	! is_steady "$2" || options+=(--steady)
+	[[ $2 != arm64 ]] || options+=(--steady)
 	shift 3
 	while [[ $1 != -- ]]; do
 		options+=("$1")
@@ -62,7 +62,7 @@ boot_guest() { # KERNEL ARCH
 	for disk in "${DISKS[@]}" "$(ata_of "$1" "$2")"; do
 		disks+=(--disk "$disk")
 	done
-	boot "$1" "$2" "$1.$2" "${disks[@]}" -- tests/vm/guest "${SUITES[@]}"
+	boot "$1" "$2" "$1.$2" "$(steady "$2")" "${disks[@]}" -- tests/vm/guest "${SUITES[@]}"
 }
 
 # Two at once at most: more get in each other's way, and a guest has two CPUs itself.
@@ -99,7 +99,7 @@ boot_guests() { # ARCH
 	for mode in integrity confidentiality; do
 		for kernel in $(kernels_of "$1" "$mode"); do
 			wait_for_place
-			boot "$kernel" "$1" "$kernel.$1.$mode" --append "lockdown=$mode" -- tests/vm/guest lockdown &
+			boot "$kernel" "$1" "$kernel.$1.$mode" "$(steady "$1")" --append "lockdown=$mode" -- tests/vm/guest lockdown &
 		done
 	done
 	wait
@@ -149,7 +149,7 @@ has_no_module() {
 declare -gA RAW_N RAW_NS RAW_P50
 
 # raw_of RUN DISK: of a disk's requests of each class (flush, write, fua): how many were completed, the sum of their times in the
-# device and the median, in RAW_*, and each time in the file raw.CLASS; "issued": FLUSHes that the device took; "bios": writes and flushes that were sent to it. FLUSHes come
+# device and the median, in RAW_*; "issued": FLUSHes that the device took; "bios": writes and flushes that were sent to it. FLUSHes come
 # one at a time: one task makes all calls. A write with a flush completes twice, the second time without data.
 raw_of() {
 	local class n ns p50
@@ -159,7 +159,7 @@ raw_of() {
 }
 
 raw_figures() {
-	awk -v to="$BATS_TEST_TMPDIR/raw" -v dev="$(awk -v d="$2" '$1 == d { sub(":", ",", $2); print $2 }' "$G/$1.after")" '
+	awk -v dev="$(awk -v d="$2" '$1 == d { sub(":", ",", $2); print $2 }' "$G/$1.after")" '
 		function ns(t) { sub(/:$/, "", t); split(t, a, "."); return a[1] * 1e9 + a[2] * 1e3 }
 		function took(class, d) { v[class, ++count[class]] = d; sum[class] += d }
 		function median(class, i, j, x, n) {
@@ -195,11 +195,8 @@ raw_figures() {
 			}
 		}
 		END {
-			for (split("flush write fua", c, " "); ++i <= 3;) {
+			for (split("flush write fua", c, " "); ++i <= 3;)
 				printf "%s %d %.0f %.0f\n", c[i], count[c[i]], sum[c[i]], median(c[i])
-				for (j = 1; j <= count[c[i]]; j++)
-					printf "%.0f\n", v[c[i], j] >(to "." c[i])
-			}
 			printf "issued %d 0 0\nbios %d 0 0\n", issued, bios
 		}' "$G/$1.raw"
 }
@@ -216,36 +213,10 @@ report_of() {
 	[[ -s $J && $(<"$G/$1.status") == 0 ]] || { cat "$G"/*.err "$G/$1.said" "$G/$1.out"; return 1; }
 }
 
-# Both tracers read the same clock, one after the other. In a steady guest only the raw events' resolution is between them, a
-# microsecond; in another one the emulated CPU may be stopped there, while the machine does something else: tens of them.
-tolerance() { # ns per request
-	if is_steady "$ARCH"; then echo 1000; else echo 30000; fi
-}
-
-# near OURS RAW N PER-CENT: the tolerance comes in addition for each of N times
+# near OURS RAW N: within 1 %. Both tracers read the same clock, one after the other: what is between them is some instructions, and
+# for each of N times the raw events' resolution, a microsecond.
 near() {
-	awk -v a="$1" -v b="$2" -v t="$(($3 * $(tolerance)))" -v p="$4" 'BEGIN { exit !(a >= (1 - p / 100) * b - t && a <= (1 + p / 100) * b + t) }'
-}
-
-# sums_are_near DISK CLASS OURS RAW N: of N times, within 1 %; where the emulated CPU may stand still for milliseconds between the
-# two tracers, else all times but one in ten have to be there on both sides.
-sums_are_near() {
-	local odd
-	near "$3" "$4" "$5" 1 && return
-	! is_steady "$ARCH" || return
-	odd=$(awk -v tolerance="$(tolerance)" '
-		NR == FNR { raw[NR] = $1; n = NR; next }
-		{ while ($2-- > 0) ours[++m] = $1 }
-		END {
-			for (i = j = 1; i <= n && j <= m;)
-				if (ours[j] < raw[i] * 0.96 - tolerance) { j++; odd++ }
-				else if (ours[j] > raw[i] * 1.04 + tolerance) { i++; odd++ }
-				else { i++; j++ }
-			print odd + n - i + 1 + m - j + 1
-		}' <(sort -n "$BATS_TEST_TMPDIR/raw.$2") \
-		<(jq -r --arg d "$1" --arg c "$2" '.devices[] | select(.name == $d) | .ops[$c].device.buckets[]? | @tsv' "$J" | sort -n))
-	echo "$1: the sum of $2 times is $3 of $4; $odd times of $5 are not on both sides"
-	((odd <= 2 + $5 / 10))
+	holds "$1 >= 0.99 * $2 - $3 * 1000 && $1 <= 1.01 * $2 + $3 * 1000"
 }
 
 kernel_flushes() { # RUN DISK: how many more the kernel counts after the run
@@ -257,10 +228,7 @@ class_is_raw() {
 	local n ns p50
 	n=$(figure "$1" ".ops.$2.count") ns=$(figure "$1" ".ops.$2.device.sum_ns") p50=$(figure "$1" ".ops.$2.device.p50_ns")
 	echo "$1 $2: $n, raw ${RAW_N[$2]}; sum $ns, raw ${RAW_NS[$2]}; p50 $p50, raw ${RAW_P50[$2]}"
-	[[ $n == "${RAW_N[$2]}" ]] && sums_are_near "$1" "$2" "$ns" "${RAW_NS[$2]}" "$n" || return
-	# of few writes, one pause of an emulated CPU makes another one the median
-	[[ $2 != flush ]] && ! is_steady "$ARCH" && return
-	near "$p50" "${RAW_P50[$2]}" 1 1
+	[[ $n == "${RAW_N[$2]}" ]] && near "$ns" "${RAW_NS[$2]}" "$n" && near "$p50" "${RAW_P50[$2]}" 1
 }
 
 # counts_are_raw RUN DISK: flushes and writes are those of the raw events, and their times
@@ -314,7 +282,7 @@ judge_null() {
 	ledgers_add_up
 	for class in flush write; do
 		holds "${RAW_P50[$class]} >= 5e6"
-		! is_steady "$ARCH" || holds "${RAW_P50[$class]} <= 5.25e6 && $(figure nullb0 ".ops.$class.device.p50_ns") <= 5.25e6"
+		holds "${RAW_P50[$class]} <= 5.25e6 && $(figure nullb0 ".ops.$class.device.p50_ns") <= 5.25e6"
 	done
 	(($(jq '.sync.calls.fdatasync' "$J") >= 30 + 15))
 }
