@@ -173,10 +173,14 @@ ledger_flush_ns() {
 
 # One writer waits for each of its flushes: the ledger's sum is the sum of the block requests' times.
 flushes_are_the_blocks() {
-	local ledger block
+	local ledger block running
 	ledger=$(ledger_flush_ns)
 	block=$(jq '.devices[0].ops.flush.device.sum_ns // 0' "$J")
-	holds "$ledger >= $block * 0.99 && $ledger <= $block * 1.01"
+	holds "$ledger >= $block * 0.99 && $ledger <= $block * 1.01" && return
+	# one CPU, and a flush of no more than what it does for one: 24 µs, in 12 of which the caller still ran or wanted to
+	running=$(jq '.sync.ledger | (.cpu // 0) + (.runq // 0)' "$J")
+	emulated 'a caller that is off its CPU before a flush begins' &&
+		holds "$ledger <= $block * 1.01 && $ledger + $running >= $block * 0.99"
 }
 
 # disk_hop N: what a plain flush takes beyond the daemon's own time, in ns, in $HOP
