@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,10 +260,8 @@ static void give_back(struct session *s)
 	s->given_back = true;
 }
 
-/* As late as the first facts are wanted: reading kallsyms takes a CPU for 50 ms, which the traced work may want. */
 static void start_analysis(struct session *s)
 {
-	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
 	s->sync = new_analysis(s, s->opts.detail);
 	if (s->opts.stream)
 		s->sync_step = new_analysis(s, false);
@@ -446,6 +445,31 @@ static int open_probes(struct session *s, struct err *e)
 	return 0;
 }
 
+static void *read_symbols(void *ctx)
+{
+	struct session *s = ctx;
+
+	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
+	return NULL;
+}
+
+/*
+ * Reading kallsyms takes a CPU for 50 ms: beside the verifier, and before the traced work begins. Once facts are wanted it would take
+ * them from that work, and the ring buffer, half full by then, would wait.
+ */
+static int open_probes_and_symbols(struct session *s, struct err *e)
+{
+	pthread_t reader;
+	bool beside = s->opts.want.ledger && !pthread_create(&reader, NULL, read_symbols, s);
+	int err = open_probes(s, e);
+
+	if (beside)
+		pthread_join(reader, NULL);
+	else if (s->opts.want.ledger)
+		read_symbols(s);
+	return err;
+}
+
 int session_open(struct session_opts *opts, struct session **out, struct err *e)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
@@ -457,7 +481,7 @@ int session_open(struct session_opts *opts, struct session **out, struct err *e)
 	for (size_t i = 0; i < s->opts.targets.n && !err; i++)
 		err = add_tracked(s, &s->opts.targets.t[i], e);
 	if (!err)
-		err = open_probes(s, e);
+		err = open_probes_and_symbols(s, e);
 	if (!err && probes_maps(s->probes)->ring_fd >= 0 && probes_have_ledger(s->probes))
 		err = ring_open(probes_maps(s->probes)->ring_fd, feed, s, &s->ring, e);
 	if (err) {

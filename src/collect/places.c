@@ -100,16 +100,51 @@ void places_free(struct places *p)
 
 /* ---- symbols ---- */
 
-static bool wanted_name(const char *const *names, const char *name)
-{
-	for (size_t i = 0; names[i]; i++) {
-		size_t len = strlen(names[i]);
+/* The names, sorted, to be told from a hundred thousand others: by first letter, which lengths (modulo 32) there are. */
+struct wanted {
+	const char **name;
+	size_t n;
+	uint32_t lengths[256];
+};
 
-		/* "f" and what the compiler made of it: "f.isra.0", "f.part.1" */
-		if (!strncmp(name, names[i], len) && (!name[len] || name[len] == '.'))
-			return true;
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort_names(struct wanted *w, const char *const *names)
+{
+	*w = (struct wanted){ 0 };
+	while (names[w->n])
+		w->n++;
+	w->name = xcalloc(w->n, sizeof(*w->name));
+	for (size_t i = 0; i < w->n; i++) {
+		w->name[i] = names[i];
+		w->lengths[(unsigned char)names[i][0]] |= 1u << strlen(names[i]) % 32;
 	}
-	return false;
+	qsort(w->name, w->n, sizeof(*w->name), by_name);
+}
+
+/* "f" and what the compiler made of it: "f.isra.0", "f.part.1"; ends where a module's name follows */
+static bool wanted_name(const struct wanted *w, char *name)
+{
+	size_t len = strcspn(name, ". \t\n");
+	char end = name[len];
+	bool found;
+
+	if (!(w->lengths[(unsigned char)name[0]] >> len % 32 & 1))
+		return false;
+	name[len] = '\0';
+	found = bsearch(&name, w->name, w->n, sizeof(*w->name), by_name);
+	name[len] = end;
+	return found;
+}
+
+static bool is_function(const char *line)
+{
+	const char *type = strchr(line, ' ');
+
+	return type && (type[1] == 't' || type[1] == 'T') && type[2];
 }
 
 /* The file is in the order of addresses: a function ends where the next symbol with another address begins. */
@@ -117,29 +152,29 @@ struct sync_symbol *symbols_read(const char *const *names, size_t *n)
 {
 	struct sync_symbol *all = NULL, *open = NULL;
 	FILE *f = fopen("/proc/kallsyms", "re");
+	struct wanted wanted;
 	char line[512];
 
 	*n = 0;
+	sort_names(&wanted, names);
 	while (f && fgets(line, sizeof(line), f)) {
-		char *end, *name, type;
-		uint64_t at = strtoull(line, &end, 16);
+		char *name = is_function(line) ? strchr(line, ' ') + 3 : NULL;
+		bool want = name && wanted_name(&wanted, name);
+		uint64_t at = want || open ? strtoull(line, NULL, 16) : 0;
 
-		type = *end ? end[1] : 0;
 		if (open && at > open->start) {
 			open->end = at;
 			open = NULL;
 		}
-		if (!at || (type != 't' && type != 'T') || !end[2])
+		if (!want || !at)
 			continue;
-		name = end + 3;
 		name[strcspn(name, " \t\n")] = '\0';
-		if (!wanted_name(names, name))
-			continue;
 		open = grow((void **)&all, n, sizeof(*open));
 		snprintf(open->name, sizeof(open->name), "%s", name);
 		open->start = open->end = at;
 	}
 	if (f)
 		fclose(f);
+	free(wanted.name);
 	return all;
 }
