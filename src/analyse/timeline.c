@@ -352,20 +352,16 @@ static void make_room(struct timeline *tl, const struct tl_task *keep, size_t sl
 	}
 }
 
+/* A full ring: what stands before its oldest goes behind the rest. Memory is not copied as long as it was never emptied. */
 static void enlarge(struct timeline *tl, struct tl_task *t)
 {
-	uint32_t cap = t->cap ? t->cap * 2 : RING_MIN;
-	struct tl_sleep *ring;
+	uint32_t cap = t->cap, more = cap ? cap : RING_MIN;
 
-	make_room(tl, t, cap - t->cap);
-	ring = xcalloc(cap, sizeof(*ring));
-	for (uint32_t i = 0; i < t->n; i++)
-		ring[i] = *tl_at(t, i);
-	free(t->ring);
-	t->ring = ring;
-	t->head = 0;
-	tl->n_sleeps += cap - t->cap;
-	t->cap = cap;
+	make_room(tl, t, more);
+	t->ring = xrealloc(t->ring, (cap + more) * sizeof(*t->ring));
+	memcpy(t->ring + cap, t->ring, t->head * sizeof(*t->ring));
+	tl->n_sleeps += more;
+	t->cap = cap + more;
 }
 
 static void drop_oldest(struct tl_task *t)
@@ -524,9 +520,8 @@ struct tl_request *tl_request(const struct timeline *tl, uint64_t rq, uint64_t d
 	return NULL;
 }
 
-static void link_request(struct timeline *tl, uint32_t i)
+static void link_request(struct timeline *tl, uint32_t i, uint32_t hash)
 {
-	uint32_t hash = hash_request(tl->request[i].r.rq, tl->request[i].r.done);
 	uint32_t *head = &tl->request_hash[hash & (tl->cap - 1)];
 
 	tl->link[i] = (struct link){ hash, *head };
@@ -542,24 +537,21 @@ static void unlink_request(struct timeline *tl, uint32_t i)
 	*at = tl->link[i].chain;
 }
 
-/* The ring is empty or full, so the oldest stands at `next`. */
-static void enlarge_requests(struct timeline *tl, uint32_t cap)
+/* To twice its size, as enlarge(): the ring is full, so the oldest stands at `next`. */
+static void enlarge_requests(struct timeline *tl)
 {
-	struct tl_request *ring = xcalloc(cap, sizeof(*ring));
+	uint32_t cap = tl->cap, old = tl->next;
 
-	for (uint32_t i = 0; i < tl->n_requests; i++)
-		ring[i] = tl->request[(tl->next + i) & (tl->cap - 1)];
-	free(tl->request);
-	free(tl->request_hash);
-	free(tl->link);
-	tl->request = ring;
-	tl->cap = cap;
-	tl->next = tl->n_requests;
-	tl->request_hash = xcalloc(cap, sizeof(*tl->request_hash));
-	memset(tl->request_hash, 0xff, cap * sizeof(*tl->request_hash));
-	tl->link = xcalloc(cap, sizeof(*tl->link));
-	for (uint32_t i = 0; i < tl->n_requests; i++)
-		link_request(tl, i);
+	tl->request = xrealloc(tl->request, 2 * cap * sizeof(*tl->request));
+	tl->link = xrealloc(tl->link, 2 * cap * sizeof(*tl->link));
+	tl->request_hash = xrealloc(tl->request_hash, 2 * cap * sizeof(*tl->request_hash));
+	memcpy(tl->request + cap, tl->request, old * sizeof(*tl->request));
+	memcpy(tl->link + cap, tl->link, old * sizeof(*tl->link));
+	memset(tl->request_hash, 0xff, 2 * cap * sizeof(*tl->request_hash));
+	tl->cap = 2 * cap;
+	tl->next = cap + old;
+	for (uint32_t i = old; i < tl->next; i++)
+		link_request(tl, i, tl->link[i].hash);
 }
 
 static void room_for_request(struct timeline *tl, uint64_t now)
@@ -567,7 +559,7 @@ static void room_for_request(struct timeline *tl, uint64_t now)
 	if (tl->n_requests < tl->cap)
 		return;
 	if (tl->cap < REQUESTS_MAX && (now <= KEEP_NS || tl->request[tl->next].r.done > now - KEEP_NS)) {
-		enlarge_requests(tl, tl->cap * 2);
+		enlarge_requests(tl);
 	} else {
 		unlink_request(tl, tl->next);
 		tl->n_requests--;
@@ -594,7 +586,7 @@ bool tl_add_request(struct timeline *tl, const struct wire_request *r)
 	}
 	room_for_request(tl, r->done);
 	tl->request[tl->next] = (struct tl_request){ .r = *r };
-	link_request(tl, tl->next);
+	link_request(tl, tl->next, hash_request(r->rq, r->done));
 	tl->next = (tl->next + 1) & (tl->cap - 1);
 	tl->n_requests++;
 	return true;
@@ -610,9 +602,11 @@ struct timeline *tl_new(const struct sync_symbol *symbols, size_t n)
 	tl->task_hash = xcalloc(TASKS_MAX, sizeof(*tl->task_hash));
 	memset(tl->task_hash, 0xff, TASKS_MAX * sizeof(*tl->task_hash));
 	tl->free = tl->newest = tl->oldest = NONE;
-	tl->cap = REQUESTS_MIN / 2;
-	tl->request = xcalloc(1, sizeof(*tl->request));
-	enlarge_requests(tl, REQUESTS_MIN);
+	tl->cap = REQUESTS_MIN;
+	tl->request = xcalloc(tl->cap, sizeof(*tl->request));
+	tl->link = xcalloc(tl->cap, sizeof(*tl->link));
+	tl->request_hash = xcalloc(tl->cap, sizeof(*tl->request_hash));
+	memset(tl->request_hash, 0xff, tl->cap * sizeof(*tl->request_hash));
 	add_symbols(tl, symbols, n);
 	return tl;
 }
