@@ -25,7 +25,7 @@ struct slot {
 	u32 issuer;		/* kept, as all that stands below, only when sync calls are traced */
 	u32 bytes;		/* of a flush sequence's data step */
 	u8 issued;		/* 1 while it counts as in the device */
-	u8 mine;		/* 1: its sender passes the filter by task */
+	u8 mine;		/* enum slot_mine */
 	u8 throttled;		/* blk-throttle had held its bio */
 	u8 steps;		/* enum slot_steps: which of those below are its own */
 	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
@@ -36,6 +36,11 @@ struct slot {
 	u64 pad[3];
 	struct wire_step data, pre, post;	/* steps of its flush sequence that are over */
 } __attribute__((aligned(64)));
+
+enum slot_mine {
+	MINE_FILTER = 1,	/* its sender passes the filter by task */
+	MINE_COMMAND = 2,	/* its sender is known to be of the wrapped command; without it, it is to be asked for */
+};
 
 enum slot_steps { STEP_PRE = 1, STEP_DATA = 2, STEP_POST = 4 };
 
