@@ -38,6 +38,8 @@ struct {
 	__type(value, struct pending);
 } pendings SEC(".maps");
 
+static unsigned int aio_began SEC(".data");	/* 1: a worker has begun with an AIO fsync; before, no work item that ends is one */
+
 static __always_inline u64 aio_key(const struct file_key *k)
 {
 	return k->ino << 32 | k->dev | 1ull << 63;
@@ -217,6 +219,7 @@ static __always_inline void worker_begins(struct inode *inode)
 	t = state_of(tid);
 	if (!t)
 		return;
+	aio_began = 1;
 	t->aio = worker_key(tid);
 	if (bpf_map_update_elem(&pendings, &t->aio, p, BPF_ANY))
 		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
@@ -228,11 +231,15 @@ static __always_inline void worker_begins(struct inode *inode)
 SEC("?tp_btf/workqueue_execute_end")
 int work_end_btf(u64 *ctx __attribute__((unused)))
 {
-	u32 tid = (u32)bpf_get_current_pid_tgid();
-	struct task_state *t = state_of(tid);
+	struct task_state *t;
 	struct pending *p;
+	u32 tid;
 	u64 key;
 
+	if (!aio_began)
+		return 0;
+	tid = (u32)bpf_get_current_pid_tgid();
+	t = state_of(tid);
 	if (!t || !t->aio || !(t->follow & FOLLOW_HELPER))
 		return 0;
 	key = t->aio;

@@ -60,6 +60,22 @@ static __always_inline u64 syscall_arg(const struct syscall *s, int n)
 #endif
 }
 
+/* The number of the system call that ends; at the entry it is an argument of the tracepoint. */
+static __always_inline u64 number_at_exit(struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	return regs->orig_ax;
+#else
+	return regs->syscallno;
+#endif
+}
+
+/* A call that is none of those that may be sync calls, of either kind. */
+static __always_inline bool never_sync(u64 nr)
+{
+	return nr < CONFIG_SYSCALLS && !(cfg.call_of_nr[nr].native | cfg.call_of_nr[nr].compat);
+}
+
 /* i386 passes a 64-bit offset in two registers; arm has sync_file_range2, with the flags in front for that reason. */
 static __always_inline u64 sync_file_range_flags(const struct syscall *s)
 {
@@ -232,7 +248,7 @@ int sys_enter_btf(u64 *ctx)
 	struct syscall s = { .regs = (struct pt_regs *)ctx[0], .nr = ctx[1] };
 	u32 call;
 
-	if (s.nr >= CONFIG_SYSCALLS || !(cfg.call_of_nr[s.nr].native | cfg.call_of_nr[s.nr].compat))
+	if (s.nr >= CONFIG_SYSCALLS || never_sync(s.nr))
 		return 0;
 	s.compat = is_32bit_call();
 	call = s.compat ? cfg.call_of_nr[s.nr].compat : cfg.call_of_nr[s.nr].native;
@@ -285,12 +301,17 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 	bpf_ringbuf_submit(s, wake_flag());
 }
 
+/* Most are rejected by their number, which is at hand: without asking who it is. */
 SEC("?tp_btf/sys_exit")
 int sys_exit_btf(u64 *ctx)
 {
-	u32 tid = (u32)bpf_get_current_pid_tgid();
-	struct task_state *t = followed(tid);
+	struct task_state *t;
+	u32 tid;
 
+	if (never_sync(number_at_exit((struct pt_regs *)ctx[0])))
+		return 0;
+	tid = (u32)bpf_get_current_pid_tgid();
+	t = followed(tid);
 	if (t && t->follow & FOLLOW_CALLER)
 		call_end(t, tid, (int)ctx[1]);
 	return 0;

@@ -292,11 +292,12 @@ struct task_struct___state {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	u64 orig_x0;
+	s32 syscallno;
 };
 struct user_pt_regs {
 	u64 regs[31];
