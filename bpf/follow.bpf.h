@@ -39,8 +39,7 @@ struct task_state {
 	u8 how, waker_kind, stack_len, announced;
 	u8 idle;
 	u8 follow;		/* enum follow_flags; 0: not followed */
-	u8 wanted;		/* 1: the sync calls of its process `tgid` are asked for */
-	u8 pad;
+	u8 pad[2];
 	/* the sync call that it is in */
 	u64 enter, ino;
 	u64 waited;		/* for a CPU, at its beginning, see struct wire_sync */

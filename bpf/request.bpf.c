@@ -123,7 +123,7 @@ static __always_inline bool sender_wanted(u32 tgid)
 static __always_inline bool wanted(struct request *rq, struct slot *s)
 {
 	if (cfg.filter_tgid || cfg.filter_cgroup == CGROUP_OF_TASK)
-		return s && s->rq == (u64)rq && s->mine & MINE_FILTER;
+		return s && s->rq == (u64)rq && s->mine;
 	if (cfg.filter_cgroup == CGROUP_OF_BIO) {
 		struct blkcg *blkcg = BPF_CORE_READ(rq, bio, bi_blkg, blkcg);
 
@@ -186,20 +186,6 @@ static __always_inline void slot_left_device(struct slot *s, struct wire_queue *
 	depth_change(qs, how);
 }
 
-/* Who is in a sync call that is asked for is of the command: that spares looking the process up. */
-static __always_inline u8 slot_mine(u32 tid, u32 tgid)
-{
-	struct task_state *t = cfg.ledger && cfg.command ? followed(tid) : NULL;
-	u8 mine = sender_wanted(tgid) ? MINE_FILTER : 0;
-
-	return t && t->follow & FOLLOW_CALLER ? mine | MINE_COMMAND : mine;
-}
-
-static __always_inline bool of_command(const struct slot *s)
-{
-	return cfg.command && (s->mine & MINE_COMMAND || in_family(s->tgid));
-}
-
 static __always_inline void slot_begin(struct slot *s, struct request *rq, struct wire_queue *qs)
 {
 	u64 id = cfg.track_task ? bpf_get_current_pid_tgid() : 0;
@@ -213,7 +199,7 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 		return;
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
-	s->mine = slot_mine(s->tid, s->tgid);
+	s->mine = sender_wanted(s->tgid);
 	s->start = 0;
 	s->throttled = s->steps = 0;
 }
@@ -752,7 +738,7 @@ static __always_inline void complete_sequence(struct request *rq, struct wire_ce
 
 	if (s && s->rq == (u64)rq) {
 		s->rq = 0;
-		if (of_command(s))
+		if (cfg.command && in_family(s->tgid))
 			ADD(cfg.atomic, v->by_command, 1);
 	}
 	if (rq_flags & cfg.rqf_io_stat && start && start <= now) {
@@ -800,7 +786,7 @@ static __always_inline void complete_data(struct request *rq, u32 view, struct s
 		ADD(cfg.atomic, v->overflow, 1);
 	if (error)
 		ADD(cfg.atomic, v->errors, 1);
-	if (s && s->rq == (u64)rq && of_command(s))
+	if (cfg.command && s && s->rq == (u64)rq && in_family(s->tgid))
 		ADD(cfg.atomic, v->by_command, 1);
 	if (sequence) {
 		ADD(cfg.atomic, v->barrier_writes, 1);

@@ -25,7 +25,7 @@ struct slot {
 	u32 issuer;		/* kept, as all that stands below, only when sync calls are traced */
 	u32 bytes;		/* of a flush sequence's data step */
 	u8 issued;		/* 1 while it counts as in the device */
-	u8 mine;		/* enum slot_mine */
+	u8 mine;		/* 1: its sender passes the filter by task */
 	u8 throttled;		/* blk-throttle had held its bio */
 	u8 steps;		/* enum slot_steps: which of those below are its own */
 	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
@@ -36,11 +36,6 @@ struct slot {
 	u64 pad[3];
 	struct wire_step data, pre, post;	/* steps of its flush sequence that are over */
 } __attribute__((aligned(64)));
-
-enum slot_mine {
-	MINE_FILTER = 1,	/* its sender passes the filter by task */
-	MINE_COMMAND = 2,	/* its sender is known to be of the wrapped command; without it, it is to be asked for */
-};
 
 enum slot_steps { STEP_PRE = 1, STEP_DATA = 2, STEP_POST = 4 };
 
@@ -114,6 +109,25 @@ STATE struct {
 	__type(key, u32);
 	__type(value, u32);
 } family SEC(".maps");
+
+/*
+ * Answers of that table which a CPU lately got, by the low bits of the thread group: with a command wrapped each write of the machine
+ * and each request asks. An answer holds until the family changes. One word each: programs interrupt each other here.
+ */
+#define FAMILY_SEEN	32
+#define FAMILY_IN	1ull
+#define FAMILY_ASKED	2ull
+
+struct family_seen {
+	u64 answer[FAMILY_SEEN];	/* turn, thread group, FAMILY_x */
+};
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct family_seen);
+} family_seen SEC(".maps");
 
 struct bio_start {
 	u64 queued;
@@ -253,9 +267,21 @@ static __always_inline void flushed_below(const struct wire_disk *d, u64 now)
 		top->flushed = now;
 }
 
+#define FAMILY_TGID_BITS 24	/* pid_max is at most 2^22 */
+
+/* The turn is read before the table: an answer of before a change is not taken for one of after it. */
 static __always_inline bool in_family(u32 tgid)
 {
-	return bpf_map_lookup_elem(&family, &tgid);
+	u64 question = (u64)run.family_turn << (FAMILY_TGID_BITS + 2) | (u64)tgid << 2 | FAMILY_ASKED, answer;
+	u32 zero = 0, i = tgid % FAMILY_SEEN;
+	struct family_seen *seen = bpf_map_lookup_elem(&family_seen, &zero);
+
+	if (seen && (seen->answer[i] | FAMILY_IN) == (question | FAMILY_IN))
+		return seen->answer[i] & FAMILY_IN;
+	answer = bpf_map_lookup_elem(&family, &tgid) ? question | FAMILY_IN : question;
+	if (seen)
+		seen->answer[i] = answer;
+	return answer & FAMILY_IN;
 }
 
 #endif

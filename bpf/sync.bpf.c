@@ -210,7 +210,6 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 		t->ino = t->dev = t->generation = 0;
 	t->call = call;
 	t->tgid = tgid;
-	t->wanted = 1;
 	t->worker = 0;
 	t->first_seq = t->seq;
 	t->flushes = 0;
@@ -222,21 +221,13 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->follow |= FOLLOW_CALLER;
 }
 
-/* What has been said of a process once holds for its life, and most calls are not their task's first. */
-static __always_inline bool wanted_caller(u32 tid, u32 tgid)
-{
-	struct task_state *t = state_of(tid);
-
-	return (t && t->wanted && t->tgid == tgid) || wanted_process(tgid);
-}
-
 static __always_inline void call_begin(const struct syscall *s, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
 	struct file *file;
 
-	if (!wanted_caller(tid, tgid))
+	if (!wanted_process(tgid))
 		return;
 	if (call_file(s, call, &file))
 		call_follow(tid, file, call, tgid);

@@ -14,6 +14,7 @@ static __always_inline int on_fork(struct task_struct *parent, struct task_struc
 	__sync_fetch_and_add(&run.processes, 1);
 	if (bpf_map_update_elem(&family, &to, &one, BPF_ANY))
 		__sync_fetch_and_add(&run.family_full, 1);
+	__sync_fetch_and_add(&run.family_turn, 1);
 	return 0;
 }
 
@@ -22,8 +23,10 @@ static __always_inline int on_exit(struct task_struct *task)
 {
 	u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (in_family(tgid) && BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (in_family(tgid) && BPF_CORE_READ(task, signal, live.counter) == 0) {
 		bpf_map_delete_elem(&family, &tgid);
+		__sync_fetch_and_add(&run.family_turn, 1);
+	}
 	return 0;
 }
 

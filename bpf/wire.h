@@ -113,7 +113,8 @@ struct wire_run {
 	 */
 	__bt_u32 own_clocks;
 	__bt_u32 unclocked;	/* enum wire_unclocked */
-	__bt_u32 pad[13];		/* read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u32 family_turn;	/* steps when a process comes to the wrapped command's or goes */
+	__bt_u32 pad[12];		/* read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads;	/* of the wrapped command */
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */

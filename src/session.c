@@ -500,6 +500,7 @@ int session_follow(struct session *s, pid_t pid, struct err *e)
 	if (bpf_map_update_elem(m->family_fd, &key, &one, BPF_ANY))
 		return err_set(e, errno, EXIT_FAILED, "cannot follow the command: %s", strerror(errno));
 	m->run->processes = m->run->threads = 1;
+	m->run->family_turn++;
 	return 0;
 }
 
