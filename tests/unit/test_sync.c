@@ -1075,6 +1075,34 @@ static void many_requests(void)
 									     CAUSE_UNKNOWN, 10));
 }
 
+#define MS 1000000ll
+
+/* Rings that have been turned, as what was older than two minutes made room, are enlarged: nothing gets lost or mixed up. */
+static void turned_rings(void)
+{
+	begin();
+	for (uint32_t i = 0; i < 12; i++) {
+		int64_t t = (i < 3 ? 1000 : i < 8 ? 121500 : 122000) * MS + 100 * i;
+
+		SLEEP(.tid = APP, .seq = i, .off = t, .wake = t, .on = t + 1, .how = HOW_PREEMPTED);
+	}
+	for (unsigned int i = 1; i <= 5000; i++) {
+		int64_t t = (i <= 100 ? 1000 : i <= 4096 ? 121500 : 122000) * MS + 10 * i;
+
+		REQUEST(.rq = i, .done = (uint64_t)t + 1, .alloc = (uint64_t)t, .class = WIRE_WRITE_SYNC,
+			.data = { .issue = (uint64_t)t, .done = (uint64_t)t + 1 });
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		static const unsigned int rq[] = { 101, 4096, 4150, 5000 };
+		int64_t t = 122900 * MS + 100 * i;
+
+		SLEEP(.tid = APP, .seq = 12 + i, .off = t, .wake = t + 10, .on = t + 10, .rq = rq[i],
+		      .done = (rq[i] <= 4096 ? 121500 : 122000) * MS + 10 * rq[i] + 1);
+	}
+	SYNC(.enter = 121500 * MS, .exit = 123000 * MS);
+	ends_as("rings that were turned before they grew", LEDGER(CAUSE_CPU, 1499999951, CAUSE_RUNQ, 9, CAUSE_COMPLETION, 40));
+}
+
 /* Memory for sleeps is shared: who has not been heard of for longest loses its own. */
 static void many_rings(void)
 {
@@ -1398,6 +1426,7 @@ int main(void)
 	many_files();
 	many_sleeps();
 	many_requests();
+	turned_rings();
 	many_rings();
 	throughput();
 	report_free(&report);
