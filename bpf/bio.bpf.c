@@ -88,7 +88,7 @@ static __always_inline int on_bio_complete(void *ctx, struct bio *bio)
 	if (c && v) {
 		ADD(cfg.atomic, c->count, 1);
 		ADD(cfg.atomic, c->bytes, start->bytes);
-		hist_record(&c->total, now - start->queued);
+		time_record(c, WIRE_TOTAL, now - start->queued);
 		if (BPF_CORE_READ(bio, bi_status))
 			ADD(cfg.atomic, v->errors, 1);
 	}

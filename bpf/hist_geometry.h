@@ -16,35 +16,51 @@
 #define HIST_TOP_BITS	40
 #define HIST_BUCKETS	((HIST_TOP_BITS - HIST_SUB_BITS + 1) * HIST_SUB)
 
-/* Floor of the binary logarithm; 0 for 0. BPF before -mcpu=v4 has no count-leading-zeros. */
+/*
+ * Floor of the binary logarithm; 0 for 0. Without branches: those of a search would be mispredicted, and each is a way of its own for
+ * the verifier. All bits below the highest are set; what the product's upper six bits then are is another for each.
+ */
+static inline __attribute__((always_inline)) unsigned int hist_log2_smear(unsigned long long v)
+{
+	static const unsigned char of[64] = {
+		0, 58, 1, 59, 47, 53, 2, 60, 39, 48, 27, 54, 33, 42, 3, 61,
+		51, 37, 40, 49, 18, 28, 20, 55, 30, 34, 11, 43, 14, 22, 4, 62,
+		57, 46, 52, 38, 26, 32, 41, 50, 36, 17, 19, 29, 10, 13, 21, 56,
+		45, 25, 31, 35, 16, 9, 12, 44, 24, 15, 8, 23, 7, 6, 5, 63,
+	};
+
+	v |= v >> 1;
+	v |= v >> 2;
+	v |= v >> 4;
+	v |= v >> 8;
+	v |= v >> 16;
+	v |= v >> 32;
+	return of[(v * 0x03f6eaf2cd271461ull) >> 58];
+}
+
+/* The same. BPF before -mcpu=v4 has no count-leading-zeros. */
 static inline __attribute__((always_inline)) unsigned int hist_log2(unsigned long long v)
 {
 #ifndef __bpf__
 	return 63 - (unsigned int)__builtin_clzll(v | 1);
 #else
-	unsigned int r = 0;
-
-	if (v >> 32) { v >>= 32; r += 32; }
-	if (v >> 16) { v >>= 16; r += 16; }
-	if (v >> 8) { v >>= 8; r += 8; }
-	if (v >> 4) { v >>= 4; r += 4; }
-	if (v >> 2) { v >>= 2; r += 2; }
-	return r + (unsigned int)(v >> 1);
+	return hist_log2_smear(v);
 #endif
 }
 
 /* The bucket of a value, 0 to HIST_BUCKETS - 1. */
 static inline __attribute__((always_inline)) unsigned int hist_index(unsigned long long v)
 {
-	unsigned int e;
+	unsigned long long above = -(v >> HIST_TOP_BITS);
+	unsigned int cut;
 
-	if (v < HIST_SUB)
-		return (unsigned int)v;
-	if (v >> HIST_TOP_BITS)
-		return HIST_BUCKETS - 1;
-	e = hist_log2(v);
-	return (e - HIST_SUB_BITS + 1) * HIST_SUB +
-	       (unsigned int)((v >> (e - HIST_SUB_BITS)) & (HIST_SUB - 1));
+#ifdef __bpf__
+	/* or clang makes a branch of it */
+	asm volatile("" : "+r"(above));
+#endif
+	v = (v | -(above >> 63)) & ((1ull << HIST_TOP_BITS) - 1);
+	cut = hist_log2(v | HIST_SUB) - HIST_SUB_BITS;
+	return cut * HIST_SUB + (unsigned int)(v >> cut);
 }
 
 /* The smallest value of a bucket. */

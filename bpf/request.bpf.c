@@ -482,24 +482,23 @@ static __always_inline void cell_count(struct wire_cell *c, u64 bytes)
 	ADD(cfg.atomic, c->bytes, bytes);
 }
 
-/* One request. A global function, so that the verifier looks at it once and not once for each way to it. */
-__noinline int cell_record(u32 view, u32 cell, u64 bytes, u64 queue, u64 device)
+/* One request. */
+static __always_inline void cell_record(u32 view, u32 cell, u64 bytes, u64 queue, u64 device)
 {
 	struct wire_cell *c = cell_of(view, cell);
-	u64 i = bucket_of(device);
+	u64 i = hist_index(device);
 
 	if (!c)
-		return 0;
+		return;
 	cell_count(c, bytes);
-	hist_add(&c->device, device, i);
+	time_add(c, WIRE_DEVICE, device, i);
 	if (queue) {
-		hist_record(&c->queue, queue);
-		hist_record(&c->total, queue + device);
+		time_record(c, WIRE_QUEUE, queue);
+		time_record(c, WIRE_TOTAL, queue + device);
 	} else {
-		hist_add(&c->queue, 0, 0);
-		hist_add(&c->total, device, i);
+		time_add(c, WIRE_QUEUE, 0, 0);
+		time_add(c, WIRE_TOTAL, device, i);
 	}
-	return 0;
 }
 
 static __always_inline void cell_times(u32 view, u32 cell, u64 bytes, const struct times *t)
@@ -527,8 +526,8 @@ static __always_inline void flush_held(struct wire_cell *c, struct slot *fs, u64
 {
 	u64 clear = fs->flush_end > ready ? fs->flush_end : ready;
 
-	hist_record(&c->queue, clear - ready);
-	hist_record(&c->total, fs->data_end > clear ? fs->data_end - clear : 0);
+	time_record(c, WIRE_QUEUE, clear - ready);
+	time_record(c, WIRE_TOTAL, fs->data_end > clear ? fs->data_end - clear : 0);
 }
 
 /* Who sent a waiter may be in a sync call: this FLUSH was for it, even if it ends before the caller gets to sleep. */
@@ -602,7 +601,7 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 	if (!ready)
 		return role | part << 8;
 	cell_count(c, 0);
-	hist_record(&c->device, start > ready ? start - ready : 0);
+	time_record(c, WIRE_DEVICE, start > ready ? start - ready : 0);
 	if (cfg.flush_path && fs)
 		flush_held(c, fs, ready);
 	return role | part << 8;
@@ -743,7 +742,7 @@ static __always_inline void complete_sequence(struct request *rq, struct wire_ce
 	}
 	if (rq_flags & cfg.rqf_io_stat && start && start <= now) {
 		cell_count(c, 0);
-		hist_record(&c->device, now - start);
+		time_record(c, WIRE_DEVICE, now - start);
 	}
 }
 

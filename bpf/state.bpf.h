@@ -232,29 +232,25 @@ static __always_inline struct wire_depth *depth_of(const struct wire_queue *qs)
 	return bpf_map_lookup_elem(&depths, &key);
 }
 
-/*
- * The bucket of a value. A global function: the verifier follows it once and forgets how it came to its result; inlined,
- * its paths multiply with those of every other histogram that a program writes to.
- */
-u64 bucket_of(u64 value);
-
-static __always_inline void hist_add(struct wire_hist *h, u64 value, u64 i)
+/* `i` is the value's bucket. */
+static __always_inline void time_add(struct wire_cell *c, enum wire_time which, u64 value, u64 i)
 {
-	u32 g = run.generation & 1;
+	struct wire_extremes *x = &c->extremes[run.generation & 1];
 
 	if (i >= HIST_BUCKETS)
 		return;
-	ADD(cfg.atomic, h->sum, value);
-	ADD(cfg.atomic, h->bucket[i], 1);
-	if (value > h->max[g])
-		h->max[g] = value;
-	if (~value > h->min[g])
-		h->min[g] = ~value;
+	asm volatile("" : "+r"(i));	/* or clang computes the place before the check, and the verifier knows no bound of it */
+	ADD(cfg.atomic, c->sum[which], value);
+	ADD(cfg.atomic, c->bucket[i][which], 1);
+	if (value > x->max[which])
+		x->max[which] = value;
+	if (~value > x->min[which])
+		x->min[which] = ~value;
 }
 
-static __always_inline void hist_record(struct wire_hist *h, u64 value)
+static __always_inline void time_record(struct wire_cell *c, enum wire_time which, u64 value)
 {
-	hist_add(h, value, bucket_of(value));
+	time_add(c, which, value, hist_index(value));
 }
 
 /* A FLUSH has ended in this disk: somebody on top of it may have waited for that. */

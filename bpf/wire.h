@@ -49,23 +49,28 @@ enum wire_class {
 	WIRE_CELLS = 11,
 };
 
-/* One histogram as the kernel side keeps it. The count is the sum of the buckets. */
-struct wire_hist {
-	__bt_u64 sum;
-	__bt_u64 min[2];	/* complement of the minimum, so that 0 means none; by generation, see struct wire_run */
-	__bt_u64 max[2];
-	__bt_u64 bucket[HIST_BUCKETS];
-};
-WIRE_ASSERT_SIZE(struct wire_hist, 8 * (5 + HIST_BUCKETS));
+/* Each request has three times, each with a histogram. */
+enum wire_time { WIRE_QUEUE = 0, WIRE_DEVICE = 1, WIRE_TOTAL = 2, WIRE_TIMES = 3 };
 
-/* What is counted for one class of one view on one stripe (CPU). */
+struct wire_extremes {
+	__bt_u64 min[WIRE_TIMES];	/* complement of the minimum, so that 0 means none */
+	__bt_u64 max[WIRE_TIMES];
+	__bt_u64 pad[2];
+};
+
+/*
+ * What is counted for one class of one view on one stripe (CPU). Each request writes to it: all but buckets is in two lines of 64 bytes,
+ * and the buckets of times that are alike are in the same page, or in the same line. How many have a time is the sum of its buckets.
+ */
 struct wire_cell {
 	__bt_u64 count;
 	__bt_u64 bytes;
-	struct wire_hist queue;
-	struct wire_hist device;
-	struct wire_hist total;
+	__bt_u64 sum[WIRE_TIMES];
+	__bt_u64 pad[3];
+	struct wire_extremes extremes[2];	/* by generation, see struct wire_run */
+	__bt_u64 bucket[HIST_BUCKETS][WIRE_TIMES];
 };
+WIRE_ASSERT_SIZE(struct wire_cell, 64 * 3 + 8 * WIRE_TIMES * HIST_BUCKETS);
 
 /* What is counted for one view (a disk, or a named partition) on one stripe beside the classes. */
 struct wire_view {

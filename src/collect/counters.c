@@ -7,19 +7,10 @@
 #include "mem.h"
 #include "probe/probe.h"
 
-/* Extremes of one histogram; min is kept as its complement, as in struct wire_hist. */
-struct extremes {
-	uint64_t min_c, max;
-};
-
-struct cell_extremes {
-	struct extremes queue, device, total;
-};
-
 struct counters {
 	const struct wire_maps *maps;
 	uint32_t views;
-	struct cell_extremes *seen;	/* [view * WIRE_CELLS + cell]: of generations already cleared */
+	struct wire_extremes *seen;	/* [view * WIRE_CELLS + cell]: of generations already cleared */
 	struct view_counts **previous;	/* [view]: the totals at the last step */
 };
 
@@ -50,20 +41,27 @@ static struct wire_cell *cell_at(struct counters *c, uint32_t view, uint32_t cel
 	return &c->maps->cells[((size_t)view * WIRE_CELLS + cell) * c->maps->stripes + stripe];
 }
 
-static void fold(struct extremes *x, const struct wire_hist *h, unsigned int generation)
+static void fold(struct wire_extremes *x, const struct wire_extremes *more)
 {
-	if (h->min[generation] > x->min_c)
-		x->min_c = h->min[generation];
-	if (h->max[generation] > x->max)
-		x->max = h->max[generation];
+	for (unsigned int t = 0; t < WIRE_TIMES; t++) {
+		if (more->min[t] > x->min[t])
+			x->min[t] = more->min[t];
+		if (more->max[t] > x->max[t])
+			x->max[t] = more->max[t];
+	}
 }
 
-static void add_hist(struct hist *out, const struct wire_hist *h)
+static struct hist *hist_of(struct cell_counts *c, enum wire_time which)
 {
-	out->sum += h->sum;
+	return which == WIRE_QUEUE ? &c->queue : which == WIRE_DEVICE ? &c->device : &c->total;
+}
+
+static void add_time(struct hist *out, const struct wire_cell *w, enum wire_time which)
+{
+	out->sum += w->sum[which];
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		out->bucket[i] += h->bucket[i];
-		out->count += h->bucket[i];
+		out->bucket[i] += w->bucket[i][which];
+		out->count += w->bucket[i][which];
 	}
 }
 
@@ -71,13 +69,13 @@ static void add_hist(struct hist *out, const struct wire_hist *h)
  * The extremes of the interval, or, should a value have been counted on one side of the step and its extreme noted
  * on the other, the bounds of the buckets.
  */
-static void set_extremes(struct hist *h, const struct extremes *x)
+static void set_extremes(struct hist *h, uint64_t min_c, uint64_t max)
 {
 	if (!h->count)
 		return;
-	if (x->min_c) {
-		h->min = ~x->min_c;
-		h->max = x->max;
+	if (min_c) {
+		h->min = ~min_c;
+		h->max = max;
 		return;
 	}
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
@@ -99,29 +97,22 @@ static void read_cell(struct counters *c, uint32_t view, uint32_t cell, struct c
 			continue;
 		out->count += w->count;
 		out->bytes += w->bytes;
-		add_hist(&out->queue, &w->queue);
-		add_hist(&out->device, &w->device);
-		add_hist(&out->total, &w->total);
+		for (unsigned int t = 0; t < WIRE_TIMES; t++)
+			add_time(hist_of(out, t), w, t);
 	}
 }
 
 static void fold_cell(struct counters *c, uint32_t view, uint32_t cell, unsigned int generation,
-		      struct cell_extremes *x)
+		      struct wire_extremes *x)
 {
-	for (uint32_t s = 0; s < c->maps->stripes; s++) {
-		const struct wire_cell *w = cell_at(c, view, cell, s);
-
-		fold(&x->queue, &w->queue, generation);
-		fold(&x->device, &w->device, generation);
-		fold(&x->total, &w->total, generation);
-	}
+	for (uint32_t s = 0; s < c->maps->stripes; s++)
+		fold(x, &cell_at(c, view, cell, s)->extremes[generation]);
 }
 
-static void cell_set_extremes(struct cell_counts *out, const struct cell_extremes *x)
+static void cell_set_extremes(struct cell_counts *out, const struct wire_extremes *x)
 {
-	set_extremes(&out->queue, &x->queue);
-	set_extremes(&out->device, &x->device);
-	set_extremes(&out->total, &x->total);
+	for (unsigned int t = 0; t < WIRE_TIMES; t++)
+		set_extremes(hist_of(out, t), x->min[t], x->max[t]);
 }
 
 static void read_view(struct counters *c, uint32_t view, struct view_counts *out)
@@ -142,7 +133,7 @@ void counters_total(struct counters *c, uint32_t view, struct view_counts *out)
 {
 	read_view(c, view, out);
 	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
-		struct cell_extremes x = c->seen[(size_t)view * WIRE_CELLS + cell];
+		struct wire_extremes x = c->seen[(size_t)view * WIRE_CELLS + cell];
 
 		fold_cell(c, view, cell, 0, &x);
 		fold_cell(c, view, cell, 1, &x);
@@ -154,17 +145,12 @@ void counters_rows(struct counters *c, uint32_t view, uint32_t cell, bool total,
 {
 	for (uint32_t s = 0; s < c->maps->stripes; s++) {
 		const struct wire_cell *w = cell_at(c, view, cell, s);
-		const struct wire_hist *h = total ? &w->total : &w->device;
+		enum wire_time which = total ? WIRE_TOTAL : WIRE_DEVICE;
 
 		for (unsigned int i = 0; w->count && i < HIST_BUCKETS; i++)
-			if (h->bucket[i])
-				rows[heat_row(hist_lower(i))] += h->bucket[i];
+			if (w->bucket[i][which])
+				rows[heat_row(hist_lower(i))] += w->bucket[i][which];
 	}
-}
-
-static void clear_generation(struct wire_hist *h, unsigned int generation)
-{
-	h->min[generation] = h->max[generation] = 0;
 }
 
 void counters_step(struct counters *c)
@@ -177,11 +163,8 @@ void counters_step(struct counters *c)
 			for (uint32_t s = 0; s < c->maps->stripes; s++) {
 				struct wire_cell *w = cell_at(c, v, cell, s);
 
-				if (!w->count)
-					continue;
-				clear_generation(&w->queue, next);
-				clear_generation(&w->device, next);
-				clear_generation(&w->total, next);
+				if (w->count)
+					memset(&w->extremes[next], 0, sizeof(w->extremes[next]));
 			}
 		}
 	}
@@ -224,7 +207,7 @@ void counters_interval(struct counters *c, uint32_t view, struct view_counts *ou
 	free(c->previous[view]);
 	c->previous[view] = now;
 	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
-		struct cell_extremes x = { 0 };
+		struct wire_extremes x = { 0 };
 
 		fold_cell(c, view, cell, ended, &x);
 		cell_set_extremes(&out->cell[cell], &x);
@@ -237,7 +220,7 @@ void counters_since(struct counters *c, uint32_t view, struct view_counts *out)
 	if (c->previous[view])
 		sub_view(out, c->previous[view]);
 	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
-		struct cell_extremes x = { 0 };
+		struct wire_extremes x = { 0 };
 
 		fold_cell(c, view, cell, c->maps->run->generation & 1, &x);
 		cell_set_extremes(&out->cell[cell], &x);

@@ -42,12 +42,13 @@ static void test_buckets(void)
 
 static void test_values(void)
 {
-	bool in = true, near = true, monotone = true, exact = true;
+	bool in = true, near = true, monotone = true, exact = true, log = true;
 
 	for (int n = 0; n < 1000000; n++) {
 		uint64_t v = n & 1 ? rnd() & (TOP - 1) : rnd_magnitude();
 		unsigned int i = hist_index(v);
 
+		log = log && hist_log2_smear(v) == hist_log2(v);
 		in = in && hist_lower(i) <= v && v <= hist_upper(i);
 		near = near && (hist_upper(i) - v) * HIST_SUB <= v &&
 			(v - hist_lower(i)) * HIST_SUB <= v;
@@ -55,6 +56,9 @@ static void test_values(void)
 	}
 	for (unsigned int v = 0; v < HIST_SUB; v++)
 		exact = exact && hist_index(v) == v;
+	for (unsigned int e = 0; e < 64; e++)
+		log = log && hist_log2_smear(1ull << e) == e && hist_log2_smear(UINT64_MAX >> (63 - e)) == e;
+	ok(log && !hist_log2_smear(0), "the kernel side's logarithm is the same");
 	ok(in, "a million values lie within their buckets");
 	ok(near, "and both bounds are within 1/64 of them");
 	ok(monotone, "the index never falls and never jumps");
