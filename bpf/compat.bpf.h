@@ -13,6 +13,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+/* What is rare stands behind what each request runs through: that takes fewer cache lines of code. */
+#define rarely(x) __builtin_expect(!!(x), 0)
+
 /* ptr->member, by the cheapest way that the program type allows */
 #define GET(direct, ptr, member) ({ \
 	typeof((ptr)->member) __v; \

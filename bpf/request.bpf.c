@@ -42,15 +42,11 @@ static __always_inline struct wire_queue *queue_of(struct request *rq, bool dire
 	u32 id = GET(direct, q, id);
 	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &id);
 
-	if (!qs)
+	if (rarely(!qs))
 		return NULL;
-	if (qs->q == (u64)q) {
-		if (qs->state == QUEUE_TRACED)
-			return qs;
-		if (qs->state == QUEUE_IGNORED)
-			return NULL;
-	}
-	return queue_slow(rq, q, qs, direct);
+	if (rarely(qs->q != (u64)q || qs->state == QUEUE_NEW))
+		return queue_slow(rq, q, qs, direct);
+	return qs->state == QUEUE_TRACED ? qs : NULL;
 }
 
 /*
@@ -65,14 +61,14 @@ static __always_inline u32 slot_key(struct request *rq, struct wire_queue *qs, b
 		tag = GET(direct, rq, internal_tag);
 		if ((s32)tag < 0)
 			tag = GET(direct, rq, tag);
-		if (tag >= qs->disk.depth)
+		if (rarely(tag >= qs->disk.depth))
 			return NO_SLOT;
 	}
 	if (qs->disk.hw_queues != 1) {
 		struct blk_mq_hw_ctx *hctx = GET(direct, rq, mq_hctx);
 
 		hw = GET(direct, hctx, queue_num);
-		if (hw >= qs->disk.hw_queues)
+		if (rarely(hw >= qs->disk.hw_queues))
 			return NO_SLOT;
 	}
 	return qs->disk.slot_base + hw * (qs->disk.depth + 1) + tag;
@@ -353,13 +349,12 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 
 	if (!qs)
 		return 0;
-	flush = (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush;
+	flush = rarely((GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush);
 	s = slot_of(rq, qs, flush, direct);
-	if (!s)
+	if (rarely(!s))
 		return 0;
 	if (flush || s->rq != (u64)rq)
 		slot_begin(s, rq, qs);
-	s->issue = bpf_ktime_get_ns();
 	s->in_flight = depth_at_issue(qs, flush);
 	if (cfg.ledger)
 		note_issuer(s);
@@ -367,6 +362,8 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 		s->issued = 1;
 		depth_change(qs, DEPTH_ISSUED);
 	}
+	/* last: to read the clock waits for all that the kernel has begun, and our own loads are part of that */
+	s->issue = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -488,7 +485,7 @@ static __always_inline void cell_record(u32 view, u32 cell, u64 bytes, u64 queue
 	struct wire_cell *c = cell_of(view, cell);
 	u64 i = hist_index(device);
 
-	if (!c)
+	if (rarely(!c))
 		return;
 	cell_count(c, bytes);
 	time_add(c, WIRE_DEVICE, device, i);
@@ -750,11 +747,11 @@ static __always_inline void complete_sequence(struct request *rq, struct wire_ce
 static __always_inline void slot_end(struct slot *s, struct request *rq, struct wire_queue *qs, bool sequence, u64 now,
 				     u32 bytes)
 {
-	if (!s)
+	if (rarely(!s))
 		return;
 	if (s->rq == (u64)rq)
 		slot_left_device(s, qs, DEPTH_COMPLETED);
-	if (!sequence) {
+	if (!rarely(sequence)) {
 		if (s->rq == (u64)rq)
 			s->rq = 0;
 		return;
@@ -772,11 +769,11 @@ static __always_inline void complete_data(struct request *rq, u32 view, struct s
 	struct wire_view *v;
 
 	/* while issue is not traced, what gets here has no times of its own either: see short_way() */
-	if (t->known && !(cfg.own_clocks && run.own_clocks))
-		cell_times(view, class, bytes, t);
-	else
+	if (rarely(!t->known || (cfg.own_clocks && run.own_clocks)))
 		cell_unpaired(view, class, bytes);
-	if (s && !error && !sequence && !cfg.command)
+	else
+		cell_times(view, class, bytes, t);
+	if (!rarely(!s || error || sequence || cfg.command))
 		return;
 	v = view_of(view);
 	if (!v)
@@ -877,7 +874,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	flags = GET(direct, rq, cmd_flags);
 	if (cfg.own_clocks && short_way(rq, qs, &own, flags, bytes, error, direct))
 		return 0;
-	if ((flags & 0xff) == cfg.op_flush)
+	if (rarely((flags & 0xff) == cfg.op_flush))
 		return complete_flush(rq, qs, &t, direct);
 	rq_flags = GET(direct, rq, rq_flags);
 	left = GET(direct, rq, __data_len);
@@ -891,11 +888,11 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
 	view = view_by_dev(qs, dev);
-	if (!wanted(rq, s)) {
+	if (rarely(!wanted(rq, s))) {
 		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
-	if (!left && !bytes && !sequence && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
+	if (rarely(!left && !bytes && !sequence) && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
 		c = cell_of(view, WIRE_CELL_SEQUENCE);
 		v = view_of(view);
 		if (cfg.ledger)
@@ -904,7 +901,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
 		return 0;
 	}
-	if (bytes < left && !error) {
+	if (rarely(bytes < left) && !error) {
 		complete_piece(view, class, bytes);
 		return 0;
 	}

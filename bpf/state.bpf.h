@@ -237,14 +237,14 @@ static __always_inline void time_add(struct wire_cell *c, enum wire_time which, 
 {
 	struct wire_extremes *x = &c->extremes[run.generation & 1];
 
-	if (i >= HIST_BUCKETS)
+	if (rarely(i >= HIST_BUCKETS))
 		return;
 	asm volatile("" : "+r"(i));	/* or clang computes the place before the check, and the verifier knows no bound of it */
 	ADD(cfg.atomic, c->sum[which], value);
 	ADD(cfg.atomic, c->bucket[i][which], 1);
-	if (value > x->max[which])
+	if (rarely(value > x->max[which]))
 		x->max[which] = value;
-	if (~value > x->min[which])
+	if (rarely(~value > x->min[which]))
 		x->min[which] = ~value;
 }
 
