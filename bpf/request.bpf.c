@@ -409,6 +409,11 @@ struct times {
 	bool known;	/* issue is known */
 };
 
+static __always_inline u64 queue_time(const struct times *t)
+{
+	return t->insert ? t->issue - t->insert : 0;
+}
+
 /* Since da4c8c3d0975 ("block: cache current nsec time in struct blk_plug", 6.9) a task reads the clock once per plug. */
 #define PLUG_CLOCK bpf_core_field_exists(struct blk_plug, cur_ktime)
 
@@ -438,25 +443,39 @@ static __always_inline bool plug_was_short(struct request *rq, u32 flags, bool d
 	       (class == WIRE_WRITE_SYNC && (flags & (cfg.req_idle | cfg.req_meta)) == cfg.req_idle);
 }
 
+/* Into t->insert: its allocation if that is stamped, else when it was inserted as long as that is traced (0: it never was). */
+static __always_inline bool own_begin(struct times *t, struct request *rq, struct slot *s, u32 rq_flags,
+					      enum wire_clocks now, bool direct)
+{
+	if (rq_flags & cfg.rqf_io_stat && now != CLOCKS_ISSUE) {
+		t->insert = GET(direct, rq, start_time_ns);
+		return t->insert;
+	}
+	if (now == CLOCKS_ALL)
+		return false;
+	if (!run.unbegun)
+		run.unbegun = 1;
+	t->insert = s && s->rq == (u64)rq ? s->insert : 0;
+	return s;
+}
+
 /*
- * From the request's own clocks, if both are valid: blk_mq_start_request() stamps it only while the queue collects statistics, and its
+ * From the request's own clocks, if they are valid: blk_mq_start_request() stamps it only while the queue collects statistics, and its
  * allocation only with `iostats`. A request of a flush sequence was allocated before its pre-flush.
  */
-static __always_inline enum wire_unclocked own_times(struct times *t, struct request *rq, u32 flags, u32 rq_flags, bool direct)
+static __always_inline enum wire_unclocked own_times(struct times *t, struct request *rq, struct slot *s, u32 flags, u32 rq_flags,
+						     enum wire_clocks now, bool direct)
 {
-	u32 stamped = cfg.rqf_stats | cfg.rqf_io_stat;
-
-	if ((rq_flags & (stamped | cfg.rqf_flush_seq)) != stamped)
+	if ((rq_flags & (cfg.rqf_stats | cfg.rqf_flush_seq)) != cfg.rqf_stats || !own_begin(t, rq, s, rq_flags, now, direct))
 		return UNCLOCKED_ONE;
-	t->insert = GET(direct, rq, start_time_ns);
 	t->issue = GET(direct, rq, io_start_time_ns);
-	if (!t->insert || t->insert > t->issue || t->issue > t->now)
+	if (!t->issue || t->insert > t->issue || t->issue > t->now)
 		return UNCLOCKED_ONE;
 	if (!PLUG_CLOCK)
 		return UNCLOCKED_NONE;
 	if (!plug_was_short(rq, flags, direct))
 		return UNCLOCKED_ONE;
-	return stamp_shared(t->insert) ? UNCLOCKED_SHARED : UNCLOCKED_NONE;
+	return stamp_shared(t->insert ? t->insert : t->issue) ? UNCLOCKED_SHARED : UNCLOCKED_NONE;
 }
 
 /* From the slot, or, for requests issued before the run began, from the request's own clock where it is valid. */
@@ -500,7 +519,7 @@ static __always_inline void cell_record(u32 view, u32 cell, u64 bytes, u64 queue
 
 static __always_inline void cell_times(u32 view, u32 cell, u64 bytes, const struct times *t)
 {
-	cell_record(view, cell, bytes, t->insert ? t->issue - t->insert : 0, t->now - t->issue);
+	cell_record(view, cell, bytes, queue_time(t), t->now - t->issue);
 }
 
 /* One whose times are not known. */
@@ -811,13 +830,21 @@ static __always_inline void note_sequence(void *ctx, struct request *rq, struct 
 			data ? REQUEST_SEQUENCE : REQUEST_SEQUENCE | REQUEST_ONLY, s ? s->bytes : 0, dev, direct);
 }
 
-static __always_inline void complete_by_clocks(struct request *rq, struct wire_queue *qs, const struct times *t, u32 class, u32 bytes,
-					       bool direct)
+/* Its insert is not the next one's. It may have been issued while that was traced; how many are in the device is not known now. */
+static __always_inline void slot_forget(struct slot *s, struct request *rq)
+{
+	if (s && s->rq == (u64)rq)
+		s->rq = s->issue = s->issued = 0;
+}
+
+static __always_inline void complete_by_clocks(struct request *rq, struct wire_queue *qs, struct slot *s, const struct times *t,
+					       u32 class, u32 bytes, bool direct)
 {
 	struct wire_depth *depth = depth_of(qs);
 
+	slot_forget(s, rq);
 	if (depth)
-		ADD(cfg.atomic, depth->completed, 1);
+		ADD(cfg.atomic, depth->by_clocks, 1);
 	cell_times(request_view(rq, qs, direct), class, bytes, t);
 }
 
@@ -825,20 +852,20 @@ static __always_inline void complete_by_clocks(struct request *rq, struct wire_q
  * The short way, for what most requests are: all of it done at once, in no flush sequence, and timed by its own clocks. False: it is
  * not for this one, or not now.
  */
-static __always_inline bool short_way(struct request *rq, struct wire_queue *qs, struct times *own, u32 flags, u32 bytes, int error,
-				      bool direct)
+static __always_inline bool short_way(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *own, u32 flags,
+				      u32 bytes, int error, enum wire_clocks now, bool direct)
 {
 	u32 rq_flags = GET(direct, rq, rq_flags), why;
 
-	why = own_times(own, rq, flags, rq_flags, direct);
+	why = own_times(own, rq, s, flags, rq_flags, now, direct);
 	if (!why && (!bytes || bytes != GET(direct, rq, __data_len) || error))
 		why = UNCLOCKED_ONE;
 	own->known = !why;
 	if (why > run.unclocked)
 		run.unclocked = why;
-	if (!run.own_clocks || why || run.unclocked == UNCLOCKED_SHARED)
+	if (now == CLOCKS_TRACED || why || run.unclocked == UNCLOCKED_SHARED)
 		return false;
-	complete_by_clocks(rq, qs, own, request_class(flags, rq_flags), bytes, direct);
+	complete_by_clocks(rq, qs, s, own, request_class(flags, rq_flags), bytes, direct);
 	return true;
 }
 
@@ -850,13 +877,19 @@ static __always_inline u64 distance(u64 a, u64 b)
 /* How far what the request's own clocks say is from what was traced. */
 static __always_inline void compare_clocks(struct wire_queue *qs, const struct times *own, const struct times *t)
 {
-	u64 queue = t->insert ? t->issue - t->insert : 0;
+	u64 queue = queue_time(t);
 	struct wire_depth *d = depth_of(qs);
 
 	if (!own->known || !t->known || !d)
 		return;
-	ADD(cfg.atomic, d->off, distance(own->issue, t->issue) + distance(own->issue - own->insert, queue));
+	ADD(cfg.atomic, d->off, distance(own->issue, t->issue) + distance(queue_time(own), queue));
 	ADD(cfg.atomic, d->of, queue + t->now - t->issue);
+}
+
+static __always_inline struct slot *slot_find(struct request *rq, struct wire_queue *qs, u32 *key, bool direct)
+{
+	*key = slot_key(rq, qs, false, direct);
+	return bpf_map_lookup_elem(&slots, key);
 }
 
 static __always_inline int on_complete(void *ctx, struct request *rq, int error, u32 bytes, bool direct)
@@ -864,22 +897,27 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	struct times t = { .now = bpf_ktime_get_ns() }, own = t;
 	struct wire_queue *qs = queue_of(rq, direct);
 	u32 flags, rq_flags, left, class, key, dev, view;
+	struct slot *s;
 	struct wire_cell *c;
 	struct wire_view *v;
-	struct slot *s;
 	bool sequence;
 
 	if (!qs)
 		return 0;
 	flags = GET(direct, rq, cmd_flags);
-	if (cfg.own_clocks && short_way(rq, qs, &own, flags, bytes, error, direct))
-		return 0;
+	if (cfg.own_clocks && run.own_clocks == CLOCKS_ALL) {
+		if (short_way(rq, qs, NULL, &own, flags, bytes, error, CLOCKS_ALL, direct))
+			return 0;
+		s = slot_find(rq, qs, &key, direct);
+	} else {
+		s = slot_find(rq, qs, &key, direct);
+		if (cfg.own_clocks && short_way(rq, qs, s, &own, flags, bytes, error, run.own_clocks, direct))
+			return 0;
+	}
 	if (rarely((flags & 0xff) == cfg.op_flush))
 		return complete_flush(rq, qs, &t, direct);
 	rq_flags = GET(direct, rq, rq_flags);
 	left = GET(direct, rq, __data_len);
-	key = slot_key(rq, qs, false, direct);
-	s = bpf_map_lookup_elem(&slots, &key);
 	/*
 	 * Once, before the ways part: at each typed pointer that is loaded out of a tracepoint's argument the verifier looks
 	 * through all types of the kernel, on each way to it.

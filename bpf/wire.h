@@ -95,7 +95,8 @@ struct wire_depth {
 	__bt_u64 issued, completed, undone;
 	__bt_u64 off;		/* by how much the requests' own clocks told other queue and device times than insert and issue, */
 	__bt_u64 of;		/* and those times: summed over requests that have both */
-	__bt_u64 pad[3];
+	__bt_u64 by_clocks;	/* completed while issue was not traced: in none of the first three */
+	__bt_u64 pad[2];
 };
 WIRE_ASSERT_SIZE(struct wire_depth, 64);
 
@@ -103,6 +104,14 @@ enum wire_unclocked {
 	UNCLOCKED_NONE = 0,
 	UNCLOCKED_ONE = 1,	/* a request without valid clocks */
 	UNCLOCKED_SHARED = 2,	/* requests that share a reading of the clock: whose it is can't be told */
+};
+
+/* Where times come from. */
+enum wire_clocks {
+	CLOCKS_TRACED = 0,	/* insert and issue are traced */
+	CLOCKS_ALL = 1,		/* neither is: each request says when it came into being and when it was issued */
+	CLOCKS_ISSUE = 2,	/* insert is traced, issue is the request's own: a queue with `iostats` off stamps nothing before */
+	CLOCKS_KINDS = 3
 };
 
 /* Changes while the programs run. */
@@ -113,13 +122,14 @@ struct wire_run {
 	 */
 	__bt_u32 generation;
 	/*
-	 * 1: insert and issue are not traced at present, times are the requests' own clocks. Set by user space once no request has
-	 * shown for a while that its clocks don't do: then the kernel side sets `unclocked`.
+	 * enum wire_clocks. Changed by user space once no request has shown for a while that its clocks don't do: then the kernel side
+	 * sets `unclocked`.
 	 */
 	__bt_u32 own_clocks;
 	__bt_u32 unclocked;	/* enum wire_unclocked */
 	__bt_u32 family_turn;	/* steps when a process comes to the wrapped command's or goes */
-	__bt_u32 pad[12];		/* read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u32 unbegun;	/* 1: requests were seen whose begin is not stamped, so that insert has to be traced */
+	__bt_u32 pad[11];		/* read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads;	/* of the wrapped command */
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */

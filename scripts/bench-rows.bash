@@ -21,7 +21,7 @@ block.ratio.none.fsync          | <=0.25 | ×     | .. writes and fsyncs, no sch
 block.ratio.mq-deadline.randread  | <=0.25 | ×   | .. random reads, mq-deadline
 block.ratio.mq-deadline.randwrite | <=0.25 | ×   | .. random writes, mq-deadline
 block.ratio.mq-deadline.fsync   | <=0.25 | ×     | .. writes and fsyncs, mq-deadline
-block.unstamped.none            | <=260  | ns    | BPF time per request where the queue does not stamp (iostats=0): random reads, no scheduler
+block.unstamped.none            | <=260  | ns    | BPF time per request where its begin is not stamped (iostats=0): random reads, no scheduler
 block.unstamped.mq-deadline     | <=360  | ns    | .. random reads, mq-deadline
 kept.none                       | >=98   | %     | throughput kept: fio 4k randread, RAM-backed loop, no scheduler, block histograms on
 kept.mq-deadline                | -      | %     | .. mq-deadline

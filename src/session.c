@@ -87,7 +87,8 @@ struct session {
 	bool given_back;
 	struct clocks clocks;		/* do the requests' own do? */
 	bool clocks_failed;		/* insert and issue can't be attached any more */
-	uint64_t clocks_since_ns, clocks_ns;	/* since when they do; for how long they did, before that */
+	enum wire_clocks clocks_now;
+	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS];	/* since when that; for how long each, before */
 	unsigned int not_followed;	/* disks that appeared when there was no room left */
 };
 
@@ -292,6 +293,7 @@ static struct wire_depth all_depths(const struct session *s)
 
 	for (size_t i = 0; i < (size_t)s->views * m->stripes; i++) {
 		sum.completed += m->depths[i].completed;
+		sum.by_clocks += m->depths[i].by_clocks;
 		sum.off += m->depths[i].off;
 		sum.of += m->depths[i].of;
 	}
@@ -300,7 +302,13 @@ static struct wire_depth all_depths(const struct session *s)
 
 static void change_clocks(struct session *s)
 {
-	int err = probes_use_clocks(s->probes, s->clocks.own);
+	static const char *const said[CLOCKS_KINDS] = {
+		[CLOCKS_TRACED] = "taken at insert and issue", [CLOCKS_ALL] = "the requests' own clocks",
+		[CLOCKS_ISSUE] = "the requests' own clocks, but for insert",
+	};
+	bool unbegun = probes_maps(s->probes)->run->unbegun;
+	enum wire_clocks which = !s->clocks.own ? CLOCKS_TRACED : unbegun ? CLOCKS_ISSUE : CLOCKS_ALL;
+	int err = probes_use_clocks(s->probes, which);
 
 	s->clocks_failed = err;
 	if (err) {
@@ -308,11 +316,10 @@ static void change_clocks(struct session *s)
 		return;
 	}
 	s->clocks.last = (struct wire_depth){ 0 };
-	if (s->clocks.own)
-		s->clocks_since_ns = clock_ns();
-	else
-		s->clocks_ns += clock_ns() - s->clocks_since_ns;
-	log_verbose("times are %s", s->clocks.own ? "the requests' own clocks" : "taken at insert and issue");
+	s->clocks_ns[s->clocks_now] += clock_ns() - s->clocks_since_ns;
+	s->clocks_since_ns = clock_ns();
+	s->clocks_now = which;
+	log_verbose("times are %s", said[which]);
 }
 
 static void look_at_clocks(struct session *s)
@@ -329,9 +336,21 @@ static void look_at_clocks(struct session *s)
 		change_clocks(s);
 }
 
-static uint64_t clocks_used_ns(const struct session *s)
+static void note_clocks(const struct session *s, struct report *r)
 {
-	return s->clocks_ns + (s->clocks.own ? clock_ns() - s->clocks_since_ns : 0);
+	static const char *const told[CLOCKS_KINDS] = {
+		[CLOCKS_ALL] = "only completions were traced: then a request's times are by its own clocks, its queue begins when it "
+			       "came into being, and without valid clocks it has no times",
+		[CLOCKS_ISSUE] = "only inserts and completions were traced: then when a request was issued is by its own clock, and "
+				 "without a valid one it has no times",
+	};
+
+	for (int i = CLOCKS_ALL; i < CLOCKS_KINDS; i++) {
+		uint64_t ns = s->clocks_ns[i] + ((int)s->clocks_now == i ? clock_ns() - s->clocks_since_ns : 0);
+
+		if (ns)
+			strv_add(&r->notes, xasprintf("for %s of the run %s", num_duration(ns, 0).s, told[i]));
+	}
 }
 
 void session_tick(struct session *s)
@@ -734,10 +753,7 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	for (int i = 0; i < DROP_COUNT; i++)
 		report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
 	note_sizes(s, r);
-	if (clocks_used_ns(s))
-		strv_add(&r->notes, xasprintf("for %s of the run only completions were traced: then a request's times are by its own "
-					      "clocks, its queue begins when it came into being, and without valid clocks it has no times",
-					      num_duration(clocks_used_ns(s), 0).s));
+	note_clocks(s, r);
 	if (s->not_followed)
 		strv_add(&r->notes, xasprintf("%u disks appeared when there was no room left to trace them",
 					      s->not_followed));

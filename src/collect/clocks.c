@@ -29,7 +29,7 @@ static bool decide(struct clocks *c, bool own)
 /* Does this tick speak for a change? */
 static bool speaks_for_change(const struct clocks *c, const struct wire_depth *now)
 {
-	uint64_t n = now->completed - c->last.completed;
+	uint64_t n = now->completed - c->last.completed + now->by_clocks - c->last.by_clocks;
 
 	if (c->own)
 		return n < IDLE;

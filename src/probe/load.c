@@ -571,6 +571,11 @@ bool load_may_use_clocks(const struct load *l)
 	return l->skel->rodata->cfg.own_clocks;
 }
 
+void load_forget_depths(struct load *l)
+{
+	memset(l->maps.depths, 0, l->depths_size);
+}
+
 int load_forget_requests(struct load *l)
 {
 	size_t size;
@@ -580,7 +585,7 @@ int load_forget_requests(struct load *l)
 		return -errno;
 	memset(slots, 0, size);
 	munmap(slots, size);
-	memset(l->maps.depths, 0, l->depths_size);
+	load_forget_depths(l);
 	return 0;
 }
 

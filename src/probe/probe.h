@@ -103,11 +103,11 @@ int probes_attach(struct probes *p, struct err *e);
 
 const struct wire_maps *probes_maps(const struct probes *p);
 
-/* Is all that is asked for to be had from completions alone, as long as the requests' own clocks are valid? */
+/* Is all that is asked for to be had without issue, as long as the requests' own clocks are valid? */
 bool probes_may_use_clocks(const struct probes *p);
 
-/* Stops tracing insert and issue, or starts it again. Returns 0 or a negative errno: then nothing has changed. */
-int probes_use_clocks(struct probes *p, bool on);
+/* Stops tracing issue, and insert as well, or starts it again. Returns 0 or a negative errno: then nothing has changed. */
+int probes_use_clocks(struct probes *p, enum wire_clocks which);
 
 /* Is everything planned that ledgers of sync calls need? */
 bool probes_have_ledger(const struct probes *p);

@@ -258,9 +258,11 @@ bool probes_may_use_clocks(const struct probes *p)
 	return load_may_use_clocks(p->load);
 }
 
-static void detach_before_device(struct probes *p)
+static void detach_before_device(struct probes *p, const bool keep[N_BEFORE_DEVICE])
 {
 	for (size_t i = 0; i < N_BEFORE_DEVICE; i++) {
+		if (keep[i])
+			continue;
 		bpf_link__destroy(p->link[before_device[i]]);
 		p->link[before_device[i]] = NULL;
 	}
@@ -268,32 +270,43 @@ static void detach_before_device(struct probes *p)
 
 static int attach_before_device(struct probes *p)
 {
-	int err = load_forget_requests(p->load);
+	bool had[N_BEFORE_DEVICE], any = false;
+	int err = 0;
 
+	for (size_t i = 0; i < N_BEFORE_DEVICE; i++)
+		any |= had[i] = p->link[before_device[i]];
+	/* what has been inserted and not yet issued is known if inserts were traced */
+	if (any)
+		load_forget_depths(p->load);
+	else
+		err = load_forget_requests(p->load);
 	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++) {
+		if (had[i])
+			continue;
 		p->link[before_device[i]] = bpf_program__attach(load_program(p->load, before_device[i]));
 		if (!p->link[before_device[i]])
 			err = -errno;
 	}
 	if (err)
-		detach_before_device(p);
+		detach_before_device(p, had);
 	return err;
 }
 
-int probes_use_clocks(struct probes *p, bool on)
+int probes_use_clocks(struct probes *p, enum wire_clocks which)
 {
+	const bool keep[N_BEFORE_DEVICE] = { which == CLOCKS_ISSUE, false };
 	int err;
 
-	if (!on) {
+	if (which == CLOCKS_TRACED) {
 		err = attach_before_device(p);
 		if (!err)
-			__atomic_store_n(&load_maps(p->load)->run->own_clocks, 0, __ATOMIC_SEQ_CST);
+			__atomic_store_n(&load_maps(p->load)->run->own_clocks, which, __ATOMIC_SEQ_CST);
 		return err;
 	}
 	/* not the other way round: the requests that begin meanwhile would have no slot */
-	__atomic_store_n(&load_maps(p->load)->run->own_clocks, 1, __ATOMIC_SEQ_CST);
-	detach_before_device(p);
-	return load_forget_requests(p->load);
+	__atomic_store_n(&load_maps(p->load)->run->own_clocks, which, __ATOMIC_SEQ_CST);
+	detach_before_device(p, keep);
+	return which == CLOCKS_ALL ? load_forget_requests(p->load) : 0;
 }
 
 const struct wire_maps *probes_maps(const struct probes *p)

@@ -65,8 +65,9 @@ untrusted() {
 	grep -c 'times are taken at insert and issue' "$V"
 }
 
-noted() {
-	jq -e '[.run.notes[]? | select(test("^for .* of the run only completions were traced"))] | length == 1' "$J"
+noted() { # [WHAT]
+	jq -e --arg what "${1:-completions}" \
+		'[.run.notes[]? | select(test("^for .* of the run only \($what) were traced"))] | length == 1' "$J"
 }
 
 # figure FILE OP HISTOGRAM KEY
@@ -107,13 +108,37 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 	(($(of_disk "$J" "$DISK" .ops.read.count) + $(jq .run.lost_events "$J") == now[0] - was[0]))
 }
 
-@test "clocks: a queue that does not stamp has its issue traced" {
+# Then nothing says when a request began, so insert is traced; when it was issued it says itself where the queue collects statistics.
+@test "clocks: with iostats off, inserts and completions are traced, and say what a tool that traces issue says" {
+	local beside=$BATS_TEST_TMPDIR/beside.json other sched
 	echo 0 >"/sys/block/$DISK/queue/iostats"
 	on_exit "echo 1 >/sys/block/$DISK/queue/iostats"
-	traced reads 1
-	! trusted
-	! noted
-	[[ $(of_disk "$J" "$DISK" .unpaired) == 0 ]]
+	for sched in none mq-deadline; do
+		grep -qw $sched "/sys/block/$DISK/queue/scheduler" || continue
+		scheduler $sched
+		start_tracing "$DISK" --plain --json "$beside" -o "$BATS_TEST_TMPDIR/beside"
+		other=$STARTED
+		traced reads 2
+		stop_tracing "$other"
+		# a kernel without writeback throttling may collect none
+		[[ ! -e /sys/block/$DISK/queue/wbt_lat_usec ]] || { (($(trusted) >= 1)) && noted 'inserts and completions'; }
+		near "$(mean "$J" .devices[0].ops.read.device)" "$(mean "$beside" .devices[0].ops.read.device)"
+		near "$(figure "$J" read device p50_ns)" "$(figure "$beside" read device p50_ns)"
+		near "$(figure "$J" read total p99_ns)" "$(figure "$beside" read total p99_ns)"
+		# what waits in a scheduler is not in the device
+		[[ $sched == none ]] || holds "$(figure "$J" read queue p50_ns) >= 100"
+		[[ $(of_disk "$J" "$DISK" .unpaired) == 0 ]]
+		holds "$(of_disk "$J" "$DISK" .ops.read.queue.count) == $(of_disk "$J" "$DISK" .ops.read.count)"
+	done
+}
+
+@test "clocks: with iostats off, a FLUSH amid reads brings issue back" {
+	echo 0 >"/sys/block/$DISK/queue/iostats"
+	on_exit "echo 1 >/sys/block/$DISK/queue/iostats"
+	[[ -e /sys/block/$DISK/queue/wbt_lat_usec ]] || skip "missing: wbt_lat_usec"
+	traced eval 'reads 2 & sleep 1.5; dd if=/dev/zero of="$DEV" bs=4k count=1 oflag=direct conv=fsync status=none; wait $!'
+	(($(trusted) >= 1 && $(untrusted) >= 1))
+	[[ $(of_disk "$J" "$DISK" .ops.flush.count) -ge 1 ]]
 	holds "$(of_disk "$J" "$DISK" .ops.read.device.count) == $(of_disk "$J" "$DISK" .ops.read.count)"
 }
 

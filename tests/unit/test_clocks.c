@@ -9,7 +9,7 @@ static struct wire_depth sums;
 /* A tick with n requests of 1000 ns, whose clocks were off by so many each. */
 static bool tick(unsigned int n, unsigned int off, bool unclocked)
 {
-	sums.completed += n;
+	*(c.own ? &sums.by_clocks : &sums.completed) += n;
 	sums.of += n * 1000u;
 	sums.off += n * off;
 	return clocks_tick(&c, &sums, unclocked);
