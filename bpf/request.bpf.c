@@ -353,7 +353,8 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 	s = slot_of(rq, qs, flush, direct);
 	if (rarely(!s))
 		return 0;
-	if (flush || s->rq != (u64)rq)
+	/* issued once already and not taken back: its completion was missed, and this is the next request with that tag */
+	if (flush || s->rq != (u64)rq || s->issue)
 		slot_begin(s, rq, qs);
 	s->in_flight = depth_at_issue(qs, flush);
 	if (cfg.ledger)
@@ -378,8 +379,10 @@ static __always_inline int on_requeue(struct request *rq, bool direct)
 	if (!qs)
 		return 0;
 	s = slot_of(rq, qs, (GET(direct, rq, cmd_flags) & 0xff) == cfg.op_flush, direct);
-	if (s && s->rq == (u64)rq)
+	if (s && s->rq == (u64)rq) {
 		slot_left_device(s, qs, DEPTH_UNDONE);
+		s->issue = 0;
+	}
 	v = view_of(request_view(rq, qs, direct));
 	if (v)
 		ADD(cfg.atomic, v->requeues, 1);
