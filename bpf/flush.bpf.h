@@ -26,9 +26,16 @@ static __always_inline u32 flush_role(u32 seq)
 static __always_inline struct list_head *flush_running_list(struct request *flush_rq, struct list_head *list, bool direct)
 {
 	struct blk_mq_hw_ctx *hctx = GET(direct, flush_rq, mq_hctx);
-	struct blk_flush_queue *fq = BPF_CORE_READ(hctx, fq);
+	struct blk_flush_queue *fq = GET(direct, hctx, fq);
 	struct list_head *head = &fq->flush_queue[0];
 
+	if (direct) {
+		if (BPF_CORE_READ_BITFIELD(fq, flush_running_idx))
+			head = &fq->flush_queue[1];
+		list->next = head->next;
+		list->prev = head->prev;
+		return head;
+	}
 	if (BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx))
 		head = &fq->flush_queue[1];
 	if (bpf_probe_read_kernel(list, sizeof(*list), head))
