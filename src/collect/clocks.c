@@ -7,6 +7,8 @@
 #define TICKS_IDLE	10u
 #define MOST_PENALTY	4u
 #define PRECISION	32u	/* own clocks may be off by this part of the times in the sum, as was traced just before */
+#define TRUST_FIRST	20u	/* ticks until they are compared again, twice as many after each time that they were right */
+#define TRUST_LONGEST	320u
 
 static unsigned int ticks_wanted(const struct clocks *c)
 {
@@ -22,8 +24,19 @@ static unsigned int ticks_wanted(const struct clocks *c)
 static bool decide(struct clocks *c, bool own)
 {
 	c->own = own;
-	c->calm = 0;
+	c->calm = c->since = 0;
+	if (!c->trust)
+		c->trust = TRUST_FIRST;
 	return true;
+}
+
+/* A load that was regular when it was looked at may not stay so: now and then all is traced for a moment, and compared. */
+static bool compare_again(struct clocks *c, bool idle)
+{
+	if (!c->own || idle || ++c->since < c->trust)
+		return false;
+	c->trust = c->trust < TRUST_LONGEST ? 2 * c->trust : TRUST_LONGEST;
+	return decide(c, false);
 }
 
 /* Does this tick speak for a change? */
@@ -47,8 +60,13 @@ bool clocks_tick(struct clocks *c, const struct wire_depth *now, bool unclocked)
 	}
 	if (unclocked) {
 		c->penalty += c->penalty < MOST_PENALTY;
+		c->trust = TRUST_FIRST;
 		return decide(c, false);
 	}
 	c->calm = change ? c->calm + 1 : 0;
-	return c->calm >= ticks_wanted(c) && decide(c, !c->own);
+	if (!c->own && !change)
+		c->trust = TRUST_FIRST;
+	if (c->calm >= ticks_wanted(c))
+		return decide(c, !c->own);
+	return compare_again(c, change);
 }

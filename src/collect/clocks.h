@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * clocks.h - whether the requests' own clocks do at present, so that insert and issue need not be traced. They are trusted only
- * under a load that is worth it, and that has shown for a while that all its requests have them and that they are right.
+ * under a load that is worth it, and that has shown for a while that all its requests have them and that they are right; and this has
+ * to be shown again from time to time.
  */
 #ifndef BT_CLOCKS_H
 #define BT_CLOCKS_H
@@ -15,6 +16,8 @@ struct clocks {
 	bool own;		/* what was decided last */
 	struct wire_depth last;	/* as of the last tick; cleared by whoever clears the kernel side's */
 	unsigned int calm;	/* ticks in a row that speak for a change */
+	unsigned int since;	/* busy ticks since they have been trusted */
+	unsigned int trust;	/* how many it may be until they are compared again */
 	unsigned int penalty;	/* how often trusting them has been a mistake */
 };
 

@@ -97,6 +97,12 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 	done
 }
 
+@test "clocks: trusted ones are compared again after two seconds" {
+	traced reads 4
+	(($(trusted) == 2 && $(untrusted) == 1))
+	[[ $(of_disk "$J" "$DISK" .unpaired) == 0 ]]
+}
+
 @test "clocks: all requests are counted, and have times, when the load ends and another begins" {
 	local was now
 	read -ra was <"/sys/block/$DISK/stat"

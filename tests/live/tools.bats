@@ -183,9 +183,9 @@ no_calls() {
 	need fs_mark
 	rig_ext4
 	own_requests
-	agrees as_fs_mark_counts wrapped fs_mark -d "$RIG_MNT/f" -n 50 -s 8192 -S 1 -L 2
-	agrees two_calls wrapped fs_mark -d "$RIG_MNT/f" -n 50 -s 8192 -S 2
-	agrees no_calls wrapped fs_mark -d "$RIG_MNT/f" -n 50 -s 8192 -S 0
+	agrees as_fs_mark_counts wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 1 -L 2
+	agrees two_calls wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 2
+	agrees no_calls wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 0
 }
 
 # ---- bonnie++ ----

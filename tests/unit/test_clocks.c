@@ -64,6 +64,30 @@ static void mistakes(void)
 	ok(c.own, "and then they are trusted again");
 }
 
+/* Ticks for which they are trusted, under a load whose clocks are right or, from now on, off by so much. */
+static unsigned int trusted_for(unsigned int off)
+{
+	unsigned int n = ticks_until(500, off);
+
+	return c.own ? 0 : n;
+}
+
+static void drift(void)
+{
+	unsigned int spans[7];
+
+	begin();
+	for (int i = 0; i < 7; i++) {
+		ticks_until(500, 0);
+		spans[i] = trusted_for(0);
+	}
+	ok(spans[0] == 20 && spans[1] == 40 && spans[4] == 320 && spans[5] == 320 && spans[6] == 320,
+	   "they are compared again after two seconds, then ever more seldom, but twice a minute");
+	ok(!c.penalty && ticks_until(500, 0) == 2, "which is no mistake of theirs");
+	ok(trusted_for(100) == 320 && !ticks_until(500, 100), "once they are off, they are trusted no more");
+	ok(ticks_until(500, 0) == 2 && trusted_for(0) == 20, "and later for two seconds at first, as at the beginning");
+}
+
 static void quiet(void)
 {
 	begin();
@@ -78,6 +102,7 @@ int main(void)
 {
 	trust();
 	mistakes();
+	drift();
 	quiet();
 	return tap_done();
 }
