@@ -3,6 +3,7 @@
  * async.bpf.c - sync calls that one task asks for and another carries out: io_uring's fsync (a thread of io-wq) and AIO's
  * (a kworker). The call lasts from its submission to its completion.
  */
+#include "async.bpf.h"
 #include "file.bpf.h"
 
 /* User-space ABI (uapi/linux/aio_abi.h, io_uring.h). */

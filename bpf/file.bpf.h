@@ -28,7 +28,7 @@ static __always_inline bool wanted_process(u32 tgid)
 
 /*
  * The file behind a descriptor of the current task, as a number; 0: there is none. A global function: each typed pointer that is loaded
- * from the task's costs the verifier a look through all types of the kernel. In sync.bpf.c, as is the next.
+ * from the task's costs the verifier a look through all types of the kernel. In file.bpf.c, as is the next.
  */
 u64 file_address(u32 fd);
 
@@ -39,12 +39,6 @@ static __always_inline struct file *file_of(u32 fd)
 
 /* Sends the path of a file, from the file up to the root of its file system. */
 int send_file(u64 file_address);
-
-/* io_submit(2): remembers its fsyncs. In async.bpf.c. */
-int aio_submit(u64 nr, u64 list, bool compat);
-
-/* Does an AIO fsync wait for this file? In async.bpf.c. */
-int aio_waits(u64 file_address);
 
 /* User-space ABI (uapi): these values never change. */
 #define S_IFMT	0170000

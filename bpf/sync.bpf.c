@@ -2,6 +2,7 @@
 /*
  * sync.bpf.c - sync calls: system calls that must not return before data is durable, from entry to exit.
  */
+#include "async.bpf.h"
 #include "file.bpf.h"
 
 /* User-space ABI (uapi): these values never change. */
@@ -102,57 +103,6 @@ static __always_inline bool file_is_sync(struct file *file)
 	peek(&p, inode);
 	sb = PEEKED(&p, inode, i_sb);
 	return PEEKED(&p, inode, i_flags) & S_SYNC || BPF_CORE_READ(sb, s_flags) & SB_SYNCHRONOUS;
-}
-
-__noinline u64 file_address(u32 fd)
-{
-	struct task_struct *task = current_task();
-	struct files_struct *open = GET(TASK_BTF, task, files);
-	struct fdtable *fdt = GET(TASK_BTF, open, fdt);
-	struct file **table, *file = NULL;
-
-	if (fd >= GET(TASK_BTF, fdt, max_fds))
-		return 0;
-	table = GET(TASK_BTF, fdt, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
-	return (u64)file;
-}
-
-__noinline int send_file(u64 file_address)
-{
-	struct file *file = (struct file *)file_address;
-	struct dentry *d = BPF_CORE_READ(file, f_path.dentry), *parent;
-	struct wire_file *w = bpf_ringbuf_reserve(&ring, sizeof(*w), 0);
-	u32 n = 0, whole = 0;
-
-	if (!w) {
-		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
-		return 0;
-	}
-	w->head.kind = WIRE_FILE;
-	w->head.size = sizeof(*w);
-	w->head.cpu = 0;
-	w->ino = BPF_CORE_READ(file, f_inode, i_ino);
-	w->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	for (u32 i = 0; i < WIRE_NAMES; i++) {
-		const unsigned char *name = BPF_CORE_READ(d, d_name.name);
-
-		parent = BPF_CORE_READ(d, d_parent);
-		if (!parent || parent == d) {
-			whole = 1;
-			break;
-		}
-		if (bpf_probe_read_kernel_str(w->name[i], WIRE_NAME, name) < 0)
-			break;
-		n = i + 1;
-		d = parent;
-	}
-	if (!whole && BPF_CORE_READ(d, d_parent) == d)
-		whole = 1;
-	w->n = n;
-	w->whole = whole;
-	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
-	return 0;
 }
 
 /* Most calls are on the file of the call before, whose name is known. */
