@@ -213,10 +213,10 @@ report_of() {
 	[[ -s $J && $(<"$G/$1.status") == 0 ]] || { cat "$G"/*.err "$G/$1.said" "$G/$1.out"; return 1; }
 }
 
-# near OURS RAW N: within 1 %. Both tracers read the same clock, one after the other: what is between them is some instructions, and
-# for each of N times the raw events' resolution, a microsecond.
+# near OURS RAW N: within 1 %. Both tracers read the same clock, one after the other: for each of N times there are the raw events'
+# resolution, a microsecond, and the instructions between the two, of which a guest's clock counts one as a nanosecond: some hundreds.
 near() {
-	holds "$1 >= 0.99 * $2 - $3 * 1000 && $1 <= 1.01 * $2 + $3 * 1000"
+	holds "$1 >= 0.99 * $2 - $3 * 1500 && $1 <= 1.01 * $2 + $3 * 1500"
 }
 
 kernel_flushes() { # RUN DISK: how many more the kernel counts after the run
@@ -274,11 +274,18 @@ judge_probes() {
 	[[ ${refused% } == "$want" ]] || { echo "not attached: $refused"; return 1; }
 }
 
+# Nothing of a request or a call. The kernel runs no program within itself: an interrupt on top of one, which wakes somebody or ends a
+# request, is not seen then, and that is said. An emulated CPU, whose programs take long, has one now and then.
+only_skipped_runs() {
+	jq -e 'all(.run.lost[]?; .reason | startswith("program runs that the kernel skipped")) and .sync.no_ledger == 0' "$J" >/dev/null ||
+		{ jq -c '.run.lost, .sync.no_ledger' "$J"; return 1; }
+}
+
 judge_null() {
 	local class
 	report_of null
 	counts_are_raw null nullb0
-	nothing_lost
+	only_skipped_runs
 	ledgers_add_up
 	for class in flush write; do
 		holds "${RAW_P50[$class]} >= 5e6"
