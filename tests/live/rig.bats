@@ -137,17 +137,25 @@ mean_flush_is() {
 }
 
 @test "rig: a discard zeroes, and is counted" {
+	local zeroed=(0 0)
 	need blkdiscard
 	rig_up --fs none
 	head -c 1M /dev/urandom >"$BATS_TEST_TMPDIR/data"
 	dd if="$BATS_TEST_TMPDIR/data" of="$RIG_DEV" bs=1M oflag=direct status=none
+	# FUSE of older kernels (5.10) refuses to zero a range, and the kernel writes the zeroes instead
+	if fallocate -z -o 2048 -l 512 "${RIG_CTL%ctl}disk" 2>"$BATS_TEST_TMPDIR/err"; then
+		zeroed=(1 512)
+	else
+		grep -q 'not supported' "$BATS_TEST_TMPDIR/err"
+	fi
 	# neither end is at a page
 	blkdiscard -z -o 1536 -l 520192 "$RIG_DEV"
-	[[ $(rig_stat discard_count) == 1 && $(rig_stat discard_bytes) == 520192 ]]
+	((!zeroed[0])) || zeroed=(2 $((512 + 520192)))
+	[[ $(rig_stat discard_count) == "${zeroed[0]}" && $(rig_stat discard_bytes) == "${zeroed[1]}" ]]
 	dd if=/dev/zero of="$BATS_TEST_TMPDIR/data" bs=512 seek=3 count=1016 conv=notrunc status=none
 	dd if="$RIG_DEV" bs=1M count=1 iflag=direct status=none | cmp - "$BATS_TEST_TMPDIR/data"
 	blkdiscard -o 4096 -l 8192 "$RIG_DEV"
-	[[ $(rig_stat discard_count) == 2 ]]
+	[[ $(rig_stat discard_count) == $((zeroed[0] + 1)) ]]
 }
 
 @test "rig: bad settings are refused, and nothing of them is taken" {
