@@ -79,6 +79,13 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 	holds "$1 <= $2 * (1 + 3 / 32) && $1 >= $2 * (1 - 3 / 32)"
 }
 
+# What a tool beside says of the reads.
+agrees_with() { # FILE
+	near "$(mean "$J" .devices[0].ops.read.device)" "$(mean "$1" .devices[0].ops.read.device)" &&
+		near "$(figure "$J" read device p50_ns)" "$(figure "$1" read device p50_ns)" &&
+		near "$(figure "$J" read total p99_ns)" "$(figure "$1" read total p99_ns)"
+}
+
 @test "clocks: under a fast load only completions are traced, and say what a tool that traces issue says" {
 	local beside=$BATS_TEST_TMPDIR/beside.json other sched
 	for sched in none mq-deadline; do
@@ -90,9 +97,7 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 		stop_tracing "$other"
 		# a scheduler makes so many of so short ones that the clocks may be too far off
 		[[ $sched != none ]] || { (($(trusted) >= 1)) && noted; }
-		near "$(mean "$J" .devices[0].ops.read.device)" "$(mean "$beside" .devices[0].ops.read.device)"
-		near "$(figure "$J" read device p50_ns)" "$(figure "$beside" read device p50_ns)"
-		near "$(figure "$J" read total p99_ns)" "$(figure "$beside" read total p99_ns)"
+		agrees_with "$beside"
 		[[ $(figure "$J" read device count) == "$(jq .devices[0].ops.read.count "$J")" ]]
 	done
 }
@@ -128,9 +133,7 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 		stop_tracing "$other"
 		# a kernel without writeback throttling may collect none
 		[[ ! -e /sys/block/$DISK/queue/wbt_lat_usec ]] || { (($(trusted) >= 1)) && noted 'inserts and completions'; }
-		near "$(mean "$J" .devices[0].ops.read.device)" "$(mean "$beside" .devices[0].ops.read.device)"
-		near "$(figure "$J" read device p50_ns)" "$(figure "$beside" read device p50_ns)"
-		near "$(figure "$J" read total p99_ns)" "$(figure "$beside" read total p99_ns)"
+		agrees_with "$beside"
 		# what waits in a scheduler is not in the device
 		[[ $sched == none ]] || holds "$(figure "$J" read queue p50_ns) >= 100"
 		[[ $(of_disk "$J" "$DISK" .unpaired) == 0 ]]
