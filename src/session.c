@@ -309,6 +309,7 @@ static void change_clocks(struct session *s)
 	bool unbegun = probes_maps(s->probes)->run->unbegun;
 	enum wire_clocks which = !s->clocks.own ? CLOCKS_TRACED : unbegun ? CLOCKS_ISSUE : CLOCKS_ALL;
 	int err = probes_use_clocks(s->probes, which);
+	uint64_t now;
 
 	s->clocks_failed = err;
 	if (err) {
@@ -316,8 +317,9 @@ static void change_clocks(struct session *s)
 		return;
 	}
 	s->clocks.last = (struct wire_depth){ 0 };
-	s->clocks_ns[s->clocks_now] += clock_ns() - s->clocks_since_ns;
-	s->clocks_since_ns = clock_ns();
+	now = clock_ns();
+	s->clocks_ns[s->clocks_now] += now - s->clocks_since_ns;
+	s->clocks_since_ns = now;
 	s->clocks_now = which;
 	log_verbose("times are %s", said[which]);
 }

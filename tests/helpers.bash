@@ -67,6 +67,22 @@ need_mount_namespace() {
 	unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "missing: the right to unshare and mount"
 }
 
+# There is no governor on most virtual machines: two CPUs' are made up in the folder $GOVERNORS, for with_governors.
+make_governors() {
+	need_mount_namespace
+	GOVERNORS=$BATS_TEST_TMPDIR/cpu
+	mkdir -p "$GOVERNORS/cpu0/cpufreq" "$GOVERNORS/cpu1/cpufreq"
+	cp /sys/devices/system/cpu/{possible,online,present} "$GOVERNORS"
+	echo powersave >"$GOVERNORS/cpu0/cpufreq/scaling_governor"
+	echo schedutil >"$GOVERNORS/cpu1/cpufreq/scaling_governor"
+}
+
+# with_governors COMMAND...: in a mount namespace where they are the machine's
+with_governors() {
+	# shellcheck disable=SC2016  # for the inner shell
+	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$GOVERNORS" "$@"
+}
+
 # start COMMAND...: in the background; its number in $STARTED
 start() {
 	"$@" &

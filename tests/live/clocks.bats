@@ -79,25 +79,32 @@ near() { # A B: within what two histograms of 1/32 and clocks off by another 1/3
 	holds "$1 <= $2 * (1 + 3 / 32) && $1 >= $2 * (1 - 3 / 32)"
 }
 
-# What a tool beside says of the reads.
-agrees_with() { # FILE
-	near "$(mean "$J" .devices[0].ops.read.device)" "$(mean "$1" .devices[0].ops.read.device)" &&
-		near "$(figure "$J" read device p50_ns)" "$(figure "$1" read device p50_ns)" &&
-		near "$(figure "$J" read total p99_ns)" "$(figure "$1" read total p99_ns)"
+# Reads, traced, and by a tool beside that traces issue.
+traced_twice() {
+	local other
+	start_tracing "$DISK" --plain --json "$BATS_TEST_TMPDIR/beside.json" -o "$BATS_TEST_TMPDIR/beside"
+	other=$STARTED
+	traced reads 2
+	stop_tracing "$other"
+}
+
+# What the tool beside says of the reads.
+agrees_with_beside() {
+	local beside=$BATS_TEST_TMPDIR/beside.json
+	near "$(mean "$J" .devices[0].ops.read.device)" "$(mean "$beside" .devices[0].ops.read.device)" &&
+		near "$(figure "$J" read device p50_ns)" "$(figure "$beside" read device p50_ns)" &&
+		near "$(figure "$J" read total p99_ns)" "$(figure "$beside" read total p99_ns)"
 }
 
 @test "clocks: under a fast load only completions are traced, and say what a tool that traces issue says" {
-	local beside=$BATS_TEST_TMPDIR/beside.json other sched
+	local sched
 	for sched in none mq-deadline; do
 		grep -qw $sched "/sys/block/$DISK/queue/scheduler" || continue
 		scheduler $sched
-		start_tracing "$DISK" --plain --json "$beside" -o "$BATS_TEST_TMPDIR/beside"
-		other=$STARTED
-		traced reads 2
-		stop_tracing "$other"
+		traced_twice
 		# a scheduler makes so many of so short ones that the clocks may be too far off
 		[[ $sched != none ]] || { (($(trusted) >= 1)) && noted; }
-		agrees_with "$beside"
+		agrees_with_beside
 		[[ $(figure "$J" read device count) == "$(jq .devices[0].ops.read.count "$J")" ]]
 	done
 }
@@ -121,19 +128,16 @@ agrees_with() { # FILE
 
 # Then nothing says when a request began, so insert is traced; when it was issued it says itself where the queue collects statistics.
 @test "clocks: with iostats off, inserts and completions are traced, and say what a tool that traces issue says" {
-	local beside=$BATS_TEST_TMPDIR/beside.json other sched
+	local sched
 	echo 0 >"/sys/block/$DISK/queue/iostats"
 	on_exit "echo 1 >/sys/block/$DISK/queue/iostats"
 	for sched in none mq-deadline; do
 		grep -qw $sched "/sys/block/$DISK/queue/scheduler" || continue
 		scheduler $sched
-		start_tracing "$DISK" --plain --json "$beside" -o "$BATS_TEST_TMPDIR/beside"
-		other=$STARTED
-		traced reads 2
-		stop_tracing "$other"
+		traced_twice
 		# a kernel without writeback throttling may collect none
 		[[ ! -e /sys/block/$DISK/queue/wbt_lat_usec ]] || { (($(trusted) >= 1)) && noted 'inserts and completions'; }
-		agrees_with "$beside"
+		agrees_with_beside
 		# what waits in a scheduler is not in the device
 		[[ $sched == none ]] || holds "$(figure "$J" read queue p50_ns) >= 100"
 		[[ $(of_disk "$J" "$DISK" .unpaired) == 0 ]]

@@ -165,18 +165,10 @@ mounted() {
 	[[ $(finding "$o/merged" volatile) == unsafe ]]
 }
 
-# There is no governor on most virtual machines: one is made up.
 @test "doctor: the governor, as each CPU's file has it" {
-	local fake=$BATS_TEST_TMPDIR/cpu
-	need_mount_namespace
-	mkdir -p "$fake/cpu0/cpufreq" "$fake/cpu1/cpufreq"
-	cp /sys/devices/system/cpu/{possible,online,present} "$fake"
-	echo powersave >"$fake/cpu0/cpufreq/scaling_governor"
-	echo schedutil >"$fake/cpu1/cpufreq/scaling_governor"
-	# shellcheck disable=SC2016  # for the inner shell
-	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$fake" \
-		"$BT" doctor --no-probes --json "$J" -o /dev/null
-	is machine governor "$(cat "$fake"/cpu?/cpufreq/scaling_governor | paste -sd, | sed 's/,/, /')"
+	make_governors
+	with_governors "$BT" doctor --no-probes --json "$J" -o /dev/null
+	is machine governor "$(cat "$GOVERNORS"/cpu?/cpufreq/scaling_governor | paste -sd, | sed 's/,/, /')"
 }
 
 @test "doctor: what is spoiled on purpose is found, and what isn't is not" {

@@ -105,23 +105,14 @@ no_sleeper() { # what a killed experiment leaves running
 	diff <(printf '%s\n' "${tested[@]}" | sort -u) <("$BT" experiment --help | sed -n '/^Keys of --set:$/,$s/^  \([a-z]\S*\) .*/\1/p' | sort)
 }
 
-# There is no governor on most virtual machines: one is made up, in a mount namespace.
 @test "experiment: kill -9 in mid-run, then --restore: the governor" {
-	local fake=$BATS_TEST_TMPDIR/cpu
-	need_mount_namespace
+	make_governors
 	rig_up
-	mkdir -p "$fake/cpu0/cpufreq" "$fake/cpu1/cpufreq"
-	cp /sys/devices/system/cpu/{possible,online,present} "$fake"
-	echo powersave >"$fake/cpu0/cpufreq/scaling_governor"
-	echo schedutil >"$fake/cpu1/cpufreq/scaling_governor"
-	# shellcheck disable=SC2016  # for the inner shell
-	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$fake" \
-		"$BT" experiment "$RIG_MNT" --set governor=performance --set governor=performance -n 1 -o /dev/null -- \
+	with_governors "$BT" experiment "$RIG_MNT" --set governor=performance --set governor=performance -n 1 -o /dev/null -- \
 		bash -c "kill -KILL \$PPID; sleep 0.1" || true
-	grep -x performance "$fake/cpu0/cpufreq/scaling_governor" && grep -x performance "$fake/cpu1/cpufreq/scaling_governor"
-	# shellcheck disable=SC2016
-	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$fake" "$BT" experiment --restore
-	grep -x powersave "$fake/cpu0/cpufreq/scaling_governor" && grep -x schedutil "$fake/cpu1/cpufreq/scaling_governor"
+	grep -x performance "$GOVERNORS/cpu0/cpufreq/scaling_governor" && grep -x performance "$GOVERNORS/cpu1/cpufreq/scaling_governor"
+	with_governors "$BT" experiment --restore
+	grep -x powersave "$GOVERNORS/cpu0/cpufreq/scaling_governor" && grep -x schedutil "$GOVERNORS/cpu1/cpufreq/scaling_governor"
 }
 
 @test "experiment: every signal that can be caught ends it, with everything restored" {
