@@ -182,19 +182,24 @@ static __always_inline struct history *history_of(struct task_state *t)
 	return bpf_map_lookup_elem(&histories, &i);
 }
 
+/* What a kernel thread has: since e32cf5dfbe22 ("kthread: Generalize pf_io_worker", 5.17) it has a place of its own. */
+static __always_inline struct kthread *kthread_of(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->worker_private))
+		return BPF_CORE_READ(task, worker_private);
+	return (struct kthread *)BPF_CORE_READ(task, set_child_tid);
+}
+
 /* The first eight bytes of the name of the workqueue that a worker works for, as a number; 0: not known. Names keep 23 letters. */
 static __always_inline u64 queue_of_worker(struct task_struct *task)
 {
 	struct workqueue_struct *wq;
-	struct kthread *k;
 	struct worker *w;
 	u64 name = 0;
 
-	/* the worker behind a kthread: since e32cf5dfbe22 ("kthread: Generalize pf_io_worker", 5.17) in this place */
-	if (!bpf_core_field_exists(struct task_struct, worker_private))
+	if (!(GET(TASK_BTF, task, flags) & PF_WQ_WORKER))
 		return 0;
-	k = BPF_CORE_READ(task, worker_private);
-	w = k ? BPF_CORE_READ(k, data) : NULL;
+	w = BPF_CORE_READ(kthread_of(task), data);
 	wq = w ? BPF_CORE_READ(w, current_pwq, wq) : NULL;
 	return wq && !bpf_core_read(&name, sizeof(name), &wq->name) ? name : 0;
 }

@@ -182,10 +182,17 @@ static __always_inline void slot_left_device(struct slot *s, struct wire_queue *
 	depth_change(qs, how);
 }
 
-static __always_inline void slot_begin(struct slot *s, struct request *rq, struct wire_queue *qs)
+/* Does blk-throttle's worker run here, which sends on what had been held? */
+static __always_inline bool by_throttle(void)
 {
-	u64 id = cfg.track_task ? bpf_get_current_pid_tgid() : 0;
+	static const char name[8] = { 'k', 't', 'h', 'r', 'o', 't', 'l', 'd' };
 
+	return queue_of_worker(current_task()) == *(const u64 *)name;
+}
+
+/* A request that was not seen to begin: its sender is not who runs now. */
+static __always_inline void slot_begin_unknown(struct slot *s, struct request *rq, struct wire_queue *qs)
+{
 	s->rq = (u64)rq;
 	s->insert = s->issue = s->data_done = 0;
 	if (cfg.flush_path)
@@ -193,18 +200,23 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	slot_left_device(s, qs, DEPTH_UNDONE);	/* still counted? then the completion of the last request was missed */
 	if (!cfg.track_task)
 		return;
-	s->tid = (u32)id;
-	s->tgid = id >> 32;
-	s->mine = sender_wanted(s->tgid);
+	s->tid = s->tgid = s->mine = 0;
 	s->start = 0;
 	s->throttled = s->steps = 0;
 }
 
-/* A request that was not seen to begin: its sender is not who runs now. */
-static __always_inline void slot_begin_unknown(struct slot *s, struct request *rq, struct wire_queue *qs)
+static __always_inline void slot_begin(struct slot *s, struct request *rq, struct wire_queue *qs)
 {
-	slot_begin(s, rq, qs);
-	s->tid = s->tgid = s->mine = 0;
+	u64 id;
+
+	slot_begin_unknown(s, rq, qs);
+	if (!cfg.track_task)
+		return;
+	id = bpf_get_current_pid_tgid();
+	s->tid = (u32)id;
+	s->tgid = id >> 32;
+	s->mine = sender_wanted(s->tgid);
+	s->throttled = cfg.ledger && by_throttle();
 }
 
 /* Which view a request is counted in: its partition's (`dev`) when that is traced by name, else its disk's. */
@@ -295,15 +307,6 @@ static __always_inline void completion_note(void *ctx, struct request *rq, struc
 	c->sector = GET(direct, rq, __sector);
 }
 
-/* Does blk-throttle's worker run here, which sends on what had been held? */
-static __always_inline bool by_throttle(void)
-{
-	static const char name[8] = { 'k', 't', 'h', 'r', 'o', 't', 'l', 'd' };
-	struct task_struct *task = current_task();
-
-	return GET(TASK_BTF, task, flags) & PF_WQ_WORKER && queue_of_worker(task) == *(const u64 *)name;
-}
-
 static __always_inline int on_start(struct request *rq, bool direct)
 {
 	struct wire_queue *qs = queue_of(rq, direct);
@@ -311,10 +314,8 @@ static __always_inline int on_start(struct request *rq, bool direct)
 
 	if (s) {
 		slot_begin(s, rq, qs);
-		if (cfg.ledger) {
+		if (cfg.ledger)
 			s->start = bpf_ktime_get_ns();
-			s->throttled = by_throttle();
-		}
 	}
 	return 0;
 }

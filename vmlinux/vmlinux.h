@@ -272,6 +272,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	struct sched_info sched_info;
 	void *worker_private;
+	int *set_child_tid;
 	void *stack;
 	int pid;
 	int tgid;
