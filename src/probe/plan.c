@@ -38,6 +38,14 @@ static void tracepoint_type(const char *event, char name[128])
 	snprintf(name, 128, "btf_trace_%s", event);
 }
 
+/* A probe that another one stands in for comes before it in the table. */
+static bool is_wanted(const struct plan *plan, enum probe_id id, const struct probe_want *want)
+{
+	enum probe_id other = probe_table[id].stands_in;
+
+	return want->on[id] || (other && want->on[other] && plan->entry[other].state == PROBE_ABSENT);
+}
+
 void plan_ask(const struct probe_want *want, struct types *types)
 {
 	char name[128];
@@ -49,7 +57,7 @@ void plan_ask(const struct probe_want *want, struct types *types)
 			tracepoint_type(row->event, name);
 			types_ask(types, name);
 		}
-		if (row->function && want->on[i])
+		if (row->function && (want->on[i] || row->stands_in))
 			types_ask(types, row->function);
 	}
 }
@@ -282,7 +290,7 @@ int plan_make(struct plan *plan, const struct probe_want *want, const struct pla
 		int err;
 
 		pe->state = PROBE_OFF;
-		if (!want->on[i])
+		if (!is_wanted(plan, (enum probe_id)i, want))
 			continue;
 		err = plan_entry(plan, (enum probe_id)i, want, types);
 		if (err && probe_table[i].required)

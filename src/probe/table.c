@@ -127,7 +127,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_FLUSH_INSERT] = {
 		.name = "flush.insert", .function = "blk_insert_flush", .program = FUNCTION("flush_insert"),
-		.without = NO_SPLIT,
+		.stands_in = PROBE_IO_START, .without = NO_SPLIT ", nor, where there is no request.start, who sent an empty flush",
 	},
 	[PROBE_FLUSH_DATA] = {
 		.name = "flush.data", .function = "mq_flush_data_end_io", .program = FUNCTION("flush_data"),

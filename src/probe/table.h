@@ -12,6 +12,7 @@ struct probe_row {
 	const char *function;	/* of the kernel: rungs fentry and kprobe; or NULL */
 	const char *program[RUNG_COUNT];	/* program of each rung; NULL: there is none */
 	bool at_return;		/* of the function, not at its entry */
+	enum probe_id stands_in;	/* wanted, too, where that one is and the kernel hasn't got it; 0: for none */
 	bool required;		/* a run that wants it can't do without it */
 	const char *without;	/* what is lost when an optional one is missing */
 };
