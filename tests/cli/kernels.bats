@@ -61,6 +61,29 @@ cell_is() {
 	[ "${lines[-1]}" = '0 ok, 0 failed, 0 skipped' ]
 }
 
+@test "kernels: only those of an architecture, a kernel and a cell" {
+	export GUESTS=$BATS_TEST_TMPDIR/guests
+	mkdir "$GUESTS"
+	sed 's/^T /@test /' >"$BATS_TEST_TMPDIR/t.bats" <<-END
+		load "$TOP/tests/helpers"
+		load "$TOP/tests/vm/kernels"
+		T "vm 5.10 arm64 null: what there is" { cell; }
+		T "vm 6.1 x86_64 null: what there is" { cell; }
+		T "vm 6.1 arm64 null: what there is" { cell; }
+		T "vm 6.1 arm64 integrity: what there is" { cell; }
+	END
+	for guest in 5.10.arm64 6.1.{x86_64,arm64,arm64.integrity}; do
+		echo 77 >"$GUESTS/$guest.rc"
+		echo "vm: no $guest" >"$GUESTS/$guest.log"
+	done
+	run "$TOP/scripts/check-kernels" arm64 "$BATS_TEST_TMPDIR/t.bats" 6.1
+	echo "$output"
+	[[ $output == *'no 6.1.arm64'* && $output == *' 0 failed, 2 skipped' ]]
+	run "$TOP/scripts/check-kernels" arm64 "$BATS_TEST_TMPDIR/t.bats" integrity
+	echo "$output"
+	[[ $output == *'no 6.1.arm64.integrity'* && $output == *' 0 failed, 1 skipped' ]]
+}
+
 @test "kernels: written, only what was seen has a result" {
 	doc
 	table

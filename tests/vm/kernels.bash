@@ -10,8 +10,13 @@ OWN_GUEST=' integrity confidentiality '
 
 # ---- guests ----
 
-asked_for() { # KERNEL
-	[[ ! ${BARRIERTRACE_KERNELS:-} || " $BARRIERTRACE_KERNELS " == *" $1 "* ]]
+# is_of LIST WORD: or is there no list?
+is_of() {
+	[[ ! $1 || " $1 " == *" $2 "* ]]
+}
+
+asked_for() { # KERNEL ARCH CELL
+	is_of "${BARRIERTRACE_KERNELS:-}" "$1" && is_of "${BARRIERTRACE_ARCHS:-}" "$2" && is_of "${BARRIERTRACE_CELLS:-}" "$3"
 }
 
 # Cloud kernels have an AHCI driver from 6.12 on; before, those for x86_64 have one for IDE, those for arm64 none.
@@ -45,16 +50,24 @@ boot() {
 		options+=("$1")
 		shift
 	done
-	"$TOP/scripts/vm" "${options[@]}" "$kernel" "$@" >"$dir.log" 2>&1 3>&- || rc=$?
+	"$TOP/scripts/vm" "${options[@]}" "$kernel" "$@" </dev/null >"$dir.log" 2>&1 3>&- || rc=$?
 	echo "$rc" >"$dir.rc"
 }
 
-# The kernels that the test file has such a cell for
-kernels_of() { # ARCH CELL
-	local kernel
-	sed -nE "s/^@test \"vm ([^ ]+) $1 $2:.*/\1/p" "$BATS_TEST_FILENAME" | uniq | while read -r kernel; do
-		! asked_for "$kernel" || echo "$kernel"
+# The test file's cells that are asked for: "KERNEL CELL" of each, in its order
+cells_of() { # ARCH
+	local kernel cell
+	sed -nE "s/^@test \"vm ([^ ]+) $1 ([^ :]+):.*/\1 \2/p" "$BATS_TEST_FILENAME" | while read -r kernel cell; do
+		! asked_for "$kernel" "$1" "$cell" || echo "$kernel $cell"
 	done
+}
+
+# kernels_of ARCH [CELL]: those that there is such a cell for; without CELL, one of those that share a guest
+kernels_of() {
+	local kernel cell
+	cells_of "$1" | while read -r kernel cell; do
+		if [[ ${2-} ]]; then [[ $cell == "$2" ]]; else [[ $OWN_GUEST != *" $cell "* ]]; fi && echo "$kernel"
+	done | uniq
 }
 
 boot_guest() { # KERNEL ARCH
@@ -92,7 +105,7 @@ guests_end() {
 # One guest with all disks, and one for each lockdown, which a kernel is started with and doesn't give up again
 boot_guests() { # ARCH
 	local kernel mode
-	for kernel in $(kernels_of "$1" probes); do
+	for kernel in $(kernels_of "$1"); do
 		wait_for_place
 		boot_guest "$kernel" "$1" &
 	done
@@ -113,10 +126,10 @@ guest_has_ended() {
 	done
 }
 
-# guest NAME: what it left in $G; else skips or fails.
+# guest NAME: what it left in $G; else skips or fails. For $KERNEL, $ARCH and $CELL.
 guest() {
 	local rc
-	asked_for "$KERNEL" || skip 'not asked for'
+	asked_for "$KERNEL" "$ARCH" "$CELL" || skip 'not asked for'
 	G=$GUESTS/$1
 	guest_has_ended || { echo "no guest $1"; cat "$GUESTS/log"; return 1; }
 	rc=$(<"$G.rc")
@@ -127,15 +140,15 @@ guest() {
 
 # cell: the test "vm KERNEL ARCH NAME: .." is that of judge_NAME; "NAME: none: .." is one that this kernel can't have.
 cell() {
-	local name what own=''
-	read -r _ KERNEL ARCH name what _ <<<"$BATS_TEST_DESCRIPTION"
-	name=${name%:}
-	[[ $OWN_GUEST != *" $name "* ]] || own=.$name
+	local what own=''
+	read -r _ KERNEL ARCH CELL what _ <<<"$BATS_TEST_DESCRIPTION"
+	CELL=${CELL%:}
+	[[ $OWN_GUEST != *" $CELL "* ]] || own=.$CELL
 	guest "$KERNEL.$ARCH$own" || return
 	if [[ $what == none: ]]; then
-		has_no_module "$name"
+		has_no_module "$CELL"
 	else
-		"judge_${name//-/_}"
+		"judge_${CELL//-/_}"
 	fi
 }
 

@@ -8,7 +8,7 @@
 boot_rungs() {
 	local kernel arch
 	for arch in x86_64 arm64; do
-		for kernel in $(kernels_of $arch rungs); do
+		for kernel in $(kernels_of $arch); do
 			wait_for_place
 			boot "$kernel" $arch "$kernel.$arch" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
 		done

@@ -28,7 +28,7 @@ all_suites() {
 	local kernel arch timeout=${BARRIERTRACE_VM_TIMEOUT:-$1}
 	shift
 	for arch in x86_64 arm64; do
-		for kernel in $(kernels_of $arch "${1%% *}[^ ]*"); do
+		for kernel in $(kernels_of $arch); do
 			wait_for_place
 			boot "$kernel" $arch "$kernel.$arch" --timeout "$timeout" --disk nvme:512 --disk "$(ata_of "$kernel" $arch):512" \
 				--disk virtio:512 -- tests/vm/guest_suites "$@" &
@@ -39,16 +39,17 @@ all_suites() {
 
 # each_suite TIMEOUT ROW...: a guest per kernel and row, whose clock counts instructions: what else this machine does is in no time
 each_suite() {
-	local kernel arch row timeout=${BARRIERTRACE_VM_TIMEOUT:-$1}
-	shift
+	local kernel arch cell row timeout=${BARRIERTRACE_VM_TIMEOUT:-$1}
+	local -A rows=()
+	for row in "${@:2}"; do
+		rows[${row%% *}]=$row
+	done
 	for arch in x86_64 arm64; do
-		for kernel in $(kernels_of $arch "${1%% *}"); do
-			for row; do
-				wait_for_place
-				boot "$kernel" $arch "$kernel.$arch.${row%% *}" --icount --timeout "$timeout" --disk virtio \
-					-- tests/vm/guest_suites "$row" &
-			done
-		done
+		while read -r kernel cell; do
+			wait_for_place
+			boot "$kernel" $arch "$kernel.$arch.$cell" --icount --timeout "$timeout" --disk virtio \
+				-- tests/vm/guest_suites "${rows[$cell]}" &
+		done < <(cells_of $arch)
 	done
 	wait
 }
