@@ -4,13 +4,23 @@
 # For rungs.bats and full/rungs.bats: one guest per kernel in which several tools see one piece of work, each by other rungs, and how
 # their reports are compared. load ../helpers and kernels first.
 
+# The rungs that there are beside plain tracepoints, the best one first. ftrace of 5.10 and 6.1 calls nothing directly on arm64.
+rungs_of() { # KERNEL ARCH
+	case $2:$1 in
+	arm64:5.10 | arm64:6.1) echo kprobe ;;
+	*) echo fentry kprobe ;;
+	esac
+}
+
 # The clock counts instructions, so that what else this machine does is in no time.
 boot_rungs() {
 	local kernel arch
 	for arch in x86_64 arm64; do
 		for kernel in $(kernels_of $arch); do
 			wait_for_place
-			boot "$kernel" $arch "$kernel.$arch" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" -- tests/vm/guest_rungs &
+			# shellcheck disable=SC2046 # words
+			boot "$kernel" $arch "$kernel.$arch" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" \
+				-- tests/vm/guest_rungs $(rungs_of "$kernel" $arch) &
 		done
 	done
 	wait
@@ -50,23 +60,38 @@ took() { # NAME RUNG FAMILY: all of it that this kernel has
 		"$G/$1.json") == "$2" ]]
 }
 
+# In $RUNGS, and the first of them in $BEST: the kernel has these, and no other
+find_rungs() {
+	read -ra RUNGS <<<"$(rungs_of "$KERNEL" "$ARCH")"
+	BEST=${RUNGS[0]}
+	grep '^flush\.' "$G/probes.txt"
+	[[ $(awk '/^flush\./ { print $4 }' "$G/probes.txt" | sort -u) == "$(tr ' ' , <<<"${RUNGS[*]}")" ]]
+}
+
 judge_rungs() {
-	local counts=(.ops.flush.count .ops.write.count .ops.fua.count .flush.pre .flush.post .flush.only .flush.mixed .flush.unknown
+	local rung counts=(.ops.flush.count .ops.write.count .ops.fua.count .flush.pre .flush.post .flush.only .flush.mixed .flush.unknown
 		.flush.waiters .flush.barrier_writes .flush.slot_wait.count .flush.sequence.count)
 	local times=(.devices[0].ops.flush.device .devices[0].ops.flush.total .devices[0].flush.slot_wait .devices[0].flush.sequence)
+	find_rungs
 	[[ $(<"$G/run.status") == 0 ]] || { cat "$G/run.err"; return 1; }
-	took kprobe kprobe flush
-	took kprobe raw_tp request
-	took fentry fentry flush
-	took fentry tp_btf request
+	for rung in "${RUNGS[@]}"; do
+		took "$rung" "$rung" flush
+		took "$rung" "$([[ $rung == kprobe ]] && echo raw_tp || echo tp_btf)" request
+		[[ $(jq .run.lost_events "$G/$rung.json") == 0 ]]
+	done
 	# one where that takes the place of block_io_start
-	took plain "$([[ $KERNEL != 5.10 && $KERNEL != 6.1 ]] || echo fentry)" flush
-	[[ $(jq -s 'map(.run.lost_events) | add' "$G"/{kprobe,fentry,plain}.json) == 0 ]]
-	same_counts kprobe fentry "${counts[@]}" .by_command .flush.slot_wait_flush.count .flush.slot_wait_data.count
-	same_counts fentry plain "${counts[@]}" .by_command
+	took plain "$([[ $KERNEL != 5.10 && $KERNEL != 6.1 ]] || echo "$BEST")" flush
+	[[ $(jq .run.lost_events "$G/plain.json") == 0 ]]
+	same_counts "$BEST" plain "${counts[@]}" .by_command
 	(($(figure_of "$G/plain.json" .flush.waiters) >= 120))
+	same_quantile "$BEST" plain 0.5 "${times[@]}"
+	[[ $BEST == kprobe ]] || kprobes_agree
+}
+
+# With fentry, also in what only these two see
+kprobes_agree() {
+	same_counts kprobe fentry "${counts[@]}" .by_command .flush.slot_wait_flush.count .flush.slot_wait_data.count
 	same_quantile kprobe fentry 0.5 "${times[@]}"
-	same_quantile fentry plain 0.5 "${times[@]}"
 	# half of the waiters had no FLUSH before theirs
 	same_quantile kprobe fentry 0.8 .devices[0].flush.slot_wait_flush
 }
@@ -74,28 +99,30 @@ judge_rungs() {
 # What held the waiters back is nearly all of their wait, and none of it is there without the rungs.
 judge_waits() {
 	local flush data all
-	flush=$(figure_of "$G/fentry.json" .flush.slot_wait_flush.sum_ns)
-	data=$(figure_of "$G/fentry.json" .flush.slot_wait_data.sum_ns)
-	all=$(figure_of "$G/fentry.json" .flush.slot_wait.sum_ns)
+	find_rungs
+	flush=$(figure_of "$G/$BEST.json" .flush.slot_wait_flush.sum_ns)
+	data=$(figure_of "$G/$BEST.json" .flush.slot_wait_data.sum_ns)
+	all=$(figure_of "$G/$BEST.json" .flush.slot_wait.sum_ns)
 	echo "for a FLUSH $flush, for data $data, of $all"
 	holds "$flush > 0 && $data > 0 && $flush + $data <= $all && $flush + $data >= 0.9 * $all"
-	tr -s ' \n' ' ' <"$G/fentry.txt" | grep -q '% of it all for the FLUSH before, [0-9.<>]* % for data of other barriers'
+	tr -s ' \n' ' ' <"$G/$BEST.txt" | grep -q '% of it all for the FLUSH before, [0-9.<>]* % for data of other barriers'
 	! tr -s ' \n' ' ' <"$G/plain.txt" | grep 'for the FLUSH before'
 	[[ $(jq '.devices[0].flush | has("slot_wait_flush") or has("slot_wait_data")' "$G/plain.json") == false ]]
-	[[ $(figure_of "$G/fentry.json" .flush.slot_wait_flush.count) == $(figure_of "$G/fentry.json" .flush.slot_wait.count) ]]
+	[[ $(figure_of "$G/$BEST.json" .flush.slot_wait_flush.count) == $(figure_of "$G/$BEST.json" .flush.slot_wait.count) ]]
 }
 
 judge_kernel_calls() {
 	local rung flushes
+	find_rungs
 	flushes=$(<"$G/loop.flushes")
 	((flushes >= 15))
-	for rung in fentry kprobe; do
+	for rung in "${RUNGS[@]}"; do
 		echo "$rung: $(jq -c .sync.calls "$G/ksync.$rung.json"), flushes of the loop device: $flushes"
 		took "ksync.$rung" "$rung" ksync
 		jq -e --argjson n "$flushes" '.sync.calls["kernel fsync"] == $n and .sync.calls.fdatasync == 15' \
 			"$G/ksync.$rung.json" >/dev/null
 		jq -e '[.sync.by_process[] | select(.comm | test("^(kworker|loop)"))] | length > 0' "$G/ksync.$rung.json" >/dev/null
+		[[ $(jq -c .sync.calls "$G/ksync.$rung.json") == "$(jq -c .sync.calls "$G/ksync.$BEST.json")" ]]
+		same_quantile "ksync.$BEST" "ksync.$rung" 0.5 .sync.latency
 	done
-	[[ $(jq -c .sync.calls "$G/ksync.fentry.json") == "$(jq -c .sync.calls "$G/ksync.kprobe.json")" ]]
-	same_quantile ksync.fentry ksync.kprobe 0.5 .sync.latency
 }

@@ -39,6 +39,14 @@ setup() {
 @test "vm 7.2 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
 @test "vm 7.2 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }
 
+@test "vm 5.10 arm64 rungs: limit: no fentry, so kprobes and no rung are compared" { cell; }
+@test "vm 5.10 arm64 waits: what held a FLUSH back is nearly all of the wait, by kprobe" { cell; }
+@test "vm 5.10 arm64 kernel-calls: limit: no fentry, so by kprobe only" { cell; }
+
+@test "vm 6.1 arm64 rungs: limit: no fentry, so kprobes and no rung are compared" { cell; }
+@test "vm 6.1 arm64 waits: what held a FLUSH back is nearly all of the wait, by kprobe" { cell; }
+@test "vm 6.1 arm64 kernel-calls: limit: no fentry, so by kprobe only" { cell; }
+
 @test "vm 6.12 arm64 rungs: counts and medians agree" { cell; }
 @test "vm 6.12 arm64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
 @test "vm 6.12 arm64 kernel-calls: the kernel's own sync calls are seen" { cell; }
