@@ -138,6 +138,17 @@ compiler_here() { # ARGUMENT...: of the guest's architecture
 	fi
 }
 
+# arm64 has 32-bit calls from whole programs for arm only. It takes no compiler more: clang is every architecture's, the cross linker arm's, too.
+build_compat() { # FILE
+	local source=$TOP/tests/live/compat.c
+	if [[ $ARCH == arm64 ]]; then
+		clang --target=arm-linux-gnueabi -march=armv7-a -marm -O1 -ffreestanding -c -o "$TMP/compat.o" "$source" &&
+			aarch64-linux-gnu-ld -m armelf_linux_eabi -static -o "$1" "$TMP/compat.o"
+	else
+		compiler_here -O1 -D_GNU_SOURCE -o "$1" "$source"
+	fi
+}
+
 # The tool, the tests, the command: sets $PROJECT
 pack_project() { # WORD...: the command
 	local stage=$TMP/project top=$TMP/project/barriertrace file
@@ -151,7 +162,7 @@ pack_project() { # WORD...: the command
 	compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/syncs" "$TOP/tests/truth/syncs.c" 2>/dev/null
 	[[ ! $ROOT ]] || compiler_here -O2 -std=gnu11 -I=/usr/include/fuse3 -o "$top/build/tests/rigd" "$TOP/tests/rig/rigd.c" \
 		-lfuse3 -lpthread -ldl 2>/dev/null
-	[[ $ARCH != x86_64 ]] || compiler_here -O1 -D_GNU_SOURCE -o "$top/build/tests/compat" "$TOP/tests/live/compat.c" 2>/dev/null
+	build_compat "$top/build/tests/compat" 2>/dev/null
 	cp "$(program_paths | grep '/busybox$' | sed "s,^,$ROOT,")" "$stage/busybox/busybox"
 	cp "$TOP/scripts/vm-init.sh" "$stage/init"
 	chmod 755 "$stage/init"
