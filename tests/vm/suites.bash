@@ -74,7 +74,7 @@ wanted() { # FILE-SYSTEM: as "file=N async=N"
 	local aio=3 uring=3
 	# see docs/kernels.md
 	[[ $KERNEL != 5.10 ]] || uring=0
-	[[ $KERNEL != 5.10 || $1 != xfs && $1 != btrfs ]] || aio=0
+	[[ $KERNEL != 5.10 || $ARCH == x86_64 && $1 != xfs && $1 != btrfs ]] || aio=0
 	echo "file=24 async=$((aio + uring))"
 }
 
