@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sync_parts.h - what sync.c adds up and sync_report.c tells. Private to them. Everything below struct totals starts afresh
+ * with each interval; names of files, sleeps and requests stay.
+ */
+#ifndef BT_ANALYSE_SYNC_PARTS_H
+#define BT_ANALYSE_SYNC_PARTS_H
+
+#include "detail.h"
+#include "devices.h"
+#include "groups.h"
+#include "heat.h"
+#include "hist.h"
+#include "inodes.h"
+#include "leaves.h"
+#include "slowest.h"
+#include "sync.h"
+#include "timeline.h"
+#include "walk.h"
+#include "whatif.h"
+
+struct totals {
+	uint64_t count, total_ns, calls[CALL_COUNT], no_ledger;
+	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, unflushed;
+	struct ledger ledger;
+	struct hist latency;
+};
+
+struct sync_analysis {
+	struct sync_opts opts;
+	struct devices devices;
+	struct timeline *tl;
+	struct walk *walk;
+	struct whatif *whatif;
+	uint64_t damaged;
+	uint64_t epoch;			/* steps when groups are thrown away */
+	struct inodes inodes;
+
+	struct totals totals;
+	struct groups processes, files;
+	struct leaves leaves;
+	struct slowest slowest;
+	struct heat heat;		/* of the calls */
+	struct detail *detail;		/* NULL: not wanted */
+};
+
+#endif
