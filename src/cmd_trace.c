@@ -540,25 +540,34 @@ static int loop(struct trace *t, struct err *e)
 	return err;
 }
 
-/* What the command writes where the screen stood still has to get out. */
-static int wait_for_command(struct trace *t)
+/* Signals are passed on as during the run. What the command writes where the screen stood still has to get out. */
+static void wait_for_command(struct trace *t)
 {
-	struct pollfd ended = { .fd = t->cmd.pidfd, .events = POLLIN };
-	int err;
+	struct pollfd p[] = {
+		{ .fd = t->cmd.pidfd, .events = POLLIN },
+		{ .fd = t->signals, .events = POLLIN },
+	};
 
-	while (t->live && ended.fd >= 0 && poll(&ended, 1, 200) == 0)
-		live_release(t->live);
-	err = command_wait(&t->cmd, &t->status);
-	if (t->live)
-		live_release(t->live);
-	return err;
+	while (!t->now && !t->have_status) {
+		if (poll(p, 2, t->live ? 200 : -1) < 0 && errno != EINTR)
+			return;
+		if (p[0].revents)
+			t->have_status = !command_wait(&t->cmd, &t->status);
+		if (p[1].revents)
+			on_signal(t);
+		if (t->live)
+			live_release(t->live);
+	}
 }
 
-/* The report stands; a command that outlives -d goes on, and its status is still the run's. */
+/* The report stands; a command that outlives -d goes on untraced, and its status is still the run's. */
 static int final_status(struct trace *t, bool incomplete)
 {
-	if (t->argv && !t->have_status && !t->now && !wait_for_command(t))
-		t->have_status = true;
+	if (t->argv && !t->have_status && !t->now) {
+		session_close(t->s);
+		t->s = NULL;
+		wait_for_command(t);
+	}
 	if (t->have_status)
 		return !t->status && incomplete && t->strict ? EXIT_INCOMPLETE : t->status;
 	return incomplete ? EXIT_INCOMPLETE : EXIT_OK;

@@ -18,6 +18,10 @@ teardown() {
 	clean_up
 }
 
+untraced() { # PID
+	(($(links_of "$1") == 0))
+}
+
 # wrap ARGUMENT...: with the report as report.json and report.txt
 wrap() {
 	"$BT" --json report.json -o report.txt "$DISK" "$@"
@@ -216,4 +220,15 @@ ends() {
 	# a command that is quicker ends the run
 	wrap -d 30 -- true
 	holds "$(json .run.wall_ns report.json) < 5e9"
+}
+
+@test "command: after -d it is no longer traced, and SIGTERM is passed on" {
+	local status=0
+	start "$BT" --json report.json -o report.txt -d 0.3 "$DISK" -- sh -c 'trap "echo told >told; kill %1; exit 7" TERM; sleep 60 & echo begun >begun; wait'
+	eventually 20 test -s report.json
+	[[ -s begun ]]
+	eventually 5 untraced "$STARTED"
+	kill -TERM "$STARTED"
+	status_of "$STARTED" || status=$?
+	[[ $status == 7 && -s told ]]
 }
