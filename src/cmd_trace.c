@@ -428,7 +428,7 @@ static int start(struct trace *t, struct err *e)
 		err = trial_start(t->s, &t->cmd, &how, e);
 	t->started = !err;
 	t->start_ns = clock_ns();
-	t->next_interval_ns = t->start_ns + t->interval_ns;
+	t->next_interval_ns = clock_after(t->start_ns, t->interval_ns);
 	return err;
 }
 
@@ -483,7 +483,7 @@ static int wait_ms(const struct trace *t)
 	uint64_t now = clock_ns(), until = UINT64_MAX;
 
 	if (t->duration_ns)
-		until = t->start_ns + t->duration_ns;
+		until = clock_after(t->start_ns, t->duration_ns);
 	if (t->interval_ns && t->next_interval_ns < until)
 		until = t->next_interval_ns;
 	if (until == UINT64_MAX)
@@ -497,7 +497,7 @@ static bool finished(const struct trace *t)
 		return true;
 	if (t->stopping && !t->argv)
 		return true;
-	return t->duration_ns && clock_ns() >= t->start_ns + t->duration_ns;
+	return t->duration_ns && clock_ns() >= clock_after(t->start_ns, t->duration_ns);
 }
 
 static int loop(struct trace *t, struct err *e)
@@ -533,7 +533,7 @@ static int loop(struct trace *t, struct err *e)
 		if (t->interval_ns && clock_ns() >= t->next_interval_ns && !finished(t)) {
 			/* none is made up for those that we slept through */
 			while (t->next_interval_ns <= clock_ns())
-				t->next_interval_ns += t->interval_ns;
+				t->next_interval_ns = clock_after(t->next_interval_ns, t->interval_ns);
 			err = report_interval(t, e);
 		}
 	}

@@ -95,7 +95,7 @@ static void on_tick(struct running *r)
 
 static int wait_ms(const struct running *r)
 {
-	uint64_t now = clock_ns(), until = r->start_ns + r->o->duration_ns;
+	uint64_t now = clock_ns(), until = clock_after(r->start_ns, r->o->duration_ns);
 
 	if (r->o->command)
 		return -1;
@@ -106,7 +106,7 @@ static bool finished(const struct running *r)
 {
 	if (r->now || r->t->have_status || (r->t->signal && !r->o->command))
 		return true;
-	return !r->o->command && clock_ns() >= r->start_ns + r->o->duration_ns;
+	return !r->o->command && clock_ns() >= clock_after(r->start_ns, r->o->duration_ns);
 }
 
 static int loop(struct running *r, struct err *e)

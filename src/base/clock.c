@@ -10,3 +10,8 @@ uint64_t clock_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
+
+uint64_t clock_after(uint64_t from, uint64_t ns)
+{
+	return ns > UINT64_MAX - from ? UINT64_MAX : from + ns;
+}

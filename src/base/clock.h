@@ -7,4 +7,7 @@
 
 uint64_t clock_ns(void);
 
+/* So much later; the last moment there is, if that would be beyond it. */
+uint64_t clock_after(uint64_t from, uint64_t ns);
+
 #endif

@@ -241,6 +241,15 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	[[ $(wc -l <../json) -ge 1 && $(sed -n '$p' ../json | jq -r '.run.wall_ns') -lt 5000000000 ]]
 }
 
+# the longest that has fewer nanoseconds than 2^64: since the boot they are more
+@test "bad input: the longest time is only long, counted from now" {
+	any_disk
+	"$BT" "$DISK" -d 18446744073 --json ../json -o ../text -- sleep 0.5
+	[[ $(jq .run.wall_ns ../json) -gt 400000000 ]]
+	timeout 20 "$BT" "$DISK" -i 18446744073 --json ../json -o ../text -- sleep 0.5
+	[[ $(jq -s length ../json) -le 2 && $(jq -s '.[-1].run.wall_ns' ../json) -gt 400000000 ]]
+}
+
 @test "bad input: a process that is not there, or no process" {
 	local value
 	bash -c 'echo $$ >../pid'
