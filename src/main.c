@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "log.h"
@@ -50,8 +52,20 @@ static int print_generated(const char *what)
 	return 0;
 }
 
+/*
+ * Where the caller has closed one of the first three files, none of ours is to come to stand: what is said would be written into it.
+ * To read from or to write to them still fails, and a command gets them closed.
+ */
+static void hold_closed_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
+	hold_closed_files();
 	if (argc == 3 && !strcmp(argv[1], "--generate"))
 		return print_generated(argv[2]);
 	if (argc == 2 && !strcmp(argv[1], WORKLOAD_ENTRY))

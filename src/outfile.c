@@ -52,7 +52,7 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 		return err_set(e, EINVAL, EXIT_USAGE, "an output file needs a name");
 	if (!strcmp(path, "-")) {
 		o->path = "standard output";
-		o->fd = dup(STDOUT_FILENO);
+		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		return o->fd < 0 ? fail(o, errno, e) : 0;
 	}
 	if (lstat(path, &st) == 0) {

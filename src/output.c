@@ -157,7 +157,7 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 	if (o->text_path)
 		err = outfile_open(&o->text, o->text_path, o->stream, e);
 	else if (text == TEXT_STDERR)
-		o->text = (struct outfile){ .fd = dup(STDERR_FILENO), .path = "standard error" };
+		o->text = (struct outfile){ .fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), .path = "standard error" };
 	else if (text == TEXT_STDOUT && !on_stdout)
 		err = outfile_open(&o->text, "-", o->stream, e);
 	o->on_screen = !err && o->stream && !o->text_path && o->text.fd >= 0 && isatty(o->text.fd);

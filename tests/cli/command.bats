@@ -85,6 +85,24 @@ wrap() {
 	! grep -Eq 'bpf|pidfd|signalfd|timerfd|report.txt' <<<"$head"
 }
 
+# bats has files open of its own: what the command gets is compared with what a plain one gets
+@test "command: it gets the files that our caller had, and none of ours" {
+	local list='import os; print([f for f in range(64) if os.path.exists("/proc/self/fd/%d" % f)], file=open("files", "w"))'
+	need python3
+	python3 -c "$list" && mv files plain
+	"$BT" --json - "$DISK" -- python3 -c "$list" >report.json 2>report.txt
+	cmp plain files
+	python3 -c "$list" >&- 2>&- && mv files plain
+	"$BT" --json report.json -o report.txt "$DISK" -- python3 -c "$list" >&- 2>&-
+	cmp plain files
+}
+
+@test "command: what is said goes into no output when standard error is closed" {
+	"$BT" -v -d 0.2 --json report.json -o report.txt "$DISK" 2>&-
+	jq -e .run report.json >/dev/null
+	[[ $(<report.txt) != *barriertrace:* ]]
+}
+
 @test "command: it gets the signals as our caller had them" {
 	wrap -- sh -c 'grep -E "^Sig(Blk|Ign)" /proc/self/status >status'
 	sh -c 'grep -E "^Sig(Blk|Ign)" /proc/self/status >expected'

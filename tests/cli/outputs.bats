@@ -221,6 +221,12 @@ files_here() {
 	[[ $status == 0 || ($status == 1 && $(<../err) == *'cannot write standard output: Broken pipe') ]]
 }
 
+@test "outputs: a closed standard output is none to write to" {
+	local status=0
+	"$BT" report "$REC" --json json 2>../err >&- || status=$?
+	[[ $status == 1 && $(<../err) == *'cannot write standard output: Bad file descriptor' && ! $(ls -A) ]]
+}
+
 @test "outputs: without their argument" {
 	local option
 	for option in "${FILES[@]/#/--}" --csv --json --output -o; do
