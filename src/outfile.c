@@ -25,7 +25,16 @@ static int open_in_place(struct outfile *o, struct err *e)
 	return o->fd < 0 ? fail(o, errno, e) : 0;
 }
 
-static int open_beside(struct outfile *o, struct err *e)
+/* As open() would make it, where nothing stands yet. Only the main thread makes files. */
+static mode_t new_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int open_beside(struct outfile *o, mode_t mode, struct err *e)
 {
 	int err = 0;
 
@@ -37,7 +46,7 @@ static int open_beside(struct outfile *o, struct err *e)
 		o->temp = NULL;
 		return err;
 	}
-	if (fchmod(o->fd, 0644))
+	if (fchmod(o->fd, mode))
 		err = fail(o, errno, e);
 	caller_give(o->fd);
 	return err;
@@ -45,6 +54,7 @@ static int open_beside(struct outfile *o, struct err *e)
 
 int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e)
 {
+	bool there;
 	struct stat st;
 
 	*o = (struct outfile){ .fd = -1, .path = path, .stream = stream };
@@ -55,14 +65,15 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		return o->fd < 0 ? fail(o, errno, e) : 0;
 	}
-	if (lstat(path, &st) == 0) {
+	there = !lstat(path, &st);
+	if (there) {
 		if (S_ISDIR(st.st_mode))
 			return fail(o, EISDIR, e);
 		/* a pipe, a terminal, /dev/null */
 		if (!S_ISREG(st.st_mode))
 			return open_in_place(o, e);
 	}
-	return open_beside(o, e);
+	return open_beside(o, there ? st.st_mode & 0777 : new_mode(), e);
 }
 
 int outfile_scratch(const struct outfile *o)

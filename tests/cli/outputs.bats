@@ -52,6 +52,15 @@ files_here() {
 	[[ $(files_here) == 'db flame folded html perfetto speedscope ' ]]
 }
 
+@test "outputs: nobody may read them who could not read what stood there, or what the umask forbids" {
+	(umask 027 && quietly --json json --html html -o text)
+	[[ $(stat -c %a json html text) == $'640\n640\n640' ]]
+	chmod 600 json
+	chmod 664 html
+	(umask 022 && quietly --json json --html html --folded folded -o text)
+	[[ $(stat -c %a json html text folded) == $'600\n664\n640\n644' ]]
+}
+
 @test "outputs: all at once are what each is alone" {
 	local name all=()
 	for name in "${FILES[@]}"; do
