@@ -175,6 +175,8 @@ static int run(struct ctx *c, char *const *path, struct err *e, int *status)
 	int err = 0;
 
 	*status = EXIT_OK;
+	for (int i = 0; i < SIDES; i++)
+		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
 	if (run_cards(c, path, e, &err))
 		return err;
 	err = 0;

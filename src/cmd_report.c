@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* barriertrace report FILE: any output, from a recording. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "log.h"
@@ -60,6 +61,7 @@ static int run(struct ctx *c, const char *path, struct err *e, int *status)
 	char *damage = NULL;
 	int err = replay(path, outputs_want_detail(&c->out), &r, &damage, e);
 
+	c->out.taken[0] = strcmp(path, "-") ? path : NULL;
 	if (!err)
 		err = outputs_open(&c->out, TEXT_STDOUT, e);
 	if (!err)

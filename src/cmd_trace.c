@@ -339,6 +339,7 @@ static int open_outputs(struct trace *t, struct err *e)
 	int err;
 
 	t->out.stream = t->interval_ns > 0;
+	t->out.taken[0] = t->record.path;
 	err = outputs_open(&t->out, t->record.path ? TEXT_NOWHERE : t->argv ? TEXT_STDERR : TEXT_STDOUT, e);
 	return err ? err : choose_live(t, e);
 }

@@ -143,13 +143,47 @@ static int how_many_on_stdout(const struct outputs *o)
 	return n;
 }
 
+/* What is no regular file, /dev/null say, can take several. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	bool there = !stat(a, &x);
+
+	if (!strcmp(a, b))
+		return !there || S_ISREG(x.st_mode);
+	return there && S_ISREG(x.st_mode) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The later would replace the earlier, and a report the recording that it is made from. */
+static int check_apart(const struct outputs *o, struct err *e)
+{
+	const char *path[RENDER_N_FILES + 4];
+	size_t n_out, n = 0;
+
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		path[n++] = o->file_path[i];
+	path[n++] = o->json_path;
+	path[n++] = o->text_path;
+	n_out = n;
+	path[n++] = o->taken[0];
+	path[n++] = o->taken[1];
+	for (size_t i = 0; i < n_out; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (path[i] && path[k] && *path[i] && same_file(path[i], path[k]))
+				return err_set(e, EINVAL, EXIT_USAGE, "%s is already used: each output needs a file of its own",
+					       path[i]);
+	return 0;
+}
+
 int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 {
 	int on_stdout = how_many_on_stdout(o), err;
 
 	if (on_stdout > 1)
 		return err_set(e, EINVAL, EXIT_USAGE, "only one output can go to standard output");
-	err = open_files(o, e);
+	err = check_apart(o, e);
+	if (!err)
+		err = open_files(o, e);
 	if (!err && o->json_path)
 		err = outfile_open(&o->json, o->json_path, o->stream, e);
 	if (err)

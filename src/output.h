@@ -15,6 +15,7 @@ struct outputs {
 	const char *text_path, *json_path;	/* NULL: the default place, or none; "-": standard output */
 	const char *file_path[RENDER_N_FILES];
 	const char *csv_dir;
+	const char *taken[2];		/* files that the command itself reads or writes: no output may go there */
 	bool quiet, verbose, ascii;
 	bool stream;			/* one report after another */
 	bool on_screen;			/* redrawn in place on a terminal */

@@ -198,6 +198,20 @@ files_here() {
 	refused 2 'name of a directory' --csv - --flame -
 }
 
+@test "outputs: none into another, nor into the recording that it is made from" {
+	refused 2 'x is already used: each output needs a file of its own' --json x -o x
+	refused 2 'x is already used' --html x --flame x
+	cp "$REC" ../run.btrec
+	REC=../run.btrec
+	refused 2 'run.btrec is already used' -o ../run.btrec
+	refused 2 '.././run.btrec is already used' --html .././run.btrec
+	run -2 "$BT" diff ../run.btrec ../run.btrec -o ../run.btrec
+	cmp ../run.btrec "$TOP/tests/golden/recordings/sqlite.btrec"
+	"$BT" diff ../run.btrec ../run.btrec >/dev/null
+	# "-" is where the report reads from, and where it writes to
+	"$BT" report - --json - <../run.btrec | jq -e .run >/dev/null
+}
+
 @test "outputs: into a pipe, and into what is no regular file" {
 	local name
 	"$BT" report "$REC" --folded ../folded --flame ../flame -o ../text

@@ -289,6 +289,13 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 	cmp earlier all/old.1
 }
 
+@test "record: the recording and a report are not written to one place" {
+	run -2 --separate-stderr "$BT" record -o x --json x -d 0.2
+	[[ $stderr == *'x is already used'* && ! -e x ]]
+	"$BT" record -o - --json - -d 0.2 >out 2>err && false
+	[[ $? == 2 && ! -s out && $(<err) == *'- is already used'* ]]
+}
+
 @test "record: not through a symbolic link" {
 	slow_disk
 	echo mine >target
