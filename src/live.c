@@ -83,20 +83,23 @@ static void restore_terminal(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+static struct sigaction replaced[NSIG];
+
 static void on_deadly(int sig)
 {
 	restore_terminal();
-	raise(sig);	/* the default again (SA_RESETHAND) */
+	sigaction(sig, &replaced[sig], NULL);
+	raise(sig);
 }
 
-/* Every signal that ends a process, but for those that the caller reads and those that are ignored or handled. */
+/* Every signal that ends a process, but for those that the caller reads and those that are ignored. */
 static void catch_deadly(const sigset_t *handled)
 {
 	static char stack[64 << 10];
 	static const int harmless[] = {
 		SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH,
 	};
-	struct sigaction now, on = { .sa_handler = on_deadly, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK };
+	struct sigaction now, on = { .sa_handler = on_deadly, .sa_flags = SA_NODEFER | SA_ONSTACK };
 	const stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
 
 	sigaltstack(&alternate, NULL);
@@ -105,8 +108,8 @@ static void catch_deadly(const sigset_t *handled)
 
 		for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
 			skip |= harmless[i] == s;
-		if (!skip && !sigaction(s, NULL, &now) && now.sa_handler == SIG_DFL)
-			sigaction(s, &on, NULL);
+		if (!skip && !sigaction(s, NULL, &now) && now.sa_handler != SIG_IGN && now.sa_handler != on_deadly)
+			sigaction(s, &on, &replaced[s]);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "caller.h"
+#include "litter.h"
 #include "mem.h"
 
 static int fail(const struct outfile *o, int code, struct err *e)
@@ -46,6 +47,7 @@ static int open_beside(struct outfile *o, mode_t mode, struct err *e)
 		o->temp = NULL;
 		return err;
 	}
+	litter_note(o->temp);
 	if (fchmod(o->fd, mode))
 		err = fail(o, errno, e);
 	caller_give(o->fd);
@@ -96,6 +98,7 @@ static int put_in_place(struct outfile *o, struct err *e)
 		return 0;
 	if (rename(o->temp, o->path))
 		return fail(o, errno, e);
+	litter_forget(o->temp);
 	free(o->temp);
 	o->temp = NULL;
 	return 0;
@@ -138,6 +141,7 @@ void outfile_close(struct outfile *o)
 {
 	if (o->temp) {
 		unlink(o->temp);
+		litter_forget(o->temp);
 		free(o->temp);
 		o->temp = NULL;
 	}

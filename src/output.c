@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "caller.h"
+#include "litter.h"
 #include "mem.h"
 
 #define WIDEST 120	/* longer lines are hard to read */
@@ -95,8 +96,10 @@ static int open_dir(struct outputs *o, struct err *e)
 	fd = o->csv_made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path, strerror(errno));
-	if (o->csv_made)
+	if (o->csv_made) {
+		litter_note(path);
 		caller_give(fd);
+	}
 	close(fd);
 	return 0;
 }
@@ -310,8 +313,10 @@ void outputs_close(struct outputs *o)
 	for (size_t i = 0; i < N_CSV && o->csv; i++)
 		outfile_close(&o->csv[i]);
 	/* fails when tables are in it, as it should */
-	if (o->csv_made)
+	if (o->csv_made) {
 		rmdir(o->csv_dir);
+		litter_forget(o->csv_dir);
+	}
 	free(o->csv);
 	strv_free(o->csv_path);
 	o->csv = NULL;

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "caller.h"
+#include "litter.h"
 #include "mem.h"
 #include "num.h"
 #include "recording.h"
@@ -71,6 +72,8 @@ static void writer_free(struct recording_writer *w)
 	free(w->block);
 	free(w->out);
 	free(w->name);
+	if (w->made && !w->sequence)
+		litter_forget(w->made);
 	free(w->made);
 	free(w);
 }
@@ -135,7 +138,7 @@ static int create_file(const char *path, struct recording_writer **out, struct e
 	if (err && made)
 		unlink(path);
 	else if (made)
-		(*out)->made = xstrdup(path);
+		litter_note((*out)->made = xstrdup(path));
 	return err;
 }
 
@@ -204,7 +207,8 @@ int recording_flush(struct recording_writer *w, struct err *e)
 		err = write_all(w->fd, w->out, BLOCK_HEAD + h.stored);
 	if (err)
 		return stop(w, -err, e);
-	w->sequence++;
+	if (!w->sequence++ && w->made)
+		litter_forget(w->made);
 	w->written.records += w->records;
 	w->written.bytes += BLOCK_HEAD + h.stored;
 	w->len = w->records = 0;

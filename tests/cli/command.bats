@@ -159,6 +159,16 @@ wrap() {
 	[[ $(ls) == $'plain\nscript' ]] # nothing half-written either
 }
 
+# the report's place is taken before the programs are loaded
+@test "command: a signal before it starts leaves nothing behind" {
+	local status=0
+	start env --default-signal "$BT" record -o run.btrec --json report.json --text report.txt "$DISK" -- touch begun
+	eventually 10 eval '(($(ls | wc -l) == 3))'
+	kill -TERM "$STARTED"
+	status_of "$STARTED" || status=$?
+	[[ $status == 143 && ! $(ls) ]] || { echo "$status: $(ls)"; false; }
+}
+
 @test "command: its very first request is counted" {
 	local i
 	need_rig

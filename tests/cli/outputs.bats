@@ -19,6 +19,10 @@ setup() {
 	cd work || return
 }
 
+teardown() {
+	clean_up
+}
+
 # refused STATUS TEXT ARGUMENT...: of report; one line with TEXT (a pattern of [[ ]]) on standard error, nothing else, no file here
 refused() {
 	local expected=$1 text=$2 status=0
@@ -300,4 +304,18 @@ files_here() {
 	run -5 --separate-stderr "$BT" report ../cut "${all[@]}" --csv tables -o text
 	[[ ! $output && ${#stderr_lines[@]} == 1 ]]
 	[[ $(files_here) == 'db flame folded html json perfetto speedscope tables text ' ]]
+}
+
+# It opens its text last, and waits there: nobody reads the pipe.
+@test "outputs: a signal that ends it leaves nothing behind" {
+	local signal status
+	mkfifo ../pipe
+	for signal in TERM HUP INT QUIT PIPE; do
+		start env --default-signal "$BT" report "$REC" --json json --html html --folded folded --csv tables -o ../pipe
+		eventually 10 eval '(($(ls -A . tables | wc -l) >= 3 + 1 + ${#TABLES[@]}))'
+		kill "-$signal" "$STARTED"
+		status=0
+		status_of "$STARTED" || status=$?
+		[[ $status == $((128 + $(kill -l "$signal"))) && ! $(ls -A) ]] || { echo "$signal: $status, $(files_here)"; false; }
+	done
 }

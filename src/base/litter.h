@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* litter.h - files that nobody wants if a signal ends this process before they are what they are to be. */
+#ifndef BT_LITTER_H
+#define BT_LITTER_H
+
+/* A file, or a directory if it is empty by then; copied. The latest goes first. Main thread only, as the next. */
+void litter_note(const char *path);
+
+/* It is complete, or gone. */
+void litter_forget(const char *path);
+
+#endif
