@@ -20,7 +20,7 @@ struct filter {
 
 #define FILTER_NONE { .pidfd = -1 }
 
-/* `value` is a process or thread number, which has to exist. */
+/* `value` is a process or thread number, which has to exist. Not beside a cgroup. */
 int filter_pid(struct filter *f, const char *value, struct err *e);
 
 /*
