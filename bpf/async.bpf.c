@@ -30,7 +30,7 @@ struct pending {
 /*
  * io_uring: by request. AIO: by inode, folded into a number, until a worker begins, then by that worker: its caller knows of the end
  * before the worker has left its work item, and may submit the next one for the same file. Two that wait for a worker at once
- * are told apart by nothing.
+ * are told apart by nothing that is traced here: the first counts as lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -158,7 +158,7 @@ __noinline int aio_submit(u64 nr, u64 list, bool compat)
 		struct iocb_head iocb = {};
 		struct pending p = {};
 		struct file *file;
-		u64 at = 0;
+		u64 at = 0, key;
 
 		if ((compat ? bpf_probe_read_user(&at, 4, (void *)(list + 4 * i)) :
 			      bpf_probe_read_user(&at, 8, (void *)(list + 8 * i))) ||
@@ -171,7 +171,10 @@ __noinline int aio_submit(u64 nr, u64 list, bool compat)
 			continue;
 		key_of_file(file, &p.file);
 		name_file(file, &p.file);
-		pending_begin(aio_key(&p.file), &p);
+		key = aio_key(&p.file);
+		if (bpf_map_lookup_elem(&pendings, &key))
+			__sync_fetch_and_add(&run.drops[DROP_AIO], 1);
+		pending_begin(key, &p);
 	}
 	return 0;
 }

@@ -133,9 +133,9 @@ struct wire_run {
 	__bt_u64 processes, threads;	/* of the wrapped command */
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */
-	__bt_u64 drops[4];		/* by enum wire_drop */
+	__bt_u64 drops[8];		/* by enum wire_drop */
 };
-WIRE_ASSERT_SIZE(struct wire_run, 128);
+WIRE_ASSERT_SIZE(struct wire_run, 160);
 
 /* ---- what is traced: filled by user space ---- */
 
@@ -351,7 +351,9 @@ enum wire_drop {
 	DROP_CALLERS_FULL = 1,	/* more tasks in sync calls at once than there is room for */
 	DROP_HELPERS_FULL = 2,	/* a task that a call waited for could not be followed: no room */
 	DROP_HISTORY = 3,	/* a followed task slept more often within one wait than is remembered */
-	DROP_COUNT = 4
+	DROP_AIO = 4,		/* an AIO fsync whose worker was not seen to begin before the next one for its file */
+	DROP_COUNT = 5
 };
+_Static_assert(sizeof(((struct wire_run *)0)->drops) / sizeof(__bt_u64) >= DROP_COUNT, "a place for each");
 
 #endif

@@ -112,3 +112,18 @@ each_way() { # FILE-SYSTEM
 @test "file systems: btrfs" {
 	each_way btrfs
 }
+
+# The second takes the place of the first, which nothing that is traced tells from it.
+two_at_once() {
+	trace "$SYNCS" aio2 "$RIG_MNT/aio2" "$CALLS"
+	jq -c '[.sync.calls, .run.lost]' "$J"
+	jq -e --argjson n "$((2 * CALLS))" '((.sync.calls["aio fsync"] // 0) + .sync.no_ledger) as $seen |
+		([.run.lost[]? | select(.reason | startswith("AIO fsyncs not followed")) | .count] | add // 0) as $lost |
+		$lost > 0 and $seen + $lost == $n and .run.incomplete' "$J"
+}
+
+@test "file systems: two AIO fsyncs of one file at once are not hidden" {
+	need mkfs.ext4
+	rig_up --fs ext4 --size 512M
+	one_of_three two_at_once
+}

@@ -6,7 +6,7 @@
  *
  * N times: write BYTES (4096) to FILE, then the call. -o: over and over in the same place, else one after the other.
  * -p: wait so long after each. CALL: fsync fdatasync dsync (a write with O_DSYNC) rwf (with RWF_DSYNC) msync syncfs sync
- * range (sync_file_range) uring aio, or none. Prints "CALL N".
+ * range (sync_file_range) uring aio aio2 (two at once), or none. Prints "CALL N".
  * "pieces" as CALL: makes FILE of N bytes, every other page of which is a hole.
  */
 #include <errno.h>
@@ -163,19 +163,32 @@ static int by_uring(void)
 	return cqe->res;
 }
 
-static int by_aio(void)
+/* So many at once, of one file. */
+static int aio_fsyncs(long n)
 {
 	static aio_context_t ctx;
-	struct iocb cb = { .aio_lio_opcode = IOCB_CMD_FSYNC, .aio_fildes = (uint32_t)fd }, *cbs = &cb;
-	struct io_event event;
+	struct iocb cb[2], *cbs[] = { &cb[0], &cb[1] };
+	struct io_event event[2] = { 0 };
 
 	if (!ctx && syscall(SYS_io_setup, 4, &ctx))
 		return -1;
+	for (int i = 0; i < 2; i++)
+		cb[i] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_FSYNC, .aio_fildes = (uint32_t)fd };
 	put();
-	if (syscall(SYS_io_submit, ctx, 1, &cbs) != 1 || syscall(SYS_io_getevents, ctx, 1, 1, &event, NULL) != 1)
+	if (syscall(SYS_io_submit, ctx, n, cbs) != n || syscall(SYS_io_getevents, ctx, n, n, event, NULL) != n)
 		return -1;
-	errno = (int)-event.res;
-	return event.res ? -1 : 0;
+	errno = (int)-(event[0].res ? event[0].res : event[1].res);
+	return errno ? -1 : 0;
+}
+
+static int by_aio(void)
+{
+	return aio_fsyncs(1);
+}
+
+static int by_two_aio(void)
+{
+	return aio_fsyncs(2);
 }
 
 static const struct way {
@@ -185,7 +198,8 @@ static const struct way {
 } ways[] = {
 	{ "fsync", by_fsync, 0 }, { "fdatasync", by_fdatasync, 0 }, { "dsync", by_dsync, O_DSYNC },
 	{ "rwf", by_rwf, 0 }, { "msync", by_msync, 0 }, { "syncfs", by_syncfs, 0 }, { "sync", by_sync, 0 },
-	{ "range", by_range, 0 }, { "uring", by_uring, 0 }, { "aio", by_aio, 0 }, { "none", by_none, 0 },
+	{ "range", by_range, 0 }, { "uring", by_uring, 0 }, { "aio", by_aio, 0 }, { "aio2", by_two_aio, 0 },
+	{ "none", by_none, 0 },
 };
 
 static const struct way *find(const char *name)
