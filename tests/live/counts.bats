@@ -127,7 +127,7 @@ not_far_off() { # DISK
 	done
 }
 
-# The last tenth or so of the reads is to take ten times as long.
+# The last of the reads, a tenth or so, are to take ten times as long.
 slow_down_after() {
 	until (($(rig_stat read_count) >= $1)); do
 		sleep 0.01
@@ -146,7 +146,9 @@ percentile_agrees() {
 }
 
 @test "counts: p50 and p99 are fio's, less the software around" {
-	local try software
+	local try software reads=800 quick=700
+	# there the one CPU is fio's first, and who looks for the last ones gets what is left of it
+	! emulated || reads=4000 quick=2500
 	need chrt
 	rig_raw --read-us 500
 	# a machine busy with others lets fio wait where we don't look
@@ -154,8 +156,8 @@ percentile_agrees() {
 	for try in 1 2 3; do
 		rig_set read_us=500
 		rig_reset
-		start slow_down_after 700
-		equal_counts "$RIG_DISK" --filename="$RIG_DEV" --rw=randread --number_ios=800
+		start slow_down_after $quick
+		equal_counts "$RIG_DISK" --filename="$RIG_DEV" --rw=randread --number_ios=$reads
 		wait "$STARTED"
 		software=$(awk "BEGIN { print $(json '.jobs[0].read.clat_ns.mean' "$F") - \
 			$(mean "$J" '.devices[0].ops.read.total') }")
@@ -203,8 +205,11 @@ script() {
 }
 export -f reads writes script
 
+# Before 5.12 the kernel takes the partition off a bio where it begins at the disk (blk_partition_remap), and an empty flush has no
+# sector that would tell it: it is counted, there as here, for the disk.
 @test "counts: a partition is its own, and both make the disk" {
-	local p1 p2 b1 b2 bd i
+	local p1 p2 b1 b2 bd i empty=1
+	[[ $(uname -r) != 5.10.* ]] || empty=0
 	rig_raw --parts 2
 	p1=${RIG_DISK}p1 p2=${RIG_DISK}p2
 	b1=$(kernel_io "$p1")
@@ -213,9 +218,9 @@ export -f reads writes script
 		"$RIG_DEV1" "$RIG_DEV2"
 	[[ $(our_io "$J" "$p1") == "30 240 40 320" ]]
 	# the kernel also counts an empty flush as a write
-	[[ $(since "$b1" "$(kernel_io "$p1")") == "30 240 41 320" ]]
+	[[ $(since "$b1" "$(kernel_io "$p1")") == "30 240 $((40 + empty)) 320" ]]
 	[[ $(json '[.devices[].name] | join(" ")' "$J") == "$p1" ]]
-	[[ $(of_disk "$J" "$p1" .ops.flush.count) == 1 ]]
+	[[ $(of_disk "$J" "$p1" .ops.flush.count) == "$empty" ]]
 
 	b1=$(kernel_io "$p1") b2=$(kernel_io "$p2") bd=$(kernel_io "$RIG_DISK")
 	"$BT" "$p1" "$RIG_DISK" "$p2" --json "$J" -o "$BATS_TEST_TMPDIR/text" -- "$BASH" -c \
