@@ -86,31 +86,23 @@ static bool v1_has_blkio(const char *dir)
 	return yes;
 }
 
-/* Is the io controller in the v2 hierarchy? It is in one hierarchy at a time. */
+/*
+ * Has the cgroup the io controller? Only where its parent hands that down; else the bios sent from it carry the nearest
+ * cgroup above that has it, and only their sender tells where they are from.
+ */
 static bool v2_has_io(const char *dir)
 {
 	char path[4200], line[256] = "";
-	bool yes = false;
 	FILE *f;
+	bool yes;
 
-	/* a cgroup lists only what its parent hands down; its root lists all, so look upwards */
-	snprintf(path, sizeof(path), "%s", dir);
-	for (;;) {
-		size_t len = strlen(path);
-		char *slash;
-
-		snprintf(path + len, sizeof(path) - len, "/cgroup.controllers");
-		f = fopen(path, "re");
-		if (!f)
-			return yes;
-		yes = fgets(line, sizeof(line), f) && strstr(line, "io");
-		fclose(f);
-		path[len] = '\0';
-		slash = strrchr(path, '/');
-		if (!slash || slash == path)
-			return yes;
-		*slash = '\0';
-	}
+	snprintf(path, sizeof(path), "%s/cgroup.controllers", dir);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	yes = fgets(line, sizeof(line), f) && strstr(line, "io");
+	fclose(f);
+	return yes;
 }
 
 static int classify(struct filter *f, const char *dir, const char *value, struct err *e)

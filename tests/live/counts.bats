@@ -328,6 +328,20 @@ cgroup_counts() {
 	cgroup_counts "$dir/barriertrace-test.$$"
 }
 
+# The bios carry the group then; without, they carry one above it, and who sent them tells.
+@test "counts: --cgroup, version 2, where the io controller is handed down" {
+	local dir
+	need findmnt
+	dir=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
+	grep -qsw io "$dir/cgroup.controllers" || skip "missing: the io controller in a cgroup v2 hierarchy"
+	if ! grep -qw io "$dir/cgroup.subtree_control"; then
+		on_exit "echo -io >'$dir/cgroup.subtree_control'"
+		echo +io >"$dir/cgroup.subtree_control"
+	fi
+	rig_raw
+	cgroup_counts "$dir/barriertrace-test.$$"
+}
+
 @test "counts: -i streams a JSON object a line, which add up" {
 	local S=$BATS_TEST_TMPDIR/stream tool
 	rig_raw
