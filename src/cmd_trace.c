@@ -42,8 +42,8 @@ enum {
 	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
 
 #define DURATION_OPTION \
-	{ "duration", 'd', "SECONDS", OPT_DURATION, "Stop after SECONDS (also 500ms, 2m). Without it: until Ctrl-C, " \
-	  "or until COMMAND ends.", G_RUN },
+	{ "duration", 'd', "SECONDS", OPT_DURATION, "Trace for SECONDS (also 500ms, 2m); a COMMAND then goes on, and " \
+	  "its status counts. Without it: until Ctrl-C, or until COMMAND ends.", G_RUN },
 
 #define OTHER_OPTIONS \
 	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'. With -i: one " \
