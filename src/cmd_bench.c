@@ -36,11 +36,6 @@ enum {
 	OPT_SYNCHRONOUS,
 	OPT_DISCARD,
 	OPT_AS_ROOT,
-	OPT_OUTPUT,
-	OPT_JSON,
-	OPT_QUIET,
-	OPT_VERBOSE,
-	OPT_ASCII,
 	OPT_HELP
 };
 
@@ -68,14 +63,14 @@ static const struct option_def options[] = {
 	  G_WORKLOAD },
 	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run the workload as root instead of as the user who called sudo.",
 	  G_WORKLOAD },
-	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text to FILE.", G_OUT },
-	{ "json", 0, "FILE", OPT_JSON,
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", G_OUT },
+	{ "json", 0, "FILE", OUTPUT_JSON,
 	  "Write the result as JSON to FILE, or to standard output for '-'; of barrier: the card, for barriertrace "
 	  "diff.",
 	  G_OUT },
-	{ "quiet", 'q', NULL, OPT_QUIET, "The score alone, and no progress.", G_OUT },
-	{ "verbose", 'v', NULL, OPT_VERBOSE, "The whole report behind the score.", G_OUT },
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", G_OUT },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "The score alone, and no progress.", G_OUT },
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "The whole report behind the score.", G_OUT },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
@@ -102,7 +97,7 @@ struct ctx {
 	struct workload_opts o;
 	unsigned int given; /* TAKES_ bits of the options that were */
 	const char *what[8]; /* their names, by bit */
-	bool as_root, verbose, help;
+	bool as_root, help;
 
 	const struct workload *w;
 	struct scores *scores;
@@ -168,9 +163,6 @@ static int set_flag(struct ctx *c, int id)
 		note_given(c, TAKES_DISCARD, "discard");
 		break;
 	case OPT_AS_ROOT: c->as_root = true; break;
-	case OPT_QUIET: c->out.quiet = true; break;
-	case OPT_VERBOSE: c->verbose = c->out.verbose = true; break;
-	case OPT_ASCII: c->out.ascii = true; break;
 	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
@@ -180,6 +172,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
 
+	if (outputs_set(&c->out, id, value))
+		return 0;
 	switch (id) {
 	case OPT_SIZE: return set_size(c, value, e);
 	case OPT_TIME: return set_time(c, value, e);
@@ -190,8 +184,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 				c->o.journal, e);
 	case OPT_SYNCHRONOUS:
 		return set_word(c, "synchronous", value, levels, "off, normal, full, extra", c->o.synchronous, e);
-	case OPT_OUTPUT: c->out.text_path = value; return 0;
-	case OPT_JSON: c->out.json_path = value; return 0;
 	default: return set_flag(c, id);
 	}
 }
@@ -365,7 +357,7 @@ static int write_card(struct ctx *c, const struct report *r, struct err *e)
 	}
 	if (!err && c->out.text.fd >= 0) {
 		render_card_text(&card, &opts, &b);
-		if (c->verbose)
+		if (c->out.verbose)
 			render_text(r, &opts, &b);
 		err = write_buf(&c->out.text, &b, e);
 	}
@@ -388,7 +380,7 @@ static int write_bench(struct ctx *c, struct report *r, struct err *e)
 	}
 	if (!err && c->out.text.fd >= 0) {
 		render_bench_text(&bench, &opts, &b);
-		opts.quiet = !c->verbose;
+		opts.quiet = !c->out.verbose;
 		if (!c->out.quiet)
 			render_text(&bench.report, &opts, &b);
 		err = write_buf(&c->out.text, &b, e);
@@ -466,7 +458,7 @@ int cmd_bench(char **argv)
 	} else if (strv_len(words.words) > 2) {
 		log_error("bench takes a workload and a folder");
 		status = EXIT_USAGE;
-	} else if (log_level(c.out.quiet, c.verbose), run(&c, words.words, &status, &e)) {
+	} else if (log_level(c.out.quiet, c.out.verbose), run(&c, words.words, &status, &e)) {
 		status = command_failed(&e);
 	}
 	outputs_close(&c.out);

@@ -15,12 +15,12 @@
 #include "render/render_compare.h"
 #include "replay.h"
 
-enum { OPT_OUTPUT, OPT_JSON, OPT_ASCII, OPT_HELP };
+enum { OPT_HELP };
 
 static const struct option_def options[] = {
-	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text to FILE.", NULL },
-	{ "json", 0, "FILE", OPT_JSON, "Write the comparison as JSON to FILE, or to standard output for '-'.", NULL },
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the comparison as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
@@ -48,12 +48,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 
 	(void)e;
-	switch (id) {
-	case OPT_OUTPUT:	c->out.text_path = value; break;
-	case OPT_JSON:		c->out.json_path = value; break;
-	case OPT_ASCII:		c->out.ascii = true; break;
-	case OPT_HELP:		c->help = true; break;
-	}
+	if (!outputs_set(&c->out, id, value))
+		c->help = id == OPT_HELP;
 	return 0;
 }
 

@@ -14,15 +14,15 @@
 #include "render/render_diagnosis.h"
 #include "watch.h"
 
-enum { OPT_TRACE, OPT_OUTPUT, OPT_JSON, OPT_QUIET, OPT_ASCII, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
+enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
 
 static const struct option_def options[] = {
 	{ "trace", 't', "SECONDS", OPT_TRACE, "Trace the target for SECONDS (also 500ms, 2m) and weigh the findings by "
 	  "what the sync calls of that time waited for.", NULL },
-	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text to FILE.", NULL },
-	{ "json", 0, "FILE", OPT_JSON, "Write the diagnosis as JSON to FILE, or to standard output for '-'.", NULL },
-	{ "quiet", 'q', NULL, OPT_QUIET, "The findings alone.", NULL },
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the diagnosis as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "The findings alone.", NULL },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "no-tools", 0, NULL, OPT_NO_TOOLS, "Start no smartctl, hdparm or nvme.", NULL },
 	{ "no-probes", 0, NULL, OPT_NO_PROBES, "Don't try which of this tool's probes work (takes some seconds, and "
 		"root).", NULL },
@@ -56,16 +56,14 @@ static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
 
+	if (outputs_set(&c->out, id, value))
+		return 0;
 	switch (id) {
 	case OPT_TRACE:
 		if (num_parse_seconds(value, &c->trace_ns) || !c->trace_ns)
 			return err_set(e, EINVAL, EXIT_USAGE, "--trace %s: write a time above 0, such as 1, 0.5 or "
 				       "500ms", value);
 		break;
-	case OPT_OUTPUT:	c->out.text_path = value; break;
-	case OPT_JSON:		c->out.json_path = value; break;
-	case OPT_QUIET:		c->out.quiet = true; break;
-	case OPT_ASCII:		c->out.ascii = true; break;
 	case OPT_NO_TOOLS:	c->look.no_tools = true; break;
 	case OPT_NO_PROBES:	c->no_probes = true; break;
 	case OPT_HELP:		c->help = true; break;

@@ -19,7 +19,7 @@
 #define RUNS_DEFAULT	5
 #define RUNS_MOST	1000
 
-enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT, OPT_OUTPUT, OPT_JSON, OPT_QUIET, OPT_ASCII, OPT_HELP };
+enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT, OPT_HELP };
 
 static const struct option_def options[] = {
 	{ "set", 's', "KEY=VALUE", OPT_SET, "A variant to compare; KEY=VALUE,KEY2=VALUE2 sets several at once. The first one "
@@ -28,10 +28,10 @@ static const struct option_def options[] = {
 	{ "unsafe", 0, NULL, OPT_UNSAFE, "Allow write_cache, which makes the kernel send no flushes.", NULL },
 	{ "restore", 0, NULL, OPT_RESTORE, "Put back what an experiment left that was killed.", NULL },
 	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", NULL },
-	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text to FILE.", NULL },
-	{ "json", 0, "FILE", OPT_JSON, "Write the outcome as JSON to FILE, or to standard output for '-'.", NULL },
-	{ "quiet", 'q', NULL, OPT_QUIET, "No progress, no notes, no verdicts.", NULL },
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the outcome as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No progress, no notes, no verdicts.", NULL },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
@@ -86,6 +86,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
 
+	if (outputs_set(&c->out, id, value))
+		return 0;
 	switch (id) {
 	case OPT_SET:		return plan_add(&c->plan, value, e);
 	case OPT_RUNS:
@@ -95,10 +97,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	case OPT_UNSAFE:	c->unsafe = true; break;
 	case OPT_RESTORE:	c->restore = true; break;
 	case OPT_AS_ROOT:	c->as_root = true; break;
-	case OPT_OUTPUT:	c->out.text_path = value; break;
-	case OPT_JSON:		c->out.json_path = value; break;
-	case OPT_QUIET:		c->out.quiet = true; break;
-	case OPT_ASCII:		c->out.ascii = true; break;
 	case OPT_HELP:		c->help = true; break;
 	}
 	return 0;

@@ -9,15 +9,15 @@
 #include "output.h"
 #include "replay.h"
 
-enum { OPT_OUTPUT, OPT_JSON, OPT_ASCII, OPT_QUIET, OPT_VERBOSE, OPT_HELP };
+enum { OPT_HELP };
 
 static const struct option_def options[] = {
-	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", NULL },
-	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", NULL },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", NULL },
 	OUTPUT_OPTIONS
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", NULL },
-	{ "quiet", 'q', NULL, OPT_QUIET, "Tables only: no histograms, no notes.", NULL },
-	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", NULL },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes.", NULL },
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
@@ -42,16 +42,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 
 	(void)e;
-	if (outputs_set(&c->out, id, value))
-		return 0;
-	switch (id) {
-	case OPT_OUTPUT:	c->out.text_path = value; break;
-	case OPT_JSON:		c->out.json_path = value; break;
-	case OPT_ASCII:		c->out.ascii = true; break;
-	case OPT_QUIET:		c->out.quiet = true; break;
-	case OPT_VERBOSE:	c->out.verbose = true; break;
-	case OPT_HELP:		c->help = true; break;
-	}
+	if (!outputs_set(&c->out, id, value))
+		c->help = id == OPT_HELP;
 	return 0;
 }
 

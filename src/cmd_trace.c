@@ -25,8 +25,8 @@
 #include "trial.h"
 
 enum {
-	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_OUTPUT, OPT_RECORDING, OPT_JSON, OPT_QUIET, OPT_VERBOSE, OPT_AS_ROOT,
-	OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT, OPT_ASCII, OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
+	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
+	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
 };
 
 #define G_WHAT "What to trace"
@@ -46,11 +46,11 @@ enum {
 	  "its status counts. Without it: until Ctrl-C, or until COMMAND ends.", G_RUN },
 
 #define OTHER_OPTIONS \
-	{ "json", 0, "FILE", OPT_JSON, "Write the report as JSON to FILE, or to standard output for '-'. With -i: one " \
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'. With -i: one " \
 	  "object per line.", G_OUT }, \
-	{ "ascii", 0, NULL, OPT_ASCII, "Draw with plain ASCII.", G_OUT }, \
-	{ "quiet", 'q', NULL, OPT_QUIET, "Tables only: no histograms, no notes, no progress.", G_OUT }, \
-	{ "verbose", 'v', NULL, OPT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes, no progress.", G_OUT }, \
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
 	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT }, \
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
@@ -67,7 +67,7 @@ static const struct option_def options[] = {
 	  "terminal: how often the live screen gets new figures; beside a COMMAND, -i is what asks for the screen.",
 	  G_RUN },
 	DURATION_OPTION
-	{ "output", 'o', "FILE", OPT_OUTPUT, "Write the text report to FILE.", G_OUT },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "plain", 0, NULL, OPT_PLAIN, "Plain text instead of the live screen.", G_OUT },
 	OUTPUT_OPTIONS
 	OTHER_OPTIONS
@@ -79,7 +79,7 @@ static const struct option_def record_options[] = {
 	{ "rotate", 0, "SIZE,N", OPT_ROTATE, "Go on in a new FILE before it is larger than SIZE (such as 100M), and keep N: "
 	  "FILE.1 is the one before, and so on. Each is a recording of its own time. Those of an earlier run are "
 	  "removed at the start.", G_OUT },
-	{ "text", 0, "FILE", OPT_OUTPUT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
+	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	WHAT_OPTIONS
 	DURATION_OPTION
 	OUTPUT_OPTIONS
@@ -129,7 +129,7 @@ struct trace {
 	uint64_t interval_ns, duration_ns;
 	struct outputs out;
 	struct rotation_opts record;	/* path NULL: no recording */
-	bool quiet, verbose, as_root, strict, no_ledger, plain, help, version;
+	bool as_root, strict, no_ledger, plain, help, version;
 	char *const *argv;		/* the command; NULL: none */
 
 	/* what runs */
@@ -175,13 +175,10 @@ static int set_memory(const char *value, uint64_t *bytes, struct err *e)
 static int set_flag(struct trace *t, int id)
 {
 	switch (id) {
-	case OPT_QUIET:		t->quiet = t->out.quiet = true; break;
-	case OPT_VERBOSE:	t->verbose = t->out.verbose = true; break;
 	case OPT_AS_ROOT:	t->as_root = true; break;
 	case OPT_STRICT:	t->strict = true; break;
 	case OPT_NO_LEDGER:	t->no_ledger = true; break;
 	case OPT_PLAIN:		t->plain = true; break;
-	case OPT_ASCII:		t->out.ascii = true; break;
 	case OPT_VERSION:	t->version = true; break;
 	case OPT_HELP:		t->help = true; break;
 	}
@@ -201,8 +198,6 @@ static int set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_DURATION:	return set_seconds("duration", value, &t->duration_ns, e);
 	case OPT_RECORDING:	t->record.path = value; return 0;
 	case OPT_ROTATE:	return rotation_parse(value, &t->record, e);
-	case OPT_OUTPUT:	t->out.text_path = value; return 0;
-	case OPT_JSON:		t->out.json_path = value; return 0;
 	case OPT_BTF:		t->session.want.btf_path = value; return 0;
 	case OPT_MEMORY:	return set_memory(value, &t->session.memory, e);
 	case OPT_RUNG:		return probe_want_force(&t->session.want, value, e);
@@ -307,7 +302,7 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 /* Not when somebody wants text, or something else, where the screen would be. */
 static bool want_live(const struct trace *t)
 {
-	if (t->plain || t->record.path || t->out.text_path || (!t->out.stream && (t->argv || t->quiet)))
+	if (t->plain || t->record.path || t->out.text_path || (!t->out.stream && (t->argv || t->out.quiet)))
 		return false;
 	for (int i = 0; i < RENDER_N_FILES; i++)
 		if (t->out.file_path[i] && !strcmp(t->out.file_path[i], "-"))
@@ -367,7 +362,7 @@ static void progress(struct trace *t)
 {
 	uint64_t requests, flushes;
 
-	if (t->quiet || t->argv || t->interval_ns || !isatty(STDERR_FILENO))
+	if (t->out.quiet || t->argv || t->interval_ns || !isatty(STDERR_FILENO))
 		return;
 	session_progress(t->s, &requests, &flushes);
 	fprintf(stderr, "\r\033[Ktracing, %s: %s requests, %s flushes; Ctrl-C ends it with the report",
@@ -648,7 +643,7 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 		err = start(t, e);
 	if (err)
 		return err;
-	if (!t->quiet && !t->argv && !t->interval_ns && isatty(STDERR_FILENO))
+	if (!t->out.quiet && !t->argv && !t->interval_ns && isatty(STDERR_FILENO))
 		progress(t);
 	err = open_live(t, e);
 	if (!err)
@@ -713,7 +708,7 @@ static int trace_main(const struct command_def *def, char **argv)
 		log_error("record needs -o FILE: where to put the recording");
 		status = EXIT_USAGE;
 	} else {
-		log_level(t.quiet, t.verbose);
+		log_level(t.out.quiet, t.out.verbose);
 		t.argv = words.command;
 		if (run(&t, words.words, &e, &status))
 			status = command_failed(&e);

@@ -37,13 +37,19 @@ static const struct csv_row csv_rows[] = { RENDER_CSV(ROW) };
 
 bool outputs_set(struct outputs *o, int id, const char *value)
 {
-	if (id == OUTPUT_CSV)
-		o->csv_dir = value;
-	else if (id >= OUTPUT_ID && id < OUTPUT_CSV)
+	if (id >= OUTPUT_ID && id < OUTPUT_CSV) {
 		o->file_path[id - OUTPUT_ID] = value;
-	else
-		return false;
-	return true;
+		return true;
+	}
+	switch (id) {
+	case OUTPUT_CSV:	o->csv_dir = value; return true;
+	case OUTPUT_TEXT:	o->text_path = value; return true;
+	case OUTPUT_JSON:	o->json_path = value; return true;
+	case OUTPUT_ASCII:	o->ascii = true; return true;
+	case OUTPUT_QUIET:	o->quiet = true; return true;
+	case OUTPUT_VERBOSE:	o->verbose = true; return true;
+	default:		return false;
+	}
 }
 
 bool outputs_want_detail(const struct outputs *o)

@@ -38,6 +38,9 @@ struct outputs {
 	{ "csv", 0, "DIR", OUTPUT_CSV, "Write every table as a CSV file into DIR, which is made if it isn't there.", \
 	  "Pictures and other formats" },
 
+/* Of what each command words in its own way, only the ids. */
+enum { OUTPUT_TEXT = OUTPUT_CSV + 1, OUTPUT_JSON, OUTPUT_ASCII, OUTPUT_QUIET, OUTPUT_VERBOSE };
+
 /* False: not an id of these. */
 bool outputs_set(struct outputs *o, int id, const char *value);
 
