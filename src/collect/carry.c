@@ -27,7 +27,7 @@ struct table {
 	uint32_t n, max, hand;
 };
 
-/* Sleeps and requests, one behind the other, each at a multiple of 8. */
+/* Sleeps, requests and bios, one behind the other, each at a multiple of 8. */
 struct recent {
 	uint8_t *bytes;
 	size_t size, begin, len;
@@ -213,7 +213,7 @@ static struct wire_head *copy(const struct wire_head *record, size_t size)
 	return out;
 }
 
-/* ---- the latest sleeps and requests ---- */
+/* ---- the latest sleeps, requests, and bios of disks without requests ---- */
 
 static size_t align8(size_t n)
 {
@@ -222,9 +222,11 @@ static size_t align8(size_t n)
 
 static uint64_t end_of(const struct wire_head *record)
 {
-	if (record->kind == WIRE_SLEEP)
-		return ((const struct wire_sleep *)record)->on;
-	return ((const struct wire_request *)record)->done;
+	switch (record->kind) {
+	case WIRE_SLEEP:	return ((const struct wire_sleep *)record)->on;
+	case WIRE_BIO:		return ((const struct wire_bio *)record)->done;
+	default:		return ((const struct wire_request *)record)->done;
+	}
 }
 
 static const struct wire_head *oldest(const struct recent *r)
@@ -289,6 +291,9 @@ static void note_and_want(struct carry *c, const struct wire_head *record)
 	case WIRE_REQUEST:
 		want_request(c, (const void *)record);
 		break;
+	case WIRE_BIO:
+		want_task(c, ((const struct wire_bio *)record)->tid);
+		break;
 	default:
 		want_sync(c, (const void *)record);
 	}
@@ -302,6 +307,7 @@ static size_t least_size(uint16_t kind)
 	case WIRE_REQUEST:	return sizeof(struct wire_request);
 	case WIRE_FOLLOW:	return sizeof(struct wire_follow);
 	case WIRE_FILE:		return sizeof(struct wire_file);
+	case WIRE_BIO:		return sizeof(struct wire_bio);
 	default:		return SIZE_MAX;
 	}
 }
@@ -310,7 +316,7 @@ void carry_record(struct carry *c, const struct wire_head *record)
 {
 	if (record->size >= least_size(record->kind)) {
 		note_and_want(c, record);
-		if (record->kind == WIRE_SLEEP || record->kind == WIRE_REQUEST)
+		if (record->kind == WIRE_SLEEP || record->kind == WIRE_REQUEST || record->kind == WIRE_BIO)
 			keep(&c->recent, record);
 	}
 	c->write(c->ctx, record);

@@ -2,7 +2,7 @@
 /*
  * carry.h - what the next file of a rotated recording needs of those before it. Facts that come once (tasks that are
  * followed, names of files) are written again into each file where they are needed; of what a call that is under way may
- * be explained by (sleeps, requests) the latest is written again at the beginning of a file. In bounded memory.
+ * be explained by (sleeps, requests, bios) the latest is written again at the beginning of a file. In bounded memory.
  */
 #ifndef BT_CARRY_H
 #define BT_CARRY_H
@@ -17,7 +17,7 @@ struct carry;
 /* Writes one record into the present file; may be called while the record lives only. */
 typedef void carry_fn(void *ctx, const struct wire_head *record);
 
-/* `recent`: bytes of sleeps and requests that are kept. */
+/* `recent`: bytes of sleeps, requests and bios that are kept. */
 struct carry *carry_new(size_t recent, carry_fn *write, void *ctx);
 void carry_free(struct carry *c);	/* NULL is fine */
 

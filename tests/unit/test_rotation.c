@@ -185,6 +185,8 @@ static void log_record(void *ctx, const struct wire_head *h)
 		now = xstrdup("call");
 	else if (h->kind == WIRE_SLEEP)
 		now = xasprintf("sleep to %llu", (unsigned long long)((const struct wire_sleep *)h)->on);
+	else if (h->kind == WIRE_BIO)
+		now = xasprintf("bio to %llu", (unsigned long long)((const struct wire_bio *)h)->done);
 	else
 		now = xasprintf("request to %llu", (unsigned long long)((const struct wire_request *)h)->done);
 	log_text = old ? xasprintf("%s, %s", old, now) : xstrdup(now);
@@ -229,6 +231,13 @@ static void put_request(struct carry *c, uint32_t tid, uint32_t issuer, uint64_t
 				  .done = done };
 
 	carry_record(c, &r.head);
+}
+
+static void put_bio(struct carry *c, uint32_t tid, uint64_t done)
+{
+	struct wire_bio b = { .head = { .kind = WIRE_BIO, .size = sizeof(b) }, .tid = tid, .done = done };
+
+	carry_record(c, &b.head);
 }
 
 static void put_call(struct carry *c, uint32_t tid, uint64_t ino)
@@ -276,6 +285,26 @@ static void test_carry(void)
 	log_text = NULL;
 	put_call(c, 2, 100);
 	wrote("srv/renamed, call", "of two names the later is carried on");
+	carry_free(c);
+}
+
+/* A sleep that a disk without requests ended is explained by the bio before it. */
+static void test_carry_bio(void)
+{
+	struct carry *c = carry_new(1024, log_record, NULL);
+
+	put_follow(c, 1);
+	put_bio(c, 1, 900);
+	put_sleep(c, 1, 0, 1000);
+	carry_begin_file(c);
+	wrote("task 1, bio to 900, sleep to 1000, task 1, bio to 900, sleep to 1000", "a bio is carried along with its sleep");
+	carry_free(c);
+	c = carry_new(sizeof(struct wire_bio), log_record, NULL);
+	put_bio(c, 1, 900);
+	put_bio(c, 1, 1900);
+	ok(carry_known_ns(c) == 900, "and without it, facts are not complete");
+	free(log_text);
+	log_text = NULL;
 	carry_free(c);
 }
 
@@ -341,6 +370,7 @@ int main(void)
 	test_one();
 	test_dropped();
 	test_carry();
+	test_carry_bio();
 	test_many();
 	test_known();
 	remove_dir(dir);
