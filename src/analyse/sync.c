@@ -88,7 +88,7 @@ static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 	e->path = file_path(a, w);
 	if (late)
 		rename_group(a, e);
-	if (late && e->name)
+	if (late && e->name && a->detail)
 		detail_rename(a->detail, e->name, e->path);
 	else if (!late)
 		e->name = 0;	/* another file's turn: calls so far keep theirs */

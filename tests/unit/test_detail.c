@@ -215,15 +215,17 @@ static void one_call(void)
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120, .tid = APP + 1, .tgid = APP, .call = CALL_FSYNC);
 	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE);
+	SYNC(.enter = 1130, .exit = 1140, .ino = INO + 7);
 	end();
-	ok(d->n_calls == 2 && d->call[0].pid == APP && d->call[0].tid == APP + 1 && is(d->call[0].call, "fsync") &&
+	ok(d->n_calls == 3 && d->call[0].pid == APP && d->call[0].tid == APP + 1 && is(d->call[0].call, "fsync") &&
 	   d->call[1].tid == APP && is(d->call[1].call, "write"), "calls stand in the order of their ends");
 	ok(d->call[1].start_ns == 1000 && d->call[1].duration_ns == 120 && is(d->call[1].comm, "app") &&
 	   is(d->call[1].path, "/srv/db") && is(d->call[1].device, "sda1"), "with all that is known of them");
 	ok(!d->calls_left_out && !d->slices_left_out && !d->requests_left_out, "nothing is left out");
 	ok(is(0, "") && !sync_take_detail(a), "the first name is empty, and it can be taken once");
 	SYNC(.enter = 1200, .exit = 1210);
-	ok(!sync_damaged(a), "calls may come after that");
+	name_file(SDA1, INO + 7, "late");
+	ok(!sync_damaged(a), "calls may come after that, and names of files of calls before");
 }
 
 static void slices(void)
