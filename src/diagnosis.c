@@ -98,14 +98,9 @@ void diagnosis_free(struct diagnosis *d)
 		free(d->finding[i].what);
 		free(d->finding[i].advice);
 	}
-	for (size_t i = 0; i < d->n_probes; i++) {
-		free(d->probe[i].name);
-		free(d->probe[i].rung);
-		free(d->probe[i].reason);
-	}
+	report_probes_free(d->probe, d->n_probes);
 	free(d->layer);
 	free(d->finding);
-	free(d->probe);
 	free(d->version);
 	free(d->kernel);
 	free(d->arch);

@@ -280,6 +280,17 @@ static void sync_free(struct report_sync *s)
 	free(s->heat);
 }
 
+void report_probes_free(struct report_probe *probe, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(probe[i].name);
+		free(probe[i].rung);
+		free(probe[i].could);
+		free(probe[i].reason);
+	}
+	free(probe);
+}
+
 void report_free(struct report *r)
 {
 	if (!r)
@@ -295,16 +306,10 @@ void report_free(struct report *r)
 	strv_free(r->verdict.advice);
 	for (size_t i = 0; i < r->n_devices; i++)
 		report_device_free(&r->device[i]);
-	for (size_t i = 0; i < r->n_probes; i++) {
-		free(r->probe[i].name);
-		free(r->probe[i].rung);
-		free(r->probe[i].could);
-		free(r->probe[i].reason);
-	}
+	report_probes_free(r->probe, r->n_probes);
 	for (size_t i = 0; i < r->n_lost; i++)
 		free(r->lost[i].reason);
 	free(r->device);
-	free(r->probe);
 	free(r->lost);
 	free(r->version);
 	free(r->start);

@@ -362,5 +362,6 @@ void report_device_free(struct report_device *d);
 
 /* Frees everything the report owns and zeroes it. NULL is fine. */
 void report_free(struct report *r);
+void report_probes_free(struct report_probe *probe, size_t n);	/* and the array */
 
 #endif

@@ -761,6 +761,18 @@ static void test_json(void)
 	buf_free(&b);
 }
 
+/* The leak sanitizer looks, at the end. */
+static void test_probes_freed(void)
+{
+	struct diagnosis d = { .have_probes = true };
+	struct report_probe *p = grow((void **)&d.probe, &d.n_probes, sizeof(*p));
+
+	*p = (struct report_probe){ .name = xstrdup("sync.enter"), .rung = xstrdup("tp_btf"), .could = xstrdup("tp_btf,raw_tp"),
+				    .reason = xstrdup("none") };
+	diagnosis_free(&d);
+	ok(!d.probe && !d.n_probes, "what is known of a probe goes with the diagnosis");
+}
+
 int main(void)
 {
 	char *sys, *proc;
@@ -801,6 +813,7 @@ int main(void)
 	test_text();
 	test_json();
 	test_loop_file();
+	test_probes_freed();
 	diagnosis_free(&d);
 	tree_remove();
 	free(sys);
