@@ -12,8 +12,7 @@
 #define BT_FOLLOW_BPF_H
 
 #include "state.bpf.h"
-
-enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
+#include "task_state.h"
 
 /* Task flags (include/linux/sched.h): macros, unchanged since 5.12, when PF_IO_WORKER came. */
 #define PF_IO_WORKER	0x00000010
@@ -28,34 +27,6 @@ enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 struct pid_chunk {
 	u16 entry[PIDS_PER_CHUNK];	/* index in `tasks`, plus 1; 0: none */
 };
-
-/* The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. */
-struct task_state {
-	u64 off, wake, on;	/* lost the CPU, woken, came onto it: of the present or last sleep */
-	u64 last_wake;		/* of the sleep before `on` */
-	u64 rq, done;		/* what woke it, as in struct wire_sleep */
-	u32 waker;
-	u32 seq;
-	u8 how, waker_kind, stack_len, announced;
-	u8 idle;
-	u8 follow;		/* enum follow_flags; 0: not followed */
-	u8 pad[2];
-	/* the sync call that it is in */
-	u64 enter, ino;
-	u64 waited;		/* for a CPU, at its beginning, see struct wire_sync */
-	u32 dev, generation;
-	u32 call, worker;
-	u32 first_seq;		/* at its beginning */
-	u32 switches;		/* of the task, at its beginning */
-	u32 seen_switches;	/* a helper: of the task, when it last came onto a CPU; 0: not yet */
-	u32 history;		/* a helper's: index in `histories`, plus 1; 0: none */
-	u32 tgid;
-	u32 flushes;		/* as in struct wire_sync */
-	u64 since;		/* helper: followed from then on */
-	u64 mattered;		/* a helper: when it last woke a followed task */
-	u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
-	u64 stack[WIRE_STACK];
-} __attribute__((aligned(64)));
 
 #define HISTORY 64
 #define HISTORIES 192
@@ -78,7 +49,7 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 8192);	/* at most 65,535: see struct pid_chunk */
+	__uint(max_entries, WIRE_TASKS);
 	__uint(map_flags, BPF_F_MMAPABLE);	/* for its alignment */
 	__type(key, u32);
 	__type(value, struct task_state);
@@ -96,7 +67,7 @@ STATE unsigned int history_hand SEC(".data");	/* where to look next for a helper
 /* Entries of the two that nobody uses; filled by user space. */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
-	__uint(max_entries, 8192);
+	__uint(max_entries, WIRE_TASKS);
 	__type(value, u32);
 } free_tasks SEC(".maps");
 
@@ -171,6 +142,7 @@ static __always_inline struct task_state *state_for(u32 pid, enum wire_drop othe
 	if (!t)
 		return NULL;
 	__builtin_memset(t, 0, sizeof(*t));
+	run.tasks_used[i / WIRE_TASKS_PART % sizeof(run.tasks_used)] = 1;
 	*entry = i + 1;
 	return t;
 }

@@ -641,6 +641,7 @@ int forget_btf(u64 *ctx)
 		i = t->history - 1;
 		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
 	}
+	t->follow = 0;
 	i = *entry - 1;
 	*entry = 0;
 	bpf_map_push_elem(&free_tasks, &i, BPF_ANY);

@@ -200,13 +200,12 @@ int sys_enter_btf(u64 *ctx)
 	return 0;
 }
 
-static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
+static __always_inline void send_call(struct task_state *t, u32 tid, int ret)
 {
 	struct task_struct *task = current_task(), *leader = GET(TASK_BTF, task, group_leader);
 	struct wire_sync *s;
 	u64 now;
 
-	t->follow &= ~FOLLOW_CALLER;
 	now = bpf_ktime_get_ns();
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
@@ -240,6 +239,13 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 		bpf_core_read(s->comm, sizeof(s->comm), &leader->comm);
 	}
 	bpf_ringbuf_submit(s, wake_flag());
+}
+
+/* In this order: a call that user space does not see as begun any more has its record in the ring buffer. */
+static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
+{
+	send_call(t, tid, ret);
+	t->follow &= ~FOLLOW_CALLER;
 }
 
 /* Most are rejected by their number, which is at hand: without asking who it is. */

@@ -114,6 +114,9 @@ enum wire_clocks {
 	CLOCKS_KINDS = 3
 };
 
+#define WIRE_TASKS	8192	/* that are followed, or were: at most 65,535, see struct pid_chunk */
+#define WIRE_TASKS_PART	256
+
 /* Changes while the programs run. */
 struct wire_run {
 	/*
@@ -129,7 +132,9 @@ struct wire_run {
 	__bt_u32 unclocked;	/* enum wire_unclocked */
 	__bt_u32 family_turn;	/* steps when a process comes to the wrapped command's or goes */
 	__bt_u32 unbegun;	/* 1: requests were seen whose begin is not stamped, so that insert has to be traced */
-	__bt_u32 pad[11];		/* read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u32 pending_used;	/* 1: a sync call was seen that one task asked for and another carries out */
+	__bt_u8 tasks_used[WIRE_TASKS / WIRE_TASKS_PART];	/* 1: of that part of the map of tasks an entry was used */
+	__bt_u32 pad[2];		/* read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads;	/* of the wrapped command */
 	__bt_u64 bios_full;		/* bios not timed because the table was full */
 	__bt_u64 family_full;		/* processes not followed because the table was full */

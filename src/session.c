@@ -16,6 +16,7 @@
 #include "collect/ring.h"
 
 #define PACE_MATTERS_NS	500000		/* a CPU that was left alone for less is hardly slower */
+#define NEEDED_BEFORE_NS 2000000
 
 void session_feed(void *ctx, const struct wire_head *fact)
 {
@@ -61,12 +62,27 @@ int session_fd(const struct session *s)
 	return s->ring ? ring_fd(s->ring) : -1;
 }
 
+/*
+ * What calls to come may still ask for: a call that had not begun when the looking began either is seen as begun, or has its record
+ * among those that are read then. A request may have ended a little before what it woke, and a CPU's clock may be a little off.
+ */
+static void drain_and_forget(struct session *s)
+{
+	uint64_t now = clock_ns(), oldest = probes_oldest_call(s->probes, now);
+
+	if (!ring_drain(s->ring) || oldest <= NEEDED_BEFORE_NS)
+		return;
+	sync_forget(s->sync, oldest - NEEDED_BEFORE_NS);
+	if (s->sync_step)
+		sync_forget(s->sync_step, oldest - NEEDED_BEFORE_NS);
+}
+
 void session_drain(struct session *s)
 {
 	if (!s->sync)
 		start_analysis(s);
 	if (s->ring)
-		ring_drain(s->ring);
+		drain_and_forget(s);
 }
 
 void session_tick(struct session *s)

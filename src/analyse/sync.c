@@ -336,6 +336,11 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 		a->damaged++;
 }
 
+void sync_forget(struct sync_analysis *a, uint64_t until)
+{
+	tl_forget(a->tl, until);
+}
+
 const struct whatif *sync_whatif(const struct sync_analysis *a)
 {
 	return a->whatif;

@@ -54,6 +54,9 @@ struct sync_analysis *sync_new(const struct sync_opts *opts);
  */
 void sync_feed(struct sync_analysis *a, const struct wire_head *record);
 
+/* What ended before that time is not asked for by any call still to be fed: it need not be remembered. */
+void sync_forget(struct sync_analysis *a, uint64_t until);
+
 /* Everything fed so far, or since the last sync_report() with `reset`. *out is overwritten; owned by the caller's report. */
 void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset);
 

@@ -132,6 +132,7 @@ struct timeline {
 	uint32_t newest, oldest;
 	uint32_t *task_hash;		/* TASKS_MAX heads */
 	size_t n_sleeps;		/* slots in all rings */
+	uint64_t needed;		/* what ended before is not asked for */
 
 	struct tl_request *request;	/* a ring */
 	uint32_t cap, next, n_requests;
@@ -372,11 +373,17 @@ static void drop_oldest(struct tl_task *t)
 	t->n--;
 }
 
+static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
+{
+	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
+}
+
+/* The last sleep before what is needed tells that the task ran from then on. */
 static void room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
 {
 	if (t->n < t->cap)
 		return;
-	if (t->n && (t->cap >= RING_MAX || (now > KEEP_NS && tl_at(t, 0)->on < now - KEEP_NS)))
+	if (t->n && (t->cap >= RING_MAX || (t->n > 1 && is_old(tl, tl_at(t, 1)->on, now))))
 		drop_oldest(t);
 	else
 		enlarge(tl, t);
@@ -434,6 +441,11 @@ bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 		s.bio = 0;
 	insert(tl, t, &s);
 	return true;
+}
+
+void tl_forget(struct timeline *tl, uint64_t until)
+{
+	tl->needed = until;
 }
 
 /* ---- bios ---- */
@@ -558,7 +570,7 @@ static void room_for_request(struct timeline *tl, uint64_t now)
 {
 	if (tl->n_requests < tl->cap)
 		return;
-	if (tl->cap < REQUESTS_MAX && (now <= KEEP_NS || tl->request[tl->next].r.done > now - KEEP_NS)) {
+	if (tl->cap < REQUESTS_MAX && !is_old(tl, tl->request[tl->next].r.done, now)) {
 		enlarge_requests(tl);
 	} else {
 		unlink_request(tl, tl->next);

@@ -70,6 +70,9 @@ bool tl_add_request(struct timeline *tl, const struct wire_request *r);
 bool tl_add_bio(struct timeline *tl, const struct wire_bio *b);
 bool tl_add_follow(struct timeline *tl, const struct wire_follow *f);
 
+/* What ended before that time makes room for what comes, but for each task's last sleep. */
+void tl_forget(struct timeline *tl, uint64_t until);
+
 /* Notes that a call has ended, after it was walked, and whether the caller's sleeps within it are all known. */
 void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete);
 

@@ -71,7 +71,7 @@ static void take(struct ring *r, const void *data, size_t size)
 		r->each(r->ctx, head);
 }
 
-void ring_drain(struct ring *r)
+bool ring_drain(struct ring *r)
 {
 	unsigned long pos = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 
@@ -88,6 +88,7 @@ void ring_drain(struct ring *r)
 		__atomic_store_n(r->consumer, pos, __ATOMIC_RELEASE);
 	}
 	unmap_window(r);
+	return pos >= end;
 }
 
 /* ---- all ---- */

@@ -4,6 +4,8 @@
 #define BT_RING_H
 
 
+#include <stdbool.h>
+
 #include "err.h"
 #include "wire.h"
 
@@ -17,8 +19,8 @@ int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct er
 /* Readable when much has come together. */
 int ring_fd(const struct ring *r);
 
-/* Hands over everything that is there now. */
-void ring_drain(struct ring *r);
+/* Hands over everything that is there now. False: what stands behind a record that is being written waits for it. */
+bool ring_drain(struct ring *r);
 
 void ring_close(struct ring *r);	/* NULL is fine */
 

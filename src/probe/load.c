@@ -137,6 +137,7 @@ static int take_sections(void)
 /* ---- configuration, sizes ---- */
 
 #define RING_BYTES (1u << 20)	/* for a look at the probes; a run says what it wants, see sizes.h */
+#define RING_WAKE (4u << 20)	/* waits to be read before the reader is woken: what is not needed any more is known after each reading */
 
 static uint32_t ring_bytes(const struct probe_want *want)
 {
@@ -213,7 +214,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->track_task = want->ledger || want->command || want->filter_tgid ||
 			  want->filter_cgroup == CGROUP_OF_TASK;
 	cfg->ledger = want->ledger;
-	cfg->ring_wake = ring_bytes(want) / 2;
+	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
 	cfg->own_clocks = !cfg->track_task && !cfg->filter_cgroup && !cfg->flush_path;
@@ -294,6 +295,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);
 	l->maps.ring_fd = want->ledger ? bpf_map__fd(l->skel->maps.ring) : -1;
+	l->maps.tasks_fd = bpf_map__fd(l->skel->maps.tasks);
 	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
 	return 0;

@@ -79,6 +79,7 @@ struct wire_maps {
 	int disks_fd;			/* hash: kernel dev_t -> struct wire_disk */
 	int family_fd;			/* hash: process id -> 1 */
 	int ring_fd;			/* ring buffer of wire records; -1: sync calls are not traced */
+	int tasks_fd;			/* array of struct task_state, of WIRE_TASKS */
 };
 
 struct probes;
@@ -114,6 +115,9 @@ bool probes_have_ledger(const struct probes *p);
 
 /* Follows a task from the start, where it is known beforehand that sync calls will wait for it. */
 void probes_follow(const struct probes *p, uint32_t tid);
+
+/* When the call began that has been under way for longest; `now`: none is. 0: not known. */
+uint64_t probes_oldest_call(const struct probes *p, uint64_t now);
 
 /* Program runs that the kernel skipped because the same program was already running on that CPU. */
 uint64_t probes_skipped_runs(const struct probes *p);

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "load.h"
 #include "mem.h"
 #include "plan.h"
 #include "table.h"
+#include "task_state.h"
 
 struct probes {
 	struct load *load;
@@ -331,6 +333,35 @@ void probes_follow(const struct probes *p, uint32_t tid)
 
 	/* a kernel that cannot run it learns the task at its first wake-up instead */
 	bpf_prog_test_run_opts(load_seed_fd(p->load), &opts);
+}
+
+static void oldest_of(const struct task_state *t, uint64_t *oldest)
+{
+	for (size_t i = 0; i < WIRE_TASKS_PART; i++)
+		if (__atomic_load_n(&t[i].follow, __ATOMIC_ACQUIRE) & FOLLOW_CALLER && t[i].enter < *oldest)
+			*oldest = t[i].enter;
+}
+
+/* Mapped only for this look: all that is mapped counts as resident. */
+uint64_t probes_oldest_call(const struct probes *p, uint64_t now)
+{
+	const struct wire_maps *m = load_maps(p->load);
+	size_t part = WIRE_TASKS_PART * sizeof(struct task_state), n = sizeof(m->run->tasks_used);
+	const char *t;
+
+	if (m->run->pending_used)
+		return 0;
+	while (n && !m->run->tasks_used[n - 1])
+		n--;
+	t = n ? mmap(NULL, n * part, PROT_READ, MAP_SHARED, m->tasks_fd, 0) : NULL;
+	if (t == MAP_FAILED)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (m->run->tasks_used[i])
+			oldest_of((const struct task_state *)(t + i * part), &now);
+	if (t)
+		munmap((void *)t, n * part);
+	return now;
 }
 
 uint64_t probes_skipped_runs(const struct probes *p)

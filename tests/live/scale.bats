@@ -128,6 +128,28 @@ said() {
 		awk '{ print int($1 * ($2 == "M" ? 1024 : 1)) }'
 }
 
+# What is remembered of requests and sleeps is what calls under way may ask for, however long they take: a recording's report, which
+# remembers all, is the same.
+@test "a call that outlasts thousands of others on another disk is explained as in the recording" {
+	local slow_disk slow_mnt
+	need fio jq
+	rig_up --flush-us 1500000 --write-us 1500000 --fs ext4-nojournal --sched none
+	slow_disk=$RIG_DISK slow_mnt=$RIG_MNT
+	on_exit "$RIG_TOOL down $RIG"
+	rig_up --flush-us 0 --write-us 0 --fs ext4 --sched none
+	status=0
+	"$BT" record -q -o "$BATS_TEST_TMPDIR/rec" --json "$BATS_TEST_TMPDIR/live" "$slow_disk" "$RIG_DISK" -- sh -c '
+		{ sleep 1; dd if=/dev/zero of="$1/f" bs=4k count=1 conv=fdatasync; } &
+		fio --name=f --directory="$2" --size=4m --rw=randwrite --bs=4k --ioengine=sync --fdatasync=1 --overwrite=1 \
+			--numjobs=4 --time_based --runtime=6 --minimal
+		wait' - "$slow_mnt" "$RIG_MNT" > /dev/null 2>&1 || status=$?
+	[[ $status == 0 || $status == 5 ]]
+	"$BT" report -q --json "$BATS_TEST_TMPDIR/later" "$BATS_TEST_TMPDIR/rec" || [[ $? == 5 ]]
+	jq '[.sync.count, .sync.slowest[0].duration_ns, .sync.slowest[0].ledger]' "$BATS_TEST_TMPDIR/live"
+	jq -e '.sync.count > 6000 and .sync.slowest[0].duration_ns > 2e9' "$BATS_TEST_TMPDIR/live"
+	diff <(jq -S .sync "$BATS_TEST_TMPDIR/live") <(jq -S .sync "$BATS_TEST_TMPDIR/later")
+}
+
 @test "memory of the kernel side is stated before load, and is what the kernel accounts for it" {
 	local args stated actual
 	rig_up --flush-us 0 --write-us 0

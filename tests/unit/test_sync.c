@@ -1103,6 +1103,29 @@ static void turned_rings(void)
 	ends_as("rings that were turned before they grew", LEDGER(CAUSE_CPU, 1499999951, CAUSE_RUNQ, 9, CAUSE_COMPLETION, 40));
 }
 
+/* What no call can ask for any more makes room, and nothing else: a task's last sleep before tells that it ran from then on. */
+static void forgotten(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	for (unsigned int i = 1; i <= 4096; i++)
+		REQUEST(.rq = i, .done = 1000 + i, .alloc = 999 + i, .class = WIRE_WRITE_SYNC,
+			.data = { .issue = 999 + i, .done = 1000 + i });
+	sync_forget(a, at(6000));
+	REQUEST(.rq = 5000, .done = 6300, .alloc = 6290, .class = WIRE_WRITE_SYNC, .data = { .issue = 6290, .done = 6300 });
+	for (uint32_t i = 0; i < 9; i++) {
+		int64_t t = i ? 6100 + 10 * i : 5900;
+
+		SLEEP(.tid = JBD2, .seq = i, .off = t, .wake = t, .on = t + 5, .how = HOW_PREEMPTED);
+	}
+	SLEEP(.tid = APP, .seq = 0, .off = 6010, .wake = 6190, .on = 6190, .waker = JBD2, .kind = TASK_KTHREAD);
+	SLEEP(.tid = APP, .seq = 1, .off = 6200, .wake = 6210, .on = 6210, .rq = 1, .done = 1001);
+	SLEEP(.tid = APP, .seq = 2, .off = 6220, .wake = 6230, .on = 6230, .rq = 2, .done = 1002);
+	SYNC(.enter = 6005, .exit = 6240);
+	ends_as("the oldest that is not needed made room", LEDGER(CAUSE_CPU, 35 + 140, CAUSE_RUNQ, 40, CAUSE_UNKNOWN, 10,
+								  CAUSE_COMPLETION, 10));
+}
+
 /* Memory for sleeps is shared: who has not been heard of for longest loses its own. */
 static void many_rings(void)
 {
@@ -1427,6 +1450,7 @@ int main(void)
 	many_sleeps();
 	many_requests();
 	turned_rings();
+	forgotten();
 	many_rings();
 	throughput();
 	report_free(&report);
