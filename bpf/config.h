@@ -30,7 +30,7 @@ struct bt_config {
 	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
 	__bt_u32 flush_path;		/* 1: all three probes of the flush machinery's functions are attached */
 	__bt_u32 own_clocks;		/* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
-	__bt_u32 pad;
+	__bt_u32 bios;			/* 1: disks without requests may be traced */
 	__bt_u64 cgroup_id;
 	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
 	__bt_u32 thread_size;		/* of a task's kernel stack: THREAD_SIZE */

@@ -591,7 +591,8 @@ static __always_inline void woken(void *ctx, struct task_state *t, struct task_s
 	} else {
 		woken_by_task(t, task, me, pid);
 	}
-	take_bio(t, task, task->pid, irq, pid);
+	if (cfg.bios)
+		take_bio(t, task, task->pid, irq, pid);
 }
 
 /* Of the wake-ups of workers that nobody follows most end at a look at this CPU's last completion. */

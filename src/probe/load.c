@@ -214,6 +214,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->track_task = want->ledger || want->command || want->filter_tgid ||
 			  want->filter_cgroup == CGROUP_OF_TASK;
 	cfg->ledger = want->ledger;
+	cfg->bios = want->on[PROBE_BIO_QUEUE];
 	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
