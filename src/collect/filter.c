@@ -33,22 +33,19 @@ static pid_t process_of(pid_t tid)
 	return tgid;
 }
 
-/* The kernel side heeds one; of an option that comes twice the later counts. */
-static int one_filter(const struct filter *f, const char *set, struct err *e)
+/* The kernel side heeds one. */
+static int refuse_both(struct err *e)
 {
-	bool other = f->text && strncmp(f->text, set, strlen(set));
-
-	return other ? err_set(e, EINVAL, EXIT_USAGE, "--pid and --cgroup cannot be joined: choose one") : 0;
+	return err_set(e, EINVAL, EXIT_USAGE, "--pid and --cgroup cannot be joined: choose one");
 }
 
 int filter_pid(struct filter *f, const char *value, struct err *e)
 {
-	int err = one_filter(f, "pid", e);
 	uint64_t n;
 	pid_t pid;
 
-	if (err)
-		return err;
+	if (f->cgroup_kind)
+		return refuse_both(e);
 	if (num_parse_range(value, 1, 1u << 22, &n))
 		return err_set(e, EINVAL, EXIT_USAGE, "--pid %s: not a process number", value);
 	pid = process_of((pid_t)n);
@@ -131,16 +128,15 @@ int filter_cgroup(struct filter *f, const char *value, struct err *e)
 {
 	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
 					     "/sys/fs/cgroup/blkio/" };
-	int err = one_filter(f, "cgroup", e);
 
-	if (err)
-		return err;
+	if (f->pid)
+		return refuse_both(e);
 	if (!*value)
 		return err_set(e, EINVAL, EXIT_USAGE, "--cgroup needs the path of a cgroup");
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		char *joined = xasprintf("%s%s", roots[i], value), *real = realpath(joined, NULL);
+		int err = real ? classify(f, real, value, e) : -ENOENT;
 
-		err = real ? classify(f, real, value, e) : -ENOENT;
 		free(joined);
 		free(real);
 		if (err != -ENOENT)
