@@ -130,6 +130,7 @@ static __always_inline struct task_state *state_for(u32 pid, enum wire_drop othe
 {
 	struct task_state *t = state_of(pid);
 	u16 *entry = follow_entry(pid);
+	u8 *used;
 	u32 i;
 
 	if (t || !entry)
@@ -142,7 +143,9 @@ static __always_inline struct task_state *state_for(u32 pid, enum wire_drop othe
 	if (!t)
 		return NULL;
 	__builtin_memset(t, 0, sizeof(*t));
-	run.tasks_used[i / WIRE_TASKS_PART % sizeof(run.tasks_used)] = 1;
+	used = &run.tasks_used[i / WIRE_TASKS_PART % sizeof(run.tasks_used)];
+	if (!*used)	/* each request reads that cache line */
+		*used = 1;
 	*entry = i + 1;
 	return t;
 }
