@@ -34,16 +34,23 @@ static __always_inline bool is_32bit_call(void)
 
 /* A system call, at its entry. */
 struct syscall {
-	struct pt_regs *regs;
+	union {		/* where its arguments stand */
+		struct pt_regs *regs;
+		struct trace_event_raw_sys_enter *event;
+	};
 	u32 nr;
 	bool compat;	/* of the 32-bit kind */
+	bool in_event;	/* a constant of the program */
 };
 
 /* Argument n of a system call. */
 static __always_inline u64 syscall_arg(const struct syscall *s, int n)
 {
+	struct trace_event_raw_sys_enter *event = s->event;
 	struct pt_regs *regs = s->regs;
 
+	if (s->in_event)
+		return BPF_CORE_READ(event, args[n]);
 #if defined(__TARGET_ARCH_x86)
 	switch (n) {
 	case 0:	return s->compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
@@ -183,21 +190,37 @@ static __always_inline void call_begin(const struct syscall *s, u32 call)
 		call_follow(tid, file, call, tgid);
 }
 
+/* Most are rejected by their number, which is at hand: without asking who it is. */
+static __always_inline int on_sys_enter(struct syscall *s, u64 nr)
+{
+	u32 call;
+
+	if (nr >= CONFIG_SYSCALLS || never_sync(nr))
+		return 0;
+	s->nr = nr;
+	s->compat = is_32bit_call();
+	call = s->compat ? cfg.call_of_nr[nr].compat : cfg.call_of_nr[nr].native;
+	if (call == CALL_AIO_FSYNC)
+		aio_submit(syscall_arg(s, 1), syscall_arg(s, 2), s->compat);
+	else if (call)
+		call_begin(s, call);
+	return 0;
+}
+
 SEC("?tp_btf/sys_enter")
 int sys_enter_btf(u64 *ctx)
 {
-	struct syscall s = { .regs = (struct pt_regs *)ctx[0], .nr = ctx[1] };
-	u32 call;
+	struct syscall s = { .regs = (struct pt_regs *)ctx[0] };
 
-	if (s.nr >= CONFIG_SYSCALLS || never_sync(s.nr))
-		return 0;
-	s.compat = is_32bit_call();
-	call = s.compat ? cfg.call_of_nr[s.nr].compat : cfg.call_of_nr[s.nr].native;
-	if (call == CALL_AIO_FSYNC)
-		aio_submit(syscall_arg(&s, 1), syscall_arg(&s, 2), s.compat);
-	else if (call)
-		call_begin(&s, call);
-	return 0;
+	return on_sys_enter(&s, ctx[1]);
+}
+
+SEC("?tp/raw_syscalls/sys_enter")
+int sys_enter_tp(struct trace_event_raw_sys_enter *ctx)
+{
+	struct syscall s = { .event = ctx, .in_event = true };
+
+	return on_sys_enter(&s, ctx->id);
 }
 
 static __always_inline void send_call(struct task_state *t, u32 tid, int ret)
@@ -248,20 +271,30 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 	t->follow &= ~FOLLOW_CALLER;
 }
 
-/* Most are rejected by their number, which is at hand: without asking who it is. */
-SEC("?tp_btf/sys_exit")
-int sys_exit_btf(u64 *ctx)
+static __always_inline int on_sys_exit(u64 nr, int ret)
 {
 	struct task_state *t;
 	u32 tid;
 
-	if (never_sync(number_at_exit((struct pt_regs *)ctx[0])))
+	if (never_sync(nr))
 		return 0;
 	tid = (u32)bpf_get_current_pid_tgid();
 	t = followed(tid);
 	if (t && t->follow & FOLLOW_CALLER)
-		call_end(t, tid, (int)ctx[1]);
+		call_end(t, tid, ret);
 	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int sys_exit_btf(u64 *ctx)
+{
+	return on_sys_exit(number_at_exit((struct pt_regs *)ctx[0]), (int)ctx[1]);
+}
+
+SEC("?tp/raw_syscalls/sys_exit")
+int sys_exit_tp(struct trace_event_raw_sys_exit *ctx)
+{
+	return on_sys_exit(ctx->id, (int)ctx->ret);
 }
 
 /* ---- sync calls that no system call tells of: nfsd's, loop's, those of overlayfs when it copies a file up ---- */

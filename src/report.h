@@ -248,7 +248,7 @@ enum probe_state { PROBE_ATTACHED, PROBE_REFUSED, PROBE_ABSENT, PROBE_OFF };
 
 struct report_probe {
 	char *name;
-	char *rung;		/* tp_btf, raw_tp, fentry, kprobe; NULL when none */
+	char *rung;		/* tp_btf, raw_tp, tp, fentry, kprobe; NULL when none */
 	char *could;		/* all rungs that were tried and can be had, parted by commas; NULL: none; not in recordings */
 	enum probe_state state;
 	char *reason;		/* NULL when attached */

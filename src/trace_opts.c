@@ -37,7 +37,7 @@ enum {
 	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT }, \
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
-	  "fentry, kprobe), or not run at all; barriertrace probes lists both.", \
+	  "tp, fentry, kprobe), or not run at all; barriertrace probes lists both.", \
 	  G_KERNEL }, \
 	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
 	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \

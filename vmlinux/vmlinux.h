@@ -191,6 +191,22 @@ struct request___hd_struct {
 	struct hd_struct *part;
 };
 
+struct trace_entry {
+	int pid;
+};
+
+struct trace_event_raw_sys_enter {
+	struct trace_entry ent;
+	long id;
+	unsigned long args[6];
+};
+
+struct trace_event_raw_sys_exit {
+	struct trace_entry ent;
+	long id;
+	long ret;
+};
+
 struct signal_struct {
 	atomic_t live;
 };

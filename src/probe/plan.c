@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "constants.h"
 #include "module.h"
+#include "perf_event.h"
 #include "table.h"
 
 bool kernel_confidential(void)
@@ -33,6 +33,15 @@ static bool by_function(enum rung rung)
 	return rung == RUNG_FENTRY || rung == RUNG_KPROBE;
 }
 
+/* The rungs, best first. `types` may be NULL. */
+static const enum rung *best_first(const struct types *types)
+{
+	static const enum rung usual[RUNG_COUNT] = { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE };
+	static const enum rung preemptible[RUNG_COUNT] = { RUNG_TP, RUNG_TP_BTF, RUNG_RAW_TP, RUNG_FENTRY, RUNG_KPROBE };
+
+	return types && btf__find_by_name_kind(types_btf(types), PLAN_PREEMPTIBLE, BTF_KIND_TYPEDEF) > 0 ? preemptible : usual;
+}
+
 static void tracepoint_type(const char *event, char name[128])
 {
 	snprintf(name, 128, "btf_trace_%s", event);
@@ -50,6 +59,7 @@ void plan_ask(const struct probe_want *want, struct types *types)
 {
 	char name[128];
 
+	types_ask(types, PLAN_PREEMPTIBLE);
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		const struct probe_row *row = &probe_table[i];
 
@@ -122,44 +132,21 @@ static int load_trivial(enum rung rung, const char *target, bool at_return, cons
 	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", insns, 2, &opts);
 }
 
-/* The kind of event that the kernel's kprobes are to perf_event_open(); -ENOENT: it has none. */
-static int kprobe_type(void)
+static int attach_kprobe(const char *function, bool at_return, int prog)
 {
-	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
-	int type = -ENOENT;
+	int fd = perf_event_kprobe(function, at_return), err;
 
-	if (f && fscanf(f, "%d", &type) != 1)
-		type = -ENOENT;
-	if (f)
-		fclose(f);
-	return type;
-}
-
-/* Bit 0 of `config` is what libbpf takes it for as well: the format's "retprobe". */
-static int kprobe_open(const char *function, bool at_return, int prog)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .config = at_return, .config1 = (uint64_t)(uintptr_t)function,
-	};
-	int type = kprobe_type(), fd;
-
-	if (type < 0)
-		return type;
-	attr.type = (__u32)type;
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog))
+	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog))
 		return fd;
-	type = -errno;
+	err = -errno;
 	close(fd);
-	return type;
+	return err;
 }
 
 static int attach_trivial(enum rung rung, const char *target, bool at_return, int prog)
 {
 	if (rung == RUNG_KPROBE)
-		return kprobe_open(target, at_return, prog);
+		return attach_kprobe(target, at_return, prog);
 	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
 }
 
@@ -174,7 +161,7 @@ static int try_rung(enum rung rung, const struct probe_row *row, const struct ty
 	}
 	link = attach_trivial(rung, target, row->at_return, prog);
 	if (link < 0)
-		snprintf(why, size, "attach: %s", rung == RUNG_KPROBE && kprobe_type() < 0 ? "this kernel has no kprobes" :
+		snprintf(why, size, "attach: %s", rung == RUNG_KPROBE && !perf_event_has_kprobes() ? "this kernel has no kprobes" :
 							 strerror(-link));
 	else
 		close(link);
@@ -182,30 +169,55 @@ static int try_rung(enum rung rung, const struct probe_row *row, const struct ty
 	return link < 0 ? link : 0;
 }
 
+/* To open it again would cost as much as the first time, and to close it more: it is kept for when the program is attached. */
+static int open_event(struct plan_entry *pe, const struct probe_row *row)
+{
+	char *why = pe->refused[RUNG_TP];
+
+	if (pe->event < 0)
+		pe->event = perf_event_tracepoint(row->group, row->event);
+	if (pe->event == -ENOENT)
+		snprintf(why, sizeof(pe->refused[RUNG_TP]), "no tracefs: mount -t tracefs tracefs /sys/kernel/tracing");
+	else if (pe->event < 0)
+		snprintf(why, sizeof(pe->refused[RUNG_TP]), "attach: %s", strerror(-pe->event));
+	return pe->event < 0 ? pe->event : 0;
+}
+
 /*
- * Of one probe: the first rung that can be had. Without care a typed tracepoint that the types know is taken at its word:
- * trying all of them costs as much as loading the programs.
+ * Without care a tracepoint that the types know is taken at its word: trying all of them costs as much as loading the
+ * programs.
  */
-static int plan_rungs(struct plan_entry *pe, enum probe_id id, const struct probe_want *want, const struct types *types,
-		      bool careful)
+static int plan_rung(struct plan_entry *pe, const struct probe_row *row, enum rung r, const struct types *types, bool careful)
+{
+	if (r == RUNG_TP)
+		return open_event(pe, row);
+	if (!careful && !by_function(r) && (r != RUNG_TP_BTF || types))
+		return 0;
+	return try_rung(r, row, types, pe->refused[r], sizeof(pe->refused[r]));
+}
+
+/* Of one probe: the first rung that can be had. */
+static int plan_rungs(struct plan *plan, enum probe_id id, const struct probe_want *want, const struct types *types)
 {
 	const struct probe_row *row = &probe_table[id];
+	struct plan_entry *pe = &plan->entry[id];
 	int last = -ENOENT;
 
-	for (int r = 0; r < RUNG_COUNT; r++) {
+	for (int i = 0; i < RUNG_COUNT; i++) {
+		enum rung r = plan->order[i];
+
 		if (!row->program[r] || pe->barred[r])
 			continue;
-		if (want->force[id] >= 0 && want->force[id] != r)
+		if (want->force[id] >= 0 && want->force[id] != (int)r)
 			continue;
-		last = !careful && !by_function((enum rung)r) && (r != RUNG_TP_BTF || types) ? 0 :
-		       try_rung((enum rung)r, row, types, pe->refused[r], sizeof(pe->refused[r]));
+		last = plan_rung(pe, row, r, types, plan->careful || want->try_all);
 		pe->barred[r] = last;
 		pe->could[r] = !last;
 		if (last)
 			continue;
 		pe->refused[r][0] = '\0';
 		if (pe->state != PROBE_ATTACHED)
-			pe->rung = (enum rung)r;
+			pe->rung = r;
 		pe->state = PROBE_ATTACHED;
 		if (!want->try_all)
 			return 0;
@@ -243,7 +255,7 @@ static int plan_entry(struct plan *plan, enum probe_id id, const struct probe_wa
 		pe->state = PROBE_ABSENT;
 		return err;
 	}
-	err = plan_rungs(pe, id, want, types->target, plan->careful || want->try_all);
+	err = plan_rungs(plan, id, want, types->target);
 	if (err)
 		pe->state = PROBE_REFUSED;
 	return err;
@@ -285,6 +297,7 @@ static bool is_forced(const struct plan_entry *pe, enum probe_id id, const struc
 
 int plan_make(struct plan *plan, const struct probe_want *want, const struct plan_types *types, struct err *e)
 {
+	plan->order = best_first(types->target);
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		struct plan_entry *pe = &plan->entry[i];
 		int err;
@@ -299,6 +312,34 @@ int plan_make(struct plan *plan, const struct probe_want *want, const struct pla
 			return forced_missing(pe, (enum probe_id)i, want, e);
 	}
 	return 0;
+}
+
+void plan_new(struct plan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	for (int i = 0; i < PROBE_COUNT; i++)
+		plan->entry[i].event = -ENOENT;
+}
+
+struct bpf_link *plan_attach(struct plan *plan, enum probe_id id, const struct bpf_program *program)
+{
+	struct plan_entry *pe = &plan->entry[id];
+	struct bpf_link *link;
+
+	if (pe->rung != RUNG_TP)
+		return bpf_program__attach(program);
+	link = bpf_program__attach_perf_event(program, pe->event);
+	if (link)
+		pe->event = -ENOENT;
+	return link;
+}
+
+void plan_end(struct plan *plan)
+{
+	for (int i = 0; i < PROBE_COUNT; i++)
+		if (plan->entry[i].event >= 0)
+			close(plan->entry[i].event);
+	plan_new(plan);
 }
 
 void plan_bar(struct plan *plan, enum probe_id id, enum rung rung, const char *why)

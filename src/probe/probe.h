@@ -51,7 +51,7 @@ enum probe_id {
 	PROBE_COUNT
 };
 
-enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_FENTRY, RUNG_KPROBE, RUNG_COUNT };
+enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE, RUNG_COUNT };
 
 /* What a run needs; filled by the caller before probes_open(). */
 struct probe_want {

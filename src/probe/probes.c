@@ -204,6 +204,7 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 	struct probes *p = xcalloc(1, sizeof(*p));
 	int err;
 
+	plan_new(&p->plan);
 	p->types.kernel = types_new();
 	if (p->types.kernel)
 		err = load_new(p->types.kernel, &p->load, e);
@@ -233,7 +234,7 @@ int probes_attach(struct probes *p, struct err *e)
 
 		if (pe->state != PROBE_ATTACHED)
 			continue;
-		p->link[i] = bpf_program__attach(load_program(p->load, (enum probe_id)i));
+		p->link[i] = plan_attach(&p->plan, (enum probe_id)i, load_program(p->load, (enum probe_id)i));
 		if (p->link[i])
 			continue;
 		pe->state = PROBE_REFUSED;
@@ -285,7 +286,7 @@ static int attach_before_device(struct probes *p)
 	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++) {
 		if (had[i])
 			continue;
-		p->link[before_device[i]] = bpf_program__attach(load_program(p->load, before_device[i]));
+		p->link[before_device[i]] = plan_attach(&p->plan, before_device[i], load_program(p->load, before_device[i]));
 		if (!p->link[before_device[i]])
 			err = -errno;
 	}
@@ -426,6 +427,7 @@ void probes_close(struct probes *p)
 		return;
 	for (int i = 0; i < PROBE_COUNT; i++)
 		bpf_link__destroy(p->link[i]);
+	plan_end(&p->plan);
 	load_free(p->load);
 	free(p);
 }

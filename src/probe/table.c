@@ -3,11 +3,13 @@
 
 /*
  * What the tool can't do without are tracepoints: they work where fentry is refused and kprobes are absent. The classic
- * tracepoint is no rung here: it hands over formatted fields and not the request, so a FLUSH could not be matched to anything.
+ * tracepoint is a rung of system calls only: of a request it hands over formatted fields and not the request itself, so a FLUSH could
+ * not be matched to anything.
  */
 const char *const rung_names[RUNG_COUNT] = {
 	[RUNG_TP_BTF] = "tp_btf",
 	[RUNG_RAW_TP] = "raw_tp",
+	[RUNG_TP] = "tp",
 	[RUNG_FENTRY] = "fentry",
 	[RUNG_KPROBE] = "kprobe",
 };
@@ -16,6 +18,8 @@ const char *const rung_names[RUNG_COUNT] = {
 
 /* These need a typed task pointer: to take the stack of a sleeping task. */
 #define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
+
+#define SYSCALLS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_TP] = program "_tp" }
 
 /* A function of the kernel, for what no tracepoint shows. */
 #define FUNCTION(program) { [RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" }
@@ -68,11 +72,11 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 		.without = "a reused process number can be taken for the command's",
 	},
 	[PROBE_SYS_ENTER] = {
-		.name = "sync.enter", .event = "sys_enter", .program = BTF_ONLY("sys_enter"),
+		.name = "sync.enter", .event = "sys_enter", .group = "raw_syscalls", .program = SYSCALLS("sys_enter"),
 		.without = NO_LEDGER,
 	},
 	[PROBE_SYS_EXIT] = {
-		.name = "sync.exit", .event = "sys_exit", .program = BTF_ONLY("sys_exit"),
+		.name = "sync.exit", .event = "sys_exit", .group = "raw_syscalls", .program = SYSCALLS("sys_exit"),
 		.without = NO_LEDGER,
 	},
 	[PROBE_SWITCH] = {

@@ -7,7 +7,8 @@
 
 struct probe_row {
 	const char *name;	/* public: `barriertrace probes`, --rung, JSON */
-	const char *event;	/* tracepoint: rungs tp_btf and raw_tp; or NULL */
+	const char *event;	/* tracepoint: rungs tp_btf, raw_tp and tp; or NULL */
+	const char *group;	/* of the classic tracepoint of that name: rung tp; or NULL */
 	const char *module;	/* whose tracepoint it is where the kernel itself hasn't got it; or NULL */
 	const char *function;	/* of the kernel: rungs fentry and kprobe; or NULL */
 	const char *program[RUNG_COUNT];	/* program of each rung; NULL: there is none */

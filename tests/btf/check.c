@@ -9,6 +9,7 @@
 #include "config.h"
 #include "mem.h"
 #include "probe/constants.h"
+#include "probe/plan.h"
 #include "probe/table.h"
 #include "reach.h"
 #include "relo.h"
@@ -350,6 +351,14 @@ static void check_constants(struct work *w)
 	}
 }
 
+static void check_guard(struct work *w)
+{
+	struct ktype found;
+	bool there = kernel_named(w->k, PLAN_PREEMPTIBLE, 1u << BTF_KIND_TYPEDEF, &found, 1) > 0;
+
+	add_fact(w->c, "type " PLAN_PREEMPTIBLE, there ? "there" : "missing", there);
+}
+
 static void check_maps(struct work *w)
 {
 	for (size_t i = 0; i < w->o->n_map_types; i++) {
@@ -464,6 +473,7 @@ int check_kernel(struct check *c, const struct object *o, const struct kernel *k
 			check_program(&w, i);
 	if (!err) {
 		check_constants(&w);
+		check_guard(&w);
 		check_maps(&w);
 		check_probes(c);
 		qsort(c->fact, c->n_facts, sizeof(*c->fact), by_use);

@@ -338,6 +338,15 @@ refused_rungs() {
 	"$BT" "$DISK" -d 0.1 --rung "${name%%.*}=tp_btf" -o ../text
 }
 
+@test "bad input: classic tracepoints without a tracefs" {
+	# shellcheck disable=SC2016  # for the inner shell
+	local hide='for dir in tracing debug; do mount -t tmpfs none /sys/kernel/$dir; done; exec "$0" "$@"'
+	any_disk
+	need_mount_namespace
+	refused 4 '--rung sync.enter=tp: no tracefs: mount -t tracefs' unshare -m "$BASH" -ec "$hide" "$BT" "$DISK" --rung sync=tp -o report \
+		-- true
+}
+
 @test "bad input: names with control characters stay one line" {
 	local name=$'a\nb\e[31m\r\tc'
 	any_disk

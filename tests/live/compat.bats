@@ -15,7 +15,8 @@ teardown() {
 	clean_up
 }
 
-@test "compat: the sync calls of 32-bit programs, and others of their numbers" {
+# calls_are_counted [OPTION]...
+calls_are_counted() {
 	local calls=$BUILD/tests/compat work
 	if ! emulated; then # else scripts/vm has brought it
 		need gcc
@@ -27,11 +28,19 @@ teardown() {
 	# a program for arm makes no calls of the 64-bit kind
 	# shellcheck disable=SC2016  # for the inner shell
 	[[ $(uname -m) == x86_64 ]] || work=(sh -c '"$0" "$1" && sync && sync && sync' "${work[@]}")
-	"$BT" -q -o /dev/null --json "$BATS_TEST_TMPDIR/report.json" -- "${work[@]}" || (($? == 5))
+	"$BT" -q -o /dev/null --json "$BATS_TEST_TMPDIR/report.json" "$@" -- "${work[@]}" || (($? == 5))
 	jq -c .sync.calls "$BATS_TEST_TMPDIR/report.json"
 	# as many as compat.c's table says, and 3 syncs of the 64-bit kind
 	jq -e 'del(.sync.calls["aio fsync"]) | .sync.calls == { fsync: 1, fdatasync: 2, msync: 3, sync: 7, syncfs: 5, sync_file_range: 6,
 		write: 15 }' "$BATS_TEST_TMPDIR/report.json"
 	# where the file system says when they are done
 	jq -e '.sync.calls["aio fsync"] | . == null or . == 9' "$BATS_TEST_TMPDIR/report.json"
+}
+
+@test "compat: the sync calls of 32-bit programs, and others of their numbers" {
+	calls_are_counted
+}
+
+@test "compat: the same by classic tracepoints" {
+	calls_are_counted --rung sync=tp
 }

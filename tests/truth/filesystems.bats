@@ -105,6 +105,13 @@ each_way() { # FILE-SYSTEM
 	each_way ext4-nojournal
 }
 
+# 7.0 and later take the sync calls so; here they can be told to.
+@test "file systems: ext4, by classic tracepoints" {
+	TRACE_WITH=(--rung sync=tp)
+	each_way ext4
+	[[ $(jq -r '[.probes[] | select(.name == "sync.enter" or .name == "sync.exit") | .rung] | unique | join(" ")' "$J") == tp ]]
+}
+
 @test "file systems: XFS" {
 	each_way xfs
 }
@@ -124,6 +131,7 @@ two_at_once() {
 
 @test "file systems: two AIO fsyncs of one file at once are not hidden" {
 	need mkfs.ext4
+	visible aio ext4 || skip 'missing: AIO fsyncs that are seen on this kernel'
 	rig_up --fs ext4 --size 512M
 	one_of_three two_at_once
 }

@@ -102,10 +102,12 @@ in_group() {
 
 # ---- a traced run ----
 
+TRACE_WITH=()	# more options
+
 # trace WORD...: a run of this command; $J and $TXT are its reports
 trace() {
 	J=$BATS_TEST_TMPDIR/report.json TXT=$BATS_TEST_TMPDIR/report.txt
-	"$BT" "$RIG_DISK" --json "$J" -o "$TXT" -- "$@" >"$BATS_TEST_TMPDIR/output"
+	"$BT" "${TRACE_WITH[@]}" "$RIG_DISK" --json "$J" -o "$TXT" -- "$@" >"$BATS_TEST_TMPDIR/output"
 }
 
 figures() {
@@ -131,8 +133,15 @@ ledgers_add_up() {
 	' "$J" >/dev/null || { echo "a ledger doesn't add up"; return 1; }
 }
 
+# Where tracepoints can be preempted (7.0: system calls are taken by classic ones there) the kernel skips block events meanwhile. The
+# report says how many; what it makes of the rest is held to everything else.
+only_preempted() {
+	[[ ! ${TRACE_WITH[*]} ]] && jq -e '[.probes[] | select(.name == "sync.enter") | .rung] == ["tp"] and
+		(.run.lost | length > 0 and all(.[].reason; startswith("program runs that the kernel skipped")))' "$J" >/dev/null
+}
+
 nothing_lost() {
-	[[ $(json .run.lost_events "$J") == 0 && $(jq .run.incomplete "$J") == false ]] ||
+	[[ $(json .run.lost_events "$J") == 0 && $(jq .run.incomplete "$J") == false ]] || only_preempted ||
 		{ jq -c '.run.lost // .lost' "$J"; return 1; }
 	[[ $(jq .sync.no_ledger "$J") == 0 ]] || { echo "$(jq .sync.no_ledger "$J") calls without a ledger"; return 1; }
 }
