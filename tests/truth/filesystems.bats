@@ -112,6 +112,26 @@ each_way() { # FILE-SYSTEM
 	[[ $(jq -r '[.probes[] | select(.name == "sync.enter" or .name == "sync.exit") | .rung] | unique | join(" ")' "$J") == tp ]]
 }
 
+# Two tools at once, one of them around the work.
+both_kinds() {
+	local other=$BATS_TEST_TMPDIR/other.json tool
+	start_tracing --rung sync=tp "$RIG_DISK" --json "$other" -o "$BATS_TEST_TMPDIR/other.txt"
+	tool=$STARTED
+	trace "$SYNCS" fdatasync "$RIG_MNT/file" "$CALLS" && nothing_lost || { stop_tracing "$tool"; return 1; }
+	stop_tracing "$tool"
+	jq -ce '.sync | [.calls, .latency.p50_ns, .total_ns]' "$J" "$other"
+	jq -se --argjson n "$CALLS" 'def near(a; b): (a - b | fabs) <= 0.02 * b;
+		([.[].sync.calls] == [{ fdatasync: $n }, { fdatasync: $n }]) and
+		near(.[0].sync.latency.p50_ns; .[1].sync.latency.p50_ns) and near(.[0].sync.total_ns; .[1].sync.total_ns)' "$J" "$other"
+}
+
+@test "file systems: typed and classic tracepoints of the sync calls agree" {
+	need mkfs.ext4
+	rig_up --fs ext4 --size 512M
+	rig_set flush_us=3000 write_us=300
+	one_of_three both_kinds
+}
+
 @test "file systems: XFS" {
 	each_way xfs
 }
