@@ -170,10 +170,14 @@ static int try_rung(enum rung rung, const struct probe_row *row, const struct ty
 }
 
 /* To open it again would cost as much as the first time, and to close it more: it is kept for when the program is attached. */
-static int open_event(struct plan_entry *pe, const struct probe_row *row)
+static int open_event(struct plan_entry *pe, const struct probe_row *row, const struct types *types)
 {
 	char *why = pe->refused[RUNG_TP];
 
+	if (!types) {	/* without them the other probes of a ledger can't be had */
+		snprintf(why, sizeof(pe->refused[RUNG_TP]), "load: %s", strerror(ENOENT));
+		return -ENOENT;
+	}
 	if (pe->event < 0)
 		pe->event = perf_event_tracepoint(row->group, row->event);
 	if (pe->event == -ENOENT)
@@ -190,7 +194,7 @@ static int open_event(struct plan_entry *pe, const struct probe_row *row)
 static int plan_rung(struct plan_entry *pe, const struct probe_row *row, enum rung r, const struct types *types, bool careful)
 {
 	if (r == RUNG_TP)
-		return open_event(pe, row);
+		return open_event(pe, row, types);
 	if (!careful && !by_function(r) && (r != RUNG_TP_BTF || types))
 		return 0;
 	return try_rung(r, row, types, pe->refused[r], sizeof(pe->refused[r]));
