@@ -69,7 +69,7 @@ setup() {
 @test "vm 5.10 arm64 calls: limit: each way to sync but io_uring and AIO (see fs-nvme)" { cell; }
 @test "vm 5.10 arm64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 5.10 arm64 matrix: the main answers" { cell; }
-@test "vm 5.10 arm64 all-counts: reads and writes, all of the file" { cell; }
+@test "vm 5.10 arm64 all-counts: limit: an empty flush of a partition is counted for its disk: reads and writes, all of the file" { cell; }
 
 @test "vm 6.1 arm64 compat: system calls of the 32-bit kind" { cell; }
 @test "vm 6.1 arm64 sqlite: sync calls per insert" { cell; }
