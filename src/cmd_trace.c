@@ -181,6 +181,7 @@ static int open_outputs(struct trace *t, struct err *e)
 
 	t->o.out.stream = t->o.interval_ns > 0;
 	t->o.out.taken[0] = t->o.record.path;
+	t->o.out.taken_turns = t->o.record.files;
 	err = outputs_open(&t->o.out, t->o.record.path ? TEXT_NOWHERE : t->o.argv ? TEXT_STDERR : TEXT_STDOUT, e);
 	return err ? err : choose_live(t, e);
 }

@@ -152,36 +152,98 @@ static int how_many_on_stdout(const struct outputs *o)
 	return n;
 }
 
-/* What is no regular file, /dev/null say, can take several. */
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-	bool there = !stat(a, &x);
+/* Where a file is, or would be: however its name is spelled. */
+struct place {
+	const char *path;
+	bool there, regular;
+	const char *name;	/* of what is not there, in the directory that the numbers are of; NULL: nor is that, or standard output */
+	dev_t dev;
+	ino_t ino;
+};
 
-	if (!strcmp(a, b))
-		return !there || S_ISREG(x.st_mode);
-	return there && S_ISREG(x.st_mode) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+static struct place place_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct place p = { .path = path };
+	struct stat st;
+	char *dir;
+
+	if (is_stdout(path))
+		return p;
+	p.there = !stat(path, &st);
+	if (!p.there) {
+		dir = slash ? xasprintf("%.*s", (int)(slash + 1 - path), path) : xstrdup(".");
+		if (!stat(dir, &st))
+			p.name = slash ? slash + 1 : path;
+		free(dir);
+	}
+	if (p.there || p.name) {
+		p.regular = S_ISREG(st.st_mode);
+		p.dev = st.st_dev;
+		p.ino = st.st_ino;
+	}
+	return p;
 }
 
-/* The later would replace the earlier, and a report the recording that it is made from. */
+/* What is no regular file, /dev/null say, can take several. */
+static bool same_place(const struct place *a, const struct place *b)
+{
+	if (!strcmp(a->path, b->path))
+		return !a->there || a->regular;
+	if (a->there || b->there)
+		return a->regular && b->regular && a->dev == b->dev && a->ino == b->ino;
+	return a->name && b->name && !strcmp(a->name, b->name) && a->dev == b->dev && a->ino == b->ino;
+}
+
+struct places {
+	struct place *v;
+	size_t n;
+};
+
+static void add_place(struct places *p, const char *path)
+{
+	if (path && *path)
+		*(struct place *)grow((void **)&p->v, &p->n, sizeof(*p->v)) = place_of(path);
+}
+
+static void add_taken(struct places *p, const struct outputs *o, char ***turns)
+{
+	for (size_t i = 0; i < sizeof(o->taken) / sizeof(o->taken[0]); i++)
+		add_place(p, o->taken[i]);
+	for (uint32_t i = 1; i < o->taken_turns; i++)
+		strv_add(turns, xasprintf("%s.%u", o->taken[0], i));
+	for (size_t i = 0; *turns && (*turns)[i]; i++)
+		add_place(p, (*turns)[i]);
+}
+
+/*
+ * The later would replace the earlier, and a report the recording that it is made from, or a file of the one that is being made.
+ * Once all are open, for then their directories are there; nothing has been replaced yet.
+ */
 static int check_apart(const struct outputs *o, struct err *e)
 {
-	const char *path[RENDER_N_FILES + 4];
-	size_t n_out, n = 0;
+	size_t n_single, n_out;
+	struct places p = { 0 };
+	char **turns = NULL;
+	int err = 0;
 
 	for (int i = 0; i < RENDER_N_FILES; i++)
-		path[n++] = o->file_path[i];
-	path[n++] = o->json_path;
-	path[n++] = o->text_path;
-	n_out = n;
-	path[n++] = o->taken[0];
-	path[n++] = o->taken[1];
-	for (size_t i = 0; i < n_out; i++)
-		for (size_t k = i + 1; k < n; k++)
-			if (path[i] && path[k] && *path[i] && same_file(path[i], path[k]))
-				return err_set(e, EINVAL, EXIT_USAGE, "%s is already used: each output needs a file of its own",
-					       path[i]);
-	return 0;
+		add_place(&p, o->file_path[i]);
+	add_place(&p, o->json_path);
+	add_place(&p, o->text_path);
+	n_single = p.n;
+	for (size_t i = 0; o->csv_path && o->csv_path[i]; i++)
+		add_place(&p, o->csv_path[i]);
+	n_out = p.n;
+	add_taken(&p, o, &turns);
+	for (size_t i = 0; i < n_out && !err; i++)
+		for (size_t k = i < n_single ? i + 1 : n_out; k < p.n && !err; k++)
+			if (same_place(&p.v[i], &p.v[k]))
+				err = err_set(e, EINVAL, EXIT_USAGE, "%s is already used: each output needs a file of its own",
+					      p.v[i].path);
+	strv_free(turns);
+	free(p.v);
+	return err;
 }
 
 int outputs_open(struct outputs *o, enum text_default text, struct err *e)
@@ -190,9 +252,7 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 
 	if (on_stdout > 1)
 		return err_set(e, EINVAL, EXIT_USAGE, "only one output can go to standard output");
-	err = check_apart(o, e);
-	if (!err)
-		err = open_files(o, e);
+	err = open_files(o, e);
 	if (!err && o->json_path)
 		err = outfile_open(&o->json, o->json_path, o->stream, e);
 	if (err)
@@ -203,6 +263,8 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 		o->text = (struct outfile){ .fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), .path = "standard error" };
 	else if (text == TEXT_STDOUT && !on_stdout)
 		err = outfile_open(&o->text, "-", o->stream, e);
+	if (!err)
+		err = check_apart(o, e);
 	o->on_screen = !err && o->stream && !o->text_path && o->text.fd >= 0 && isatty(o->text.fd);
 	return err;
 }

@@ -4,6 +4,7 @@
 #define BT_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "err.h"
 #include "outfile.h"
@@ -16,6 +17,7 @@ struct outputs {
 	const char *file_path[RENDER_N_FILES];
 	const char *csv_dir;
 	const char *taken[2];		/* files that the command itself reads or writes: no output may go there */
+	uint32_t taken_turns;		/* nor to taken[0].1 up to the one before this; 0: there are none */
 	bool quiet, verbose, ascii;
 	bool stream;			/* one report after another */
 	bool on_screen;			/* redrawn in place on a terminal */

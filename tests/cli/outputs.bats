@@ -205,6 +205,17 @@ files_here() {
 @test "outputs: none into another, nor into the recording that it is made from" {
 	refused 2 'x is already used: each output needs a file of its own' --json x -o x
 	refused 2 'x is already used' --html x --flame x
+	# however it is spelled, and a table is an output too
+	refused 2 'x is already used' --html ./x --flame x
+	refused 2 'x is already used' --html x --flame "$PWD/x" --json y
+	refused 2 'run.csv is already used' --csv tables --json tables/run.csv
+	refused 2 'calls.csv is already used' --csv ../tables -o .././tables/calls.csv
+	[[ ! -e ../tables ]]
+	mkdir ../tables
+	cp "$REC" ../tables/run.csv
+	run -2 "$BT" report --csv ../tables ../tables/run.csv
+	cmp ../tables/run.csv "$REC"
+	[[ $(ls -A ../tables) == run.csv ]]
 	cp "$REC" ../run.btrec
 	REC=../run.btrec
 	refused 2 'run.btrec is already used' -o ../run.btrec

@@ -294,6 +294,14 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 	[[ $stderr == *'x is already used'* && ! -e x ]]
 	"$BT" record -o - --json - -d 0.2 >out 2>err && false
 	[[ $? == 2 && ! -s out && $(<err) == *'- is already used'* ]]
+	rm out err
+	# what has been recorded goes on to these names
+	for more in x.1 ./x.2; do
+		run -2 --separate-stderr "$BT" record -o x --rotate 1M,3 --json $more -d 0.2
+		[[ $stderr == *"$more is already used"* && ! -e x && ! -e $more ]]
+	done
+	"$BT" record -q -o x --rotate 1M,3 --json x.3 -d 0.2 || [[ $? == 5 ]]
+	[[ -s x.3 ]]
 }
 
 @test "record: not through a symbolic link" {
