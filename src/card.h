@@ -76,10 +76,11 @@ const struct card_row *card_row_of(const struct card *c, enum card_test t, uint6
 void card_free(struct card *c);
 
 /*
- * Reads a card that render_card_json() wrote. *is_card tells whether the file is JSON at all: if not, nothing is
- * said, -EINVAL is returned, and it may be a recording. On failure *c is empty.
+ * Reads a card that render_card_json() wrote; `path` is for messages. *is_card tells whether the file is JSON at all: if
+ * not, nothing is said, -EINVAL is returned, and it may be a recording: also of a pipe nothing has been taken then. On
+ * failure *c is empty.
  */
-int card_read(const char *path, struct card *c, bool *is_card, struct err *e);
+int card_read(int fd, const char *path, struct card *c, bool *is_card, struct err *e);
 
 /* Two cards, row by row. */
 struct card_difference {

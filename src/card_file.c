@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* card_file.c - a card back from its JSON. The file may come from anybody: what does not add up is refused. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyse/believe.h"
 #include "card.h"
@@ -168,31 +169,57 @@ static int not_a_card(const char *path, const json_t *doc, struct err *e)
 		       : err_set(e, EINVAL, EXIT_FAILED, "%s: a card of another schema: this version reads 1", path);
 }
 
-/* The document, if the file begins as JSON does. */
-static json_t *load(const char *path, bool *is_json, json_error_t *why)
+/* The first byte, which stays to be read: of a pipe by way of another one. '\0': there is none to be had like that. */
+static char first_of(int fd)
 {
-	FILE *f = fopen(path, "re");
-	char *text;
-	json_t *doc = NULL;
-	size_t n;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	char first = '\0';
+	int copy[2];
 
-	*is_json = false;
-	if (!f)
+	if (at >= 0)
+		return pread(fd, &first, 1, at) == 1 ? first : '\0';
+	if (pipe2(copy, O_CLOEXEC))
+		return '\0';
+	if (tee(fd, copy[1], 1, 0) == 1 && read(copy[0], &first, 1) != 1)
+		first = '\0';
+	close(copy[0]);
+	close(copy[1]);
+	return first;
+}
+
+static size_t read_all(int fd, char *to, size_t room)
+{
+	size_t n = 0;
+	ssize_t got = 1;
+
+	while (n < room && got) {
+		got = read(fd, to + n, room - n);
+		if (got < 0 && errno != EINTR)
+			break;
+		n += got > 0 ? (size_t)got : 0;
+	}
+	return n;
+}
+
+/* The document, if it begins as JSON does; otherwise all is still to be read. */
+static json_t *load(int fd, bool *is_json, json_error_t *why)
+{
+	char *text;
+	json_t *doc;
+
+	*is_json = first_of(fd) == '{';
+	if (!*is_json)
 		return NULL;
 	text = xcalloc(1, MOST_BYTES + 1);
-	n = fread(text, 1, MOST_BYTES, f);
-	fclose(f);
-	*is_json = n && text[0] == '{';
-	if (*is_json)
-		doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, why);
+	doc = json_loadb(text, read_all(fd, text, MOST_BYTES), JSON_REJECT_DUPLICATES, why);
 	free(text);
 	return doc;
 }
 
-int card_read(const char *path, struct card *c, bool *is_card, struct err *e)
+int card_read(int fd, const char *path, struct card *c, bool *is_card, struct err *e)
 {
 	json_error_t why = { 0 };
-	json_t *doc = load(path, is_card, &why);
+	json_t *doc = load(fd, is_card, &why);
 	int err;
 
 	memset(c, 0, sizeof(*c));

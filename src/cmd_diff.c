@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* barriertrace diff A B: what changed from one recording to another. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,6 +98,19 @@ static int write_outputs(struct outputs *o, const struct shown *s, struct err *e
 	return err ? err : outputs_commit(o, e);
 }
 
+/* ---- what is compared ---- */
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+static int open_one(const char *path, int *fd, struct err *e)
+{
+	*fd = strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	return *fd < 0 ? err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name_of(path), strerror(errno)) : 0;
+}
+
 /* ---- cards ---- */
 
 static int compare_cards(struct outputs *o, char *const *path, const struct card *card, struct err *e)
@@ -112,21 +126,19 @@ static int compare_cards(struct outputs *o, char *const *path, const struct card
 	return err;
 }
 
-/* The one of two that is no card, for whatever reason. */
+/* `card` is one, `other` is none. */
 static int not_two(const char *card, const char *other, struct err *e)
 {
-	if (strcmp(other, "-") && access(other, R_OK))
-		return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", other, strerror(errno));
 	return err_set(e, EINVAL, EXIT_USAGE, "%s is a barrier card and %s is not: two of a kind can be compared", card,
 		       other);
 }
 
-static int read_cards(char *const *path, struct card *card, bool *is_card, struct err *e)
+static int read_cards(const int *fd, char *const *path, struct card *card, bool *is_card, struct err *e)
 {
 	int err[SIDES];
 
 	for (int i = 0; i < SIDES; i++) {
-		err[i] = card_read(path[i], &card[i], &is_card[i], e);
+		err[i] = card_read(fd[i], name_of(path[i]), &card[i], &is_card[i], e);
 		if (is_card[i] && err[i])
 			return err[i];
 	}
@@ -136,12 +148,12 @@ static int read_cards(char *const *path, struct card *card, bool *is_card, struc
 }
 
 /* Whether one is a card: then that is all, done or failed. */
-static bool run_cards(struct ctx *c, char *const *path, struct err *e, int *err)
+static bool run_cards(struct ctx *c, const int *fd, char *const *path, struct err *e, int *err)
 {
 	struct card card[SIDES] = { 0 };
 	bool is_card[SIDES] = { false };
 
-	*err = read_cards(path, card, is_card, e);
+	*err = read_cards(fd, path, card, is_card, e);
 	if (!*err)
 		*err = compare_cards(&c->out, path, card, e);
 	card_free(&card[SIDE_A]);
@@ -164,20 +176,16 @@ static int compare(struct outputs *o, char *const *path, const struct report *r,
 	return err;
 }
 
-static int run(struct ctx *c, char *const *path, struct err *e, int *status)
+static int run_recordings(struct ctx *c, int *fd, char *const *path, struct err *e, int *status)
 {
 	struct report r[SIDES] = { 0 };
 	char *damage[SIDES] = { 0 };
 	int err = 0;
 
-	*status = EXIT_OK;
-	for (int i = 0; i < SIDES; i++)
-		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
-	if (run_cards(c, path, e, &err))
-		return err;
-	err = 0;
-	for (int i = 0; i < SIDES && !err; i++)
-		err = replay(path[i], false, &r[i], &damage[i], e);
+	for (int i = 0; i < SIDES && !err; i++) {
+		err = replay_fd(fd[i], name_of(path[i]), false, &r[i], &damage[i], e);
+		fd[i] = -1;
+	}
 	if (!err)
 		err = compare(&c->out, path, r, e);
 	*status = r[SIDE_A].incomplete || r[SIDE_B].incomplete ? EXIT_INCOMPLETE : EXIT_OK;
@@ -187,6 +195,24 @@ static int run(struct ctx *c, char *const *path, struct err *e, int *status)
 		free(damage[i]);
 		report_free(&r[i]);
 	}
+	return err;
+}
+
+/* Each is opened once: what comes out of a pipe comes only once. */
+static int run(struct ctx *c, char *const *path, struct err *e, int *status)
+{
+	int fd[SIDES] = { -1, -1 }, err = 0;
+
+	*status = EXIT_OK;
+	for (int i = 0; i < SIDES && !err; i++) {
+		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
+		err = open_one(path[i], &fd[i], e);
+	}
+	if (!err && !run_cards(c, fd, path, e, &err))
+		err = run_recordings(c, fd, path, e, status);
+	for (int i = 0; i < SIDES; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
 	return err;
 }
 

@@ -105,15 +105,12 @@ static void finish(struct replay *p, struct report *out)
 	out->final = true;
 }
 
-int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e)
+static int replay_all(struct recording *r, const char *path, bool detail, struct report *out, char **damage, struct err *e)
 {
 	struct replay p = { .detail = detail };
-	struct recording *r;
 	struct recording_record rec;
-	int err = recording_open(path, &r, e);
+	int err = 0;
 
-	if (err)
-		return err;
 	while (!err && recording_next(r, &rec))
 		err = take(&p, &rec, e);
 	if (!err && !p.have_begin)
@@ -133,4 +130,20 @@ int replay(const char *path, bool detail, struct report *out, char **damage, str
 	frame_free(&p.end);
 	free(p.views);
 	return err;
+}
+
+int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e)
+{
+	struct recording *r;
+	int err = recording_open(path, &r, e);
+
+	return err ? err : replay_all(r, path, detail, out, damage, e);
+}
+
+int replay_fd(int fd, const char *path, bool detail, struct report *out, char **damage, struct err *e)
+{
+	struct recording *r;
+	int err = recording_open_fd(fd, path, &r, e);
+
+	return err ? err : replay_all(r, path, detail, out, damage, e);
 }

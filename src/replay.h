@@ -14,4 +14,7 @@
  */
 int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e);
 
+/* The same on a descriptor, which it owns from now on, also when it fails. */
+int replay_fd(int fd, const char *path, bool detail, struct report *out, char **damage, struct err *e);
+
 #endif

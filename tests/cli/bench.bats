@@ -109,3 +109,21 @@ refused() {
 	run -1 "$BT" diff "$card" "$BATS_TEST_TMPDIR/none"
 	[[ ${#lines[@]} == 1 ]]
 }
+
+@test "diff: cards and recordings out of pipes" {
+	local card=$BATS_TEST_TMPDIR/card a=$TOP/tests/golden/recordings/sample.btrec b=$TOP/tests/golden/recordings/sqlite.btrec
+	cd "$BATS_TEST_TMPDIR"
+	sentence() { "$BT" diff --json - "$@" | jq -er .sentence; }
+	sentence "$a" "$b" >want
+	sentence <(cat "$a") <(cat "$b") | cmp - want
+	sentence - <(cat "$b") < <(cat "$a") | cmp - want
+	mkfifo pipe
+	cat "$a" >pipe &
+	sentence pipe "$b" | cmp - want
+	echo '{"barriertrace":{"schema":1,"document":"card"},"disk":{"name":"sda"},"tests":[]}' >"$card"
+	sentence <(cat "$card") - <"$card" | grep -q 'no test in common'
+	run -2 "$BT" diff <(cat "$card") <(cat "$a")
+	[[ $output == *'is a barrier card and'*'is not'* ]]
+	run -1 "$BT" diff "$a" <(true)
+	[[ $output == *'is empty'* && ${#lines[@]} == 1 ]]
+}
