@@ -264,7 +264,7 @@ struct report {
 
 	/* run */
 	char *start;		/* RFC 3339, UTC, seconds */
-	uint64_t wall_ns;
+	uint64_t wall_ns;	/* 0: not known, of a recording that was cut off */
 	char **command;		/* NULL-terminated; NULL when none was wrapped */
 	bool have_exit_status;
 	int exit_status;	/* 128+N when signal N ended it */

@@ -213,7 +213,8 @@ static json_t *run_json(const struct report *r)
 	json_t *j = xmust(json_object());
 
 	put_str(j, "start", r->start);
-	put_u64(j, "wall_ns", r->wall_ns);
+	if (r->wall_ns)
+		put_u64(j, "wall_ns", r->wall_ns);
 	put_interval(j, r);
 	put_strv(j, "command", r->command);
 	if (r->have_exit_status)

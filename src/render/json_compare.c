@@ -28,7 +28,8 @@ static json_t *run_json(const struct comparison *c, int side)
 	put_str(j, "recording", c->name[side]);
 	put_str(j, "version", r->version);
 	put_str(j, "start", r->start);
-	put_u64(j, "wall_ns", r->wall_ns);
+	if (r->wall_ns)
+		put_u64(j, "wall_ns", r->wall_ns);
 	put_strv(j, "command", r->command);
 	if (r->have_exit_status)
 		put(j, "exit_status", json_integer(r->exit_status));

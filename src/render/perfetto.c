@@ -8,7 +8,7 @@
 
 #include "perfetto.h"
 
-/* A string member, the comma behind it included; nothing if it is not known. */
+/* A string member, the comma behind it included; nothing if it is not known. The last one's goes away in the end. */
 static void member(struct buf *out, const char *key, const char *raw)
 {
 	if (!raw)
@@ -36,11 +36,10 @@ static void left_out(struct buf *out, const char *what, uint64_t n)
 	buf_printf(out, "\"%s_left_out\":%" PRIu64 ",", what, n);
 }
 
-static void head(const struct report *r, struct buf *out)
+static void members(const struct report *r, struct buf *out)
 {
 	const struct report_detail *d = r->detail;
 
-	buf_str(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{");
 	member(out, "version", r->version);
 	member(out, "start", r->start);
 	member(out, "kernel", r->kernel);
@@ -51,7 +50,19 @@ static void head(const struct report *r, struct buf *out)
 		left_out(out, "slices", d->slices_left_out);
 		left_out(out, "requests", d->requests_left_out);
 	}
-	buf_printf(out, "\"wall_ns\":%" PRIu64 "},\n\"traceEvents\":[", r->wall_ns);
+	if (r->wall_ns)
+		buf_printf(out, "\"wall_ns\":%" PRIu64 ",", r->wall_ns);
+}
+
+static void head(const struct report *r, struct buf *out)
+{
+	struct buf b = { 0 };
+
+	members(r, &b);
+	buf_str(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{");
+	buf_add(out, b.data, b.len ? b.len - 1 : 0);
+	buf_str(out, "},\n\"traceEvents\":[");
+	buf_free(&b);
 }
 
 void render_perfetto(const struct report *r, const struct render_opts *o, struct buf *out)

@@ -34,7 +34,7 @@ static void run_facts(const struct report *r, struct rows *to)
 	to->text(to, r->version);
 	to->integer(to, ROWS_SCHEMA);
 	to->text(to, r->start);
-	to->integer(to, r->wall_ns);
+	row_known(to, r->wall_ns, r->wall_ns);
 	words(to, r->command);
 	row_known(to, r->have_exit_status, (uint64_t)r->exit_status);
 	row_known(to, r->command, r->processes);

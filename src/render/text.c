@@ -82,7 +82,7 @@ static void circumstances(struct text *t)
 	const struct report *r = t->r;
 	struct buf b = { 0 };
 
-	text_dur(t, &b, r->wall_ns);
+	text_how_long(t, &b, r);
 	text_when_and_where(t, &b, r);
 	if (r->version) {
 		text_item(&b, "barriertrace ");

@@ -80,10 +80,7 @@ static void run(struct text *t, const struct comparison *c, int side)
 		text_raw(t, &b, c->name[side]);
 		buf_str(&b, ": ");
 	}
-	if (r->wall_ns || !r->incomplete)
-		text_dur(t, &b, r->wall_ns);
-	else
-		buf_str(&b, "of unknown length,");
+	text_how_long(t, &b, r);
 	text_when_and_where(t, &b, r);
 	text_para(t, side == SIDE_A ? "A" : "B", STYLE_HEAD, b.data);
 	buf_clear(&b);

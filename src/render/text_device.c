@@ -153,7 +153,10 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 		return;
 	buf_str(b, "; ");
 	text_dur(t, b, flush_time(d));
-	buf_str(b, d->bio_based ? " in all, in a run of " : " in the device, in a run of ");
+	buf_str(b, d->bio_based ? " in all" : " in the device");
+	if (!t->r->wall_ns)
+		return;
+	buf_str(b, ", in a run of ");
 	text_dur(t, b, t->r->wall_ns);
 }
 

@@ -223,6 +223,14 @@ void text_arguments(struct text *t, struct buf *b, char *const *argv)
 	}
 }
 
+void text_how_long(struct text *t, struct buf *b, const struct report *r)
+{
+	if (r->wall_ns || !r->incomplete)
+		text_dur(t, b, r->wall_ns);
+	else
+		buf_str(b, "of unknown length,");
+}
+
 void text_when_and_where(struct text *t, struct buf *b, const struct report *r)
 {
 	if (r->start) {

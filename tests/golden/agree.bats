@@ -226,6 +226,18 @@ counts() {
 	done
 }
 
+@test "agree: how long a run took that was cut off, nobody knows" {
+	cd cut
+	[[ $(jq '.run | has("wall_ns")' json) == false && $(report_of_html | jq '.run | has("wall_ns")') == false ]]
+	[[ $(jq '.otherData | has("wall_ns")' perfetto) == false && $(jq -r .otherData.arch perfetto) == x86_64 ]]
+	[[ ! $(of_csv run.csv 'SELECT wall_ns FROM t') && $(query 'SELECT wall_ns IS NULL FROM run') == 1 ]]
+	grep -q '^  run  *of unknown length, from 20' text
+	run -1 grep -E '(run of|run) +0 ns' text
+	run -5 --separate-stderr "$BT" diff --json - "$RECORDINGS/cut.btrec" "$RECORDINGS/sqlite.btrec"
+	[[ $(jq -c '[.a, .b | has("wall_ns")]' <<<"$output") == '[false,true]' ]]
+	[[ $(jq .run.wall_ns ../sqlite/json) == "$(jq .otherData.wall_ns ../sqlite/perfetto)" ]]
+}
+
 @test "agree: without a ledger there is none anywhere" {
 	"$BT" report "$RECORDINGS/blocks.btrec" --json json --folded folded --speedscope speedscope --perfetto perfetto \
 		--db db --csv csv --flame flame --html html -o text
