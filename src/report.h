@@ -145,6 +145,7 @@ struct report_detail {
 enum heat_class { HEAT_READ, HEAT_WRITE, HEAT_FUA, HEAT_FLUSH, HEAT_CLASSES };
 
 #define REPORT_SLOWEST 10	/* how many of the slowest calls outputs show that have no room for all that are kept */
+#define REPORT_UNFLUSHED_SHARE 200	/* 1/200 of the calls without a flush: worth a warning */
 
 struct report_sync {
 	uint64_t count, total_ns;

@@ -9,7 +9,6 @@
 #include "mem.h"
 
 #define WORTH_A_LINE	1.05	/* a what-if that gains less is told in passing, as in the text */
-#define UNFLUSHED_SHARE	200
 
 /* ---- what to be careful with ---- */
 
@@ -39,7 +38,7 @@ static void doubtful_calls(struct buf *b, const struct report_sync *s)
 		html_num(b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));
 		buf_str(b, " of all, not in these figures</li>\n");
 	}
-	if (s->unflushed && s->unflushed * UNFLUSHED_SHARE >= s->count)
+	if (s->unflushed && s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count)
 		buf_printf(b, "<li><strong>%s of %s sync calls returned without any FLUSH</strong>, though the disk’s "
 			   "cache is volatile: what was written may not survive a power cut</li>\n", num_count(s->unflushed).s,
 			   num_count(s->count).s);

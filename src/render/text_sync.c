@@ -13,8 +13,6 @@
 
 #include "text.h"
 
-#define UNFLUSHED_SHARE 200	/* 1/200 of the calls: worth a warning */
-
 #define INDENT		2
 #define NAME		16	/* "device.discard" */
 #define FAMILY		13	/* "CPU scheduler" */
@@ -260,7 +258,7 @@ static void warnings(struct text *t, const struct report_sync *s)
 	}
 	buf_clear(&b);
 	/* a few that met a commit under way prove nothing; JSON has the number all the same */
-	if (s->unflushed * UNFLUSHED_SHARE >= s->count && s->unflushed) {
+	if (s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count && s->unflushed) {
 		buf_printf(&b, "%s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: "
 			   "what was written may not survive a power cut",
 			   num_count(s->unflushed).s, num_count(s->count).s,

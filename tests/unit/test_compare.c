@@ -565,6 +565,24 @@ static double number(const json_t *doc, const char *one, const char *two, const 
 	return json_is_number(j) ? json_number_value(j) : NAN;
 }
 
+/* As the reports of the runs themselves: a few that met a commit under way prove nothing. */
+static void test_unflushed(void)
+{
+	struct report r[2];
+	struct comparison c = begin(make_slow, make_fast, r);
+	char *text;
+
+	r[SIDE_B].sync.unflushed = r[SIDE_B].sync.count / 200;
+	text = text_of(&c, &(struct render_opts){ .width = 80 });
+	ok(!strstr(text, "WARNING"), "a few calls without a flush are no reason to warn");
+	free(text);
+	r[SIDE_B].sync.unflushed++;
+	text = text_of(&c, &(struct render_opts){ .width = 80 });
+	ok(strstr(text, "WARNING    B: 5 of 804"), "more are");
+	free(text);
+	end(&c, r);
+}
+
 static void test_json(void)
 {
 	struct report r[2];
@@ -621,6 +639,7 @@ int main(int argc, char **argv)
 	test_drawing();
 	test_causes();
 	test_devices();
+	test_unflushed();
 	test_json();
 	test_json_of_all();
 	return tap_done();
