@@ -80,19 +80,20 @@ static char *flush_sentence(const struct card_difference *d)
 	struct buf s = { 0 };
 
 	buf_str(&s, "A flush after 4 KiB ");
-	if (d->flush.have && !d->flush.told) {
+	if (!d->flush.have) {
+		buf_printf(&s, "took %s in B and %s in A on average, but a single flush says nothing about chance.",
+			   num_duration(b, 0).s, num_duration(a, 0).s);
+	} else if (!d->flush.told) {
 		buf_printf(&s, "takes as long in B as in A, as far as can be told: %s and %s on average.",
 			   num_duration(b, 0).s, num_duration(a, 0).s);
 	} else {
 		buf_str(&s, "is ");
 		times(&s, a, b);
-		buf_printf(&s, " in B: %s instead of %s on average", num_duration(b, 0).s, num_duration(a, 0).s);
-		if (d->flush.have)
-			buf_printf(&s, " (95 %% sure of %s to %s %s)",
-				   num_duration((uint64_t)fmin(fabs(d->flush.low), fabs(d->flush.high)), 0).s,
-				   num_duration((uint64_t)fmax(fabs(d->flush.low), fabs(d->flush.high)), 0).s,
-				   d->flush.difference > 0 ? "more" : "less");
-		buf_str(&s, ".");
+		buf_printf(&s, " in B: %s instead of %s on average (95 %% sure of %s to %s %s).", num_duration(b, 0).s,
+			   num_duration(a, 0).s,
+			   num_duration((uint64_t)fmin(fabs(d->flush.low), fabs(d->flush.high)), 0).s,
+			   num_duration((uint64_t)fmax(fabs(d->flush.low), fabs(d->flush.high)), 0).s,
+			   d->flush.difference > 0 ? "more" : "less");
 	}
 	return s.data;
 }

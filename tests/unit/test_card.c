@@ -325,6 +325,11 @@ static void test_compare(void)
 	believe_compare(&a, &none, &c);
 	says("an empty one", &c, "no test in common");
 	card_comparison_free(&c);
+	memset(&a.row[1].flush, 0, sizeof(a.row[1].flush));
+	hist_add(&a.row[1].flush, 2 * MS);
+	believe_compare(&a, &b, &c);
+	says("a single flush", &c, "took 850 µs in B and 2.00 ms in A on average, but a single flush says nothing about chance.");
+	card_comparison_free(&c);
 	card_free(&a);
 	card_free(&b);
 	card_free(&none);
