@@ -134,7 +134,7 @@ static int create_file(const char *path, struct recording_writer **out, struct e
 
 	if (fd < 0)
 		return fd;
-	err = writer_new(fd, path, !made && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size, out, e);
+	err = writer_new(fd, path, !made && !fstat(fd, &st) && S_ISREG(st.st_mode), out, e);
 	if (err && made)
 		unlink(path);
 	else if (made)

@@ -271,8 +271,9 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 	"$BT" record -q -o earlier -- true || [[ $? == 5 ]]
 	cp earlier all/old
 	cp earlier all/old.1
-	chmod 666 all/old*
-	for f in old new; do
+	: >all/empty
+	chmod 666 all/*
+	for f in old new empty; do
 		for more in '' '--rotate 1M,3'; do
 			# shellcheck disable=SC2086  # two words, or none
 			{
@@ -284,7 +285,7 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 			}
 		done
 	done
-	[[ $(cd all && echo *) == 'old old.1' ]] || { ls -l all; false; }
+	[[ $(cd all && echo *) == 'empty old old.1' && ! -s all/empty ]] || { ls -l all; false; }
 	cmp earlier all/old
 	cmp earlier all/old.1
 }
