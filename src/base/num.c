@@ -137,7 +137,7 @@ struct num num_count(uint64_t n)
 struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 {
 	const char *gap = flags & NUM_TIGHT ? "" : " ";
-	bool all = part == whole;
+	bool all = part == whole, none = !part;
 	struct num r;
 	uint64_t tenths;
 
@@ -150,7 +150,7 @@ struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 	if (!whole)
 		return (struct num){ "-" };
 	tenths = (part * 1000 + whole / 2) / whole;
-	if (!part)
+	if (none)
 		snprintf(r.s, sizeof(r.s), "0%s%%", gap);
 	else if (!tenths)
 		snprintf(r.s, sizeof(r.s), "<0.1%s%%", gap);
@@ -168,7 +168,7 @@ struct num num_ratio(uint64_t a, uint64_t b)
 {
 	struct num r = { "-" };
 
-	if (b && a && a < b / 200)
+	if (b && a && a <= (b - 1) / 200)	/* less than half of it: rounded it would be nothing */
 		return (struct num){ "<0.01" };
 	if (b)
 		sig3(r.s, sizeof(r.s), a, b);

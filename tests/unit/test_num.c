@@ -95,10 +95,15 @@ static void test_shares(void)
 	is(num_percent(99999, 100000, 0).s, ">99.9 %", "nearly all is not all");
 	is(num_percent(1, 0, 0).s, "-", "a share of nothing");
 	is(num_percent(UINT64_MAX / 2, UINT64_MAX, 0).s, "50.0 %", "half of the largest");
+	is(num_percent(1, UINT64_MAX, 0).s, "<0.1 %", "hardly any of the largest");
 	is(num_percent(3, 2, 0).s, "150.0 %", "more than all");
 	is(num_ratio(414, 207).s, "2.00", "414 / 207");
 	is(num_ratio(1, 3).s, "0.33", "1 / 3");
 	is(num_ratio(1, 1000).s, "<0.01", "1 / 1000 is not nothing");
+	is(num_ratio(1, 299).s, "<0.01", "nor is 1 / 299");
+	is(num_ratio(1, 201).s, "<0.01", "nor 1 / 201");
+	is(num_ratio(1, 200).s, "0.01", "1 / 200 is rounded up");
+	is(num_ratio(1, 1).s, "1.00", "1 / 1");
 	is(num_ratio(0, 1000).s, "0.00", "0 / 1000 is");
 	is(num_ratio(1, 0).s, "-", "1 / 0");
 }
