@@ -38,9 +38,15 @@ static inline void put_filled(json_t *o, const char *key, json_t *v)
 		json_decref(v);
 }
 
+/* The nearest that JSON's readers take. */
+static inline json_t *integer(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
 static inline void put_u64(json_t *o, const char *key, uint64_t v)
 {
-	put(o, key, json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v));
+	put(o, key, integer(v));
 }
 
 static inline json_t *string(const char *raw)
@@ -82,8 +88,8 @@ static inline json_t *hist_buckets(const struct hist *h)
 		if (i == HIST_BUCKETS - 1 && h->max > upper)	/* it has no end of its own */
 			upper = h->max;
 		pair = xmust(json_array());
-		push(pair, json_integer((json_int_t)upper));
-		push(pair, json_integer((json_int_t)h->bucket[i]));
+		push(pair, integer(upper));
+		push(pair, integer(h->bucket[i]));
 		push(buckets, pair);
 	}
 	return buckets;

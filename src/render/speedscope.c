@@ -44,7 +44,7 @@ static void add_leaf(struct profile *p, const struct report_leaf *l)
 	buf_str(&path, "");
 	utf8_repair(&path, l->path);
 	push(p->samples, stack(p, path.data));
-	push(p->weights, json_integer((json_int_t)l->ns));
+	push(p->weights, integer(l->ns));
 	p->end += l->ns;
 	buf_free(&path);
 }

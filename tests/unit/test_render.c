@@ -624,6 +624,22 @@ static void test_json_odd(void)
 	json_decref(j);
 }
 
+/* A recording may hold anything. */
+static void test_json_largest(void)
+{
+	struct report r = { 0 };
+	size_t hists = 0;
+	json_t *j;
+
+	report_odd(&r);
+	r.device[0].op[OP_FLUSH].count++;
+	hist_add(&r.device[0].op[OP_FLUSH].total, UINT64_MAX);
+	j = parse(&r, render_json);
+	ok(all_hists_good(j, &hists), "json: the largest of numbers is no negative one");
+	json_decref(j);
+	report_free(&r);
+}
+
 static void test_json_stream(void)
 {
 	struct report r = { 0 };
@@ -741,6 +757,7 @@ int main(int argc, char **argv)
 	test_json_schema();
 	test_json_device();
 	test_json_odd();
+	test_json_largest();
 	test_json_stream();
 	test_hostile_text();
 	test_hostile_json();
