@@ -86,6 +86,8 @@ static void note_overflow(const struct frame *f, const struct view_counts *v, st
 void frame_report(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, bool interval,
 		  struct report *out)
 {
+	uint64_t lost = f->run.lost_events;	/* facts and processes; what is missing at the block layer comes after */
+
 	*out = f->run;
 	memset(&f->run, 0, sizeof(f->run));
 	for (size_t i = 0; i < f->n_devices; i++)
@@ -96,6 +98,7 @@ void frame_report(struct frame *f, const struct view_counts *views, struct sync_
 		return;
 	out->have_sync = true;
 	sync_report(sync, &out->sync, interval);
+	out->sync.lost = lost + sync_damaged(sync);
 	if (!interval) {
 		whatif_make(out, sync_whatif(sync));
 		out->detail = sync_take_detail(sync);

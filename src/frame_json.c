@@ -27,6 +27,7 @@ static const struct member run_members[] = {
 	M(M_STRV, report, command), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
 	M(M_U64, report, processes), M(M_U64, report, threads), M(M_STRING, report, kernel), M(M_STRING, report, arch),
 	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
+	M(M_U64, report, under_way), M(M_U64, report, under_way_ns),
 	M(M_BOOL, report, incomplete), M(M_STRV, report, notes), END
 };
 

@@ -163,6 +163,8 @@ struct report_sync {
 	uint64_t busy_in_flight, busy_flushes;		/* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
 	uint64_t unflushed;	/* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
 	struct heat *heat;	/* of the calls, by when they ended; NULL: not known */
+	uint64_t elsewhere, elsewhere_ns;	/* calls left out: on file systems whose disk was not traced; not in count */
+	uint64_t lost;			/* of the run's lost events, those that may have been of calls */
 };
 
 struct report_whatif {
@@ -297,6 +299,7 @@ struct report {
 	bool have_verdict;
 	struct report_verdict verdict;
 	struct report_detail *detail;	/* NULL: nobody asked for it */
+	uint64_t under_way, under_way_ns;	/* sync calls that had not returned at the end, after a second or more; the oldest's age */
 };
 
 const char *cause_name(enum cause c);		/* "flush.pre" */

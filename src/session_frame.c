@@ -5,10 +5,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "clock.h"
 #include "collect/carry.h"
 #include "collect/heats.h"
 #include "mem.h"
 #include "num.h"
+
+#define HANGS_NS 1000000000ull	/* a call that has not returned for so long is told of */
 
 static void run_facts(struct session *s, const struct session_facts *facts, enum span span, struct report *r)
 {
@@ -115,6 +118,26 @@ static void frame_add_device(struct session *s, struct tracked *k, enum span spa
 	memcpy(fd->part_view, disk->wire.part_view, sizeof(fd->part_view));
 }
 
+static bool is_of_run(const void *ctx, uint32_t dev)
+{
+	const struct session *s = ctx;
+
+	for (size_t i = 0; i < s->places.n; i++)
+		if (s->places.device[i].dev == dev && s->places.device[i].traced)
+			return true;
+	return s->opts.all || !dev;
+}
+
+static void calls_under_way(const struct session *s, struct report *r)
+{
+	uint64_t now = clock_ns(), since = now;
+
+	if (!s->ring || now < HANGS_NS)
+		return;
+	r->under_way = probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s, &since);
+	r->under_way_ns = r->under_way ? now - since : 0;
+}
+
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)
 {
 	*f = (struct frame){
@@ -125,6 +148,7 @@ void session_make_frame(struct session *s, const struct session_facts *facts, en
 	};
 	run_facts(s, facts, span, &f->run);
 	run_losses(s, span, &f->run);
+	calls_under_way(s, &f->run);
 	for (size_t i = 0; i < s->n_tracked; i++)
 		frame_add_device(s, &s->tracked[i], span, f);
 }

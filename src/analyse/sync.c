@@ -219,8 +219,11 @@ static bool feed_sync(struct sync_analysis *a, const struct wire_sync *s)
 
 	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
 		return false;
-	if (left_out(a, s))
+	if (left_out(a, s)) {
+		a->totals.elsewhere++;
+		a->totals.elsewhere_ns += s->exit - s->enter;
 		return true;
+	}
 	prefetch_groups(a, s);
 	complete = s->enter >= a->opts.known_ns && walk_call(a->walk, s, &r);
 	if (complete)

@@ -21,7 +21,7 @@
 
 struct totals {
 	uint64_t count, total_ns, calls[CALL_COUNT], no_ledger;
-	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, unflushed;
+	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, unflushed, elsewhere, elsewhere_ns;
 	struct ledger ledger;
 	struct hist latency;
 };

@@ -184,6 +184,8 @@ static void report_totals(const struct totals *t, struct report_sync *out)
 	out->busy_in_flight = t->busy_in_flight;
 	out->busy_flushes = t->busy_flushes;
 	out->unflushed = t->unflushed;
+	out->elsewhere = t->elsewhere;
+	out->elsewhere_ns = t->elsewhere_ns;
 }
 
 static void start_over(struct sync_analysis *a)

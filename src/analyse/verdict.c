@@ -43,10 +43,11 @@ static double ratio(uint64_t a, uint64_t b)
 
 /* ---- rules; each returns whether it applies, and the share that goes with its class ---- */
 
+/* Of none nothing is known where its record may be among what was lost. */
 static bool rule_no_sync(struct facts *f, double *share)
 {
 	(void)share;
-	return !f->s->count && !f->s->no_ledger;
+	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way;
 }
 
 static bool is_write_back(const struct report_device *d)
@@ -159,12 +160,14 @@ static bool rule_unsafe(struct facts *f, double *share)
 
 /*
  * Only of a command: a disk that is watched may be idle for most of the time and its fsyncs slow. Calls that run
- * at the same time count each, so the share is an upper bound, and this never said wrongly.
+ * at the same time count each, so the share is an upper bound, and this never said wrongly. Calls on disks that were not
+ * traced and those that hang make the run take its time as well.
  */
 static bool rule_not_sync(struct facts *f, double *share)
 {
 	*share = ratio(f->s->total_ns, f->r->wall_ns);
-	return f->r->command && !f->s->no_ledger && f->r->wall_ns >= ENOUGH_NS && *share < NOT_SYNC_BELOW;
+	return f->r->command && f->s->count && !f->s->no_ledger && f->r->wall_ns >= ENOUGH_NS &&
+	       ratio(f->s->total_ns + f->s->elsewhere_ns + f->r->under_way_ns, f->r->wall_ns) < NOT_SYNC_BELOW;
 }
 
 static bool rule_too_little(struct facts *f, double *share)

@@ -233,12 +233,27 @@ static void say_not_sync(const struct facts *f, struct buf *b)
 		   num_percent(f->s->total_ns, f->r->wall_ns, 0).s);
 }
 
+static void say_elsewhere(const struct facts *f, struct buf *b)
+{
+	const struct report_sync *s = f->s;
+	struct num n, wall;
+
+	buf_printf(b, "In the %s traced no sync call (fsync or the like) was on the disks that were traced, but %s %s elsewhere, "
+		   "which took %s.", dur(&wall, f->r->wall_ns), num_count(s->elsewhere).s, s->elsewhere == 1 ? "was" : "were",
+		   dur(&n, s->elsewhere_ns));
+}
+
+/* A call that began before a disk was watched isn't seen; a wrapped command has none. */
 static void say_no_sync(const struct facts *f, struct buf *b)
 {
 	struct num n;
 
-	buf_printf(b, "There was no sync call (fsync or the like) in the %s traced: whatever is slow, it isn't fsync.",
-		   dur(&n, f->r->wall_ns));
+	if (f->s->elsewhere)
+		say_elsewhere(f, b);
+	else
+		buf_printf(b, "There was no sync call (fsync or the like)%s in the %s traced: whatever is slow, it isn't fsync%s.",
+			   f->r->filter ? " by the filtered tasks" : "", dur(&n, f->r->wall_ns),
+			   f->r->command ? "" : ", unless one hangs that began before");
 }
 
 static void say_too_little(const struct facts *f, struct buf *b)
@@ -249,7 +264,23 @@ static void say_too_little(const struct facts *f, struct buf *b)
 		   plural(f->s->count), dur(&n, f->s->total_ns));
 	if (f->s->no_ledger)
 		buf_printf(b, ", and %s more that could not be followed", num_count(f->s->no_ledger).s);
+	if (!f->s->count && f->s->lost)
+		buf_printf(b, ", and %s event%s lost", num_count(f->s->lost).s, f->s->lost == 1 ? " was" : "s were");
 	buf_char(b, '.');
+}
+
+/* Whatever class: the one that hangs is in no figure, and may be what this is about. */
+static void say_under_way(const struct facts *f, struct buf *b)
+{
+	const struct report *r = f->r;
+	const char *more = f->s->count ? " more" : "";
+	struct num n;
+
+	if (r->under_way == 1)
+		buf_printf(b, " One%s had not returned after %s.", more, dur(&n, r->under_way_ns));
+	else if (r->under_way)
+		buf_printf(b, " %s%s had not returned, the oldest after %s.", num_count(r->under_way).s, more,
+			   dur(&n, r->under_way_ns));
 }
 
 static void say_unsafe(const struct facts *f, struct buf *b)
@@ -623,11 +654,23 @@ static void show_gaps(const struct facts *f, char ***to)
 	add(to, &b);
 }
 
+static void show_elsewhere(const struct facts *f, char ***to)
+{
+	struct buf b = { 0 };
+	struct num n;
+
+	if (f->s->count && f->s->elsewhere)
+		buf_printf(&b, "%s more call%s, %s in all, %s elsewhere, on no disk that was traced: not in these figures",
+			   num_count(f->s->elsewhere).s, plural(f->s->elsewhere), dur(&n, f->s->elsewhere_ns),
+			   f->s->elsewhere == 1 ? "was" : "were");
+	add(to, &b);
+}
+
 static void show_evidence(const struct facts *f, char ***to)
 {
 	static void (*const shows[])(const struct facts *f, char ***to) = {
 		show_unsafe, show_calls, show_wall, show_causes, show_through, show_flushes, show_legs, show_writes, show_depth, show_neighbours,
-		show_settings, show_write_through, show_gaps,
+		show_settings, show_write_through, show_gaps, show_elsewhere,
 	};
 
 	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++)
@@ -736,6 +779,9 @@ static const char *const on_mixed[] = {
 static const char *const on_not_sync[] = {
 	"Look elsewhere: a CPU profile, reads, plain writes, the network. Risk: none.", NULL
 };
+static const char *const on_elsewhere[] = {
+	"Trace the disks that the calls are on: without a disk's name all are traced. Risk: none.", NULL
+};
 static const char *const on_too_little[] = { "Trace for longer, or a larger piece of work. Risk: none.", NULL };
 static const char *const on_nobarrier[] = {
 	"Unless the cache survives a power cut (power-loss protection, a battery), mount with barriers: mount -o "
@@ -786,6 +832,11 @@ static const char *const *advice_for_unsafe(const struct facts *f)
 	return on_unsafe[f->unsafe];
 }
 
+static const char *const *advice_for_no_sync(const struct facts *f)
+{
+	return f->s->elsewhere ? on_elsewhere : on_not_sync;
+}
+
 /* ---- all of it ---- */
 
 /* Classes that have words of their own; the others speak of the largest cause. */
@@ -795,7 +846,7 @@ static const struct special {
 	const char *const *advice;
 	const char *const *(*choose)(const struct facts *f);
 } specials[] = {
-	{ "no-sync", say_no_sync, on_not_sync, NULL },
+	{ "no-sync", say_no_sync, NULL, advice_for_no_sync },
 	{ "unsafe-fast", say_unsafe, NULL, advice_for_unsafe },
 	{ "not-sync", say_not_sync, on_not_sync, NULL },
 	{ "too-little-data", say_too_little, on_too_little, NULL },
@@ -812,6 +863,7 @@ void verdict_words(const struct facts *f, struct report_verdict *v)
 	while (w->class && strcmp(w->class, v->class))
 		w++;
 	w->say(f, &b);
+	say_under_way(f, &b);
 	v->sentence = xstrdup(b.data);
 	buf_free(&b);
 	show_evidence(f, &v->evidence);

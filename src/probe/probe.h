@@ -119,6 +119,13 @@ void probes_follow(const struct probes *p, uint32_t tid);
 /* When the call began that has been under way for longest; `now`: none is. 0: not known. */
 uint64_t probes_oldest_call(const struct probes *p, uint64_t now);
 
+/*
+ * Calls that began before `until` and are still under way, if `counts` wants those on their file's device (0: of no file). If there
+ * are any, *oldest is when the first of them began.
+ */
+uint64_t probes_calls_under_way(const struct probes *p, uint64_t until, bool (*counts)(const void *ctx, uint32_t dev),
+				const void *ctx, uint64_t *oldest);
+
 /* Program runs that the kernel skipped because the same program was already running on that CPU. */
 uint64_t probes_skipped_runs(const struct probes *p);
 

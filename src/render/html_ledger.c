@@ -162,7 +162,8 @@ void html_ledger(struct buf *b, const struct report *r)
 	if (!r->sync.count) {
 		buf_str(b, r->sync.no_ledger ? "<p>No sync call whose time is known.</p>\n" :
 			   r->filter ? "<p>None of the filtered tasks made a sync call.</p>\n" :
-			   "<p>No sync call was made.</p>\n");
+			   r->sync.elsewhere ? "<p>No sync call was made on these disks.</p>\n" :
+			   r->sync.lost ? "<p>No sync call was seen.</p>\n" : "<p>No sync call was made.</p>\n");
 		return;
 	}
 	families(b, &r->sync.ledger);

@@ -378,6 +378,17 @@ cgroup_counts() {
 	[[ $(sed '$d' "$S" | jq -s 'map(.devices[0].ops.read.count // 0) | add') == 50 ]]
 }
 
+@test "counts: a sync call that doesn't return is told of, also by a replay" {
+	local bt=$BATS_TEST_TMPDIR/run.bt
+	need_rig
+	rig_up --flush-us 3000000
+	"$BT" record -o "$bt" -d 2 "$RIG_DISK" -- dd if=/dev/zero of="$RIG_MNT/f" bs=4k count=1 conv=fsync status=none
+	"$BT" report "$bt" --json "$J" >"$BATS_TEST_TMPDIR/text"
+	head -n 4 "$BATS_TEST_TMPDIR/text"
+	[[ $(json '.verdict.class' "$J") == too-little-data ]]
+	json '.verdict.sentence' "$J" | grep -q 'One had not returned after [12]\.[0-9]* s\.'
+}
+
 @test "counts: a loop device detached under load doesn't break the run" {
 	local tool
 	need_rig

@@ -1014,6 +1014,7 @@ static void traced_only(void)
 	SYNC(.enter = 1000, .exit = 1010, .dev = SDA1);
 	ends_as("calls on disks that are not traced are left out", LEDGER(CAUSE_CPU, 10));
 	ok(report.sync.count == 1 && !report.sync.no_ledger, "and not counted");
+	ok(report.sync.elsewhere == 2 && report.sync.elsewhere_ns == 20, "but it is known that there were any");
 }
 
 static void many_files(void)

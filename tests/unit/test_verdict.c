@@ -472,7 +472,87 @@ static void test_no_sync(void)
 	r->wall_ns = SEC;
 	wrap(r);
 	ops(add_device(r, "sda", "write back"), OP_WRITE_ASYNC, 100, MS);
-	expect(r, "no-sync", NULL, "plain writes only");
+	judged(r, "no-sync", NULL, "plain writes only");
+	ok(strstr(r->verdict.sentence, "it isn't fsync."), "that is certain of a command");
+	drop(r);
+}
+
+static struct report *nothing_seen(void)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->have_sync = true;
+	r->wall_ns = 3 * SEC;
+	add_device(r, "sda", "write back");
+	return r;
+}
+
+/* What hangs is what somebody wants to know about, and it is in no figure. */
+static void test_under_way(void)
+{
+	struct report *r = nothing_seen();
+
+	r->under_way = 1;
+	r->under_way_ns = 2 * SEC;
+	judged(r, "too-little-data", NULL, "the only call hangs");
+	ok(strstr(r->verdict.sentence, "One had not returned after 2.00 s."), "that is said");
+	drop(r);
+
+	r = slow_flush();
+	wrap(r);
+	r->wall_ns = 10 * SEC;
+	r->under_way = 3;
+	r->under_way_ns = 8 * SEC;
+	judged(r, "device-flush", "flush", "three hang in a command that does nothing else");
+	ok(strstr(r->verdict.sentence, "spent in fdatasync. 3 more had not returned, the oldest after 8.00 s."), "after the others");
+	drop(r);
+}
+
+/* That none was seen does not always mean that there was none. */
+static void test_not_seen(void)
+{
+	struct report *r = nothing_seen();
+
+	judged(r, "no-sync", NULL, "a disk that is watched");
+	ok(strstr(r->verdict.sentence, "unless one hangs that began before"), "a call that began before isn't seen");
+	drop(r);
+
+	r = nothing_seen();
+	r->filter = xstrdup("pid 42");
+	judged(r, "no-sync", NULL, "a filter");
+	ok(strstr(r->verdict.sentence, "by the filtered tasks"), "it is about those that it lets through");
+	drop(r);
+
+	r = nothing_seen();
+	wrap(r);
+	r->sync.lost = 5;
+	judged(r, "too-little-data", NULL, "none, but events were lost");
+	ok(strstr(r->verdict.sentence, "5 events were lost"), "that is said");
+	drop(r);
+
+	r = nothing_seen();
+	wrap(r);
+	report_add_lost(r, 1, "requests that the kernel counted and this trace missed");
+	expect(r, "no-sync", NULL, "what was lost was no sync call");
+
+	r = nothing_seen();
+	wrap(r);
+	r->sync.elsewhere = 12;
+	r->sync.elsewhere_ns = 2 * SEC;
+	judged(r, "no-sync", NULL, "all of them were on other disks");
+	ok(strstr(r->verdict.sentence, "12 were elsewhere, which took 2.00 s") && !strstr(r->verdict.sentence, "isn't fsync"),
+	   "that is said, and nothing else");
+	ok(says(r->verdict.advice, "Trace"), "and what to do");
+	drop(r);
+
+	r = slow_flush();
+	wrap(r);
+	r->wall_ns = 10 * SEC;
+	r->sync.elsewhere = 100;
+	r->sync.elsewhere_ns = 8 * SEC;
+	judged(r, "device-flush", "flush", "fsync may be what takes the time where most calls are elsewhere");
+	ok(says(r->verdict.evidence, "100 more calls, 8.00 s in all, were elsewhere"), "they are told of");
+	drop(r);
 }
 
 /* ---- unsafe ---- */
@@ -632,6 +712,8 @@ int main(void)
 	test_not_sync();
 	test_too_little();
 	test_no_sync();
+	test_not_seen();
+	test_under_way();
 	test_nobarrier();
 	test_unflushed();
 	test_platter();
