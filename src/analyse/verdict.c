@@ -88,7 +88,7 @@ static bool find_nobarrier(struct facts *f)
 	for (size_t i = 0; i < f->r->n_devices; i++) {
 		const struct report_device *d = &f->r->device[i];
 
-		for (size_t m = 0; m < d->n_mounts && is_write_back(d); m++)
+		for (size_t m = 0; m < d->n_mounts && is_write_back(d) && writes_of(d); m++)
 			if (d->mounts[m].barrier && !strcmp(d->mounts[m].barrier, "nobarrier")) {
 				f->unsafe_dev = d;
 				f->unsafe_mount = &d->mounts[m];
@@ -139,7 +139,7 @@ static enum unsafe find_unsafe(struct facts *f)
 	f->unsafe_dev = f->dev;
 	if (!most_unflushed(s) || !f->dev)
 		return unsafe_by_speed(f);
-	if (find_nobarrier(f) && writes_of(f->unsafe_dev))
+	if (find_nobarrier(f))
 		return UNSAFE_NOBARRIER;
 	f->unsafe_dev = f->dev;
 	f->unsafe_mount = NULL;

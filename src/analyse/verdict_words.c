@@ -36,12 +36,18 @@ static const char *plural(uint64_t n)
 
 /* ---- who and what ---- */
 
+/* Those that have no line of their own stand together, under no process's number. */
+static bool is_rest(const struct report_group *p)
+{
+	return !p->pid;
+}
+
 static const struct report_group *main_process(const struct report_sync *s)
 {
 	const struct report_group *best = NULL;
 
 	for (size_t i = 0; i < s->n_processes; i++)
-		if (!best || s->process[i].total_ns > best->total_ns)
+		if (!best || is_rest(best) || (!is_rest(&s->process[i]) && s->process[i].total_ns > best->total_ns))
 			best = &s->process[i];
 	return best;
 }
@@ -49,11 +55,14 @@ static const struct report_group *main_process(const struct report_sync *s)
 static void add_who(struct buf *b, const struct report_sync *s)
 {
 	const struct report_group *p = main_process(s);
+	bool rest = false;
 
-	if (p && p->comm && (double)p->total_ns >= ALMOST_ALL * (double)s->total_ns)
+	for (size_t i = 0; i < s->n_processes; i++)
+		rest = rest || is_rest(&s->process[i]);
+	if (p && !is_rest(p) && p->comm && (double)p->total_ns >= ALMOST_ALL * (double)s->total_ns)
 		buf_str(b, p->comm);
 	else if (s->n_processes > 1)
-		buf_printf(b, "%zu processes", s->n_processes);
+		buf_printf(b, "%s%s processes", rest ? "more than " : "", num_count(s->n_processes - rest).s);
 	else
 		buf_str(b, "programs");
 }
@@ -214,13 +223,30 @@ static void say_cause(const struct facts *f, struct buf *b)
 	buf_char(b, '.');
 }
 
+/* What is not explained is no place that time can go to. */
+static void say_unknown(const struct facts *f, struct buf *b)
+{
+	uint64_t second = f->ns[f->second], sum = ledger_sum(&f->s->ledger);
+
+	buf_str(b, f->ns[f->first] > sum / 2 ? "Where most of the time of your fsyncs went is not known: " :
+		   "There is no single reason for the time of your fsyncs: ");
+	add_share(f, f->ns[f->first], b);
+	buf_str(b, " is not explained.");
+	if (second)
+		buf_printf(b, " %s went to %s.", num_percent(second, sum, 0).s, group_names[f->second]);
+}
+
 static void say_mixed(const struct facts *f, struct buf *b)
 {
-	uint64_t sum = ledger_sum(&f->s->ledger);
+	struct num second = num_percent(f->ns[f->second], ledger_sum(&f->s->ledger), 0);
 
+	if (f->first == GROUP_UNKNOWN) {
+		say_unknown(f, b);
+		return;
+	}
 	buf_str(b, "There is no single reason for the time of your fsyncs: ");
 	add_share(f, f->ns[f->first], b);
-	buf_printf(b, " went to %s, %s to %s.", group_names[f->first], num_percent(f->ns[f->second], sum, 0).s,
+	buf_printf(b, " went to %s, %s %s%s.", group_names[f->first], second.s, f->second == GROUP_UNKNOWN ? "is " : "to ",
 		   group_names[f->second]);
 }
 
@@ -565,8 +591,11 @@ static void other_processes(const struct report_sync *s, const struct report_gro
 			left++;
 			continue;
 		}
-		buf_printf(b, "%s %s (pid %" PRIu32 ", %s call%s, %s)", shown++ ? "," : "", p->comm ? p->comm : "?", p->pid,
-			   num_count(p->count).s, plural(p->count), dur(&n, p->total_ns));
+		if (is_rest(p))
+			buf_printf(b, "%s other processes (", shown++ ? "," : "");
+		else
+			buf_printf(b, "%s %s (pid %" PRIu32 ", ", shown++ ? "," : "", p->comm ? p->comm : "?", p->pid);
+		buf_printf(b, "%s call%s, %s)", num_count(p->count).s, plural(p->count), dur(&n, p->total_ns));
 	}
 	if (left)
 		buf_printf(b, ", and %zu more", left);

@@ -390,7 +390,36 @@ static void test_mixed(void)
 	r = start();
 	spend(r, CAUSE_UNKNOWN, 900);
 	spend(r, CAUSE_FLUSH_PRE, 100);
-	expect(r, "mixed", NULL, "most is not explained");
+	judged(r, "mixed", NULL, "most is not explained");
+	ok(!strcmp(r->verdict.sentence, "Where most of the time of your fsyncs went is not known: 90.0 % of the 1.00 s that sqlite3 spent "
+		   "in fdatasync is not explained. 10.0 % went to flushes of the drive's cache."), "and that is what is said");
+	drop(r);
+	r = start();
+	spend(r, CAUSE_UNKNOWN, 1000);
+	judged(r, "mixed", NULL, "nothing is explained");
+	ok(!strstr(r->verdict.sentence, "went to flushes"), "nothing went to the next");
+	drop(r);
+	r = start();
+	spend(r, CAUSE_DEVICE_WRITE, 530);
+	spend(r, CAUSE_UNKNOWN, 470);
+	judged(r, "mixed", NULL, "half is not explained");
+	ok(strstr(r->verdict.sentence, ", 47.0 % is not explained."), "that is said, not that it went there");
+	drop(r);
+}
+
+/* More processes than have a line of their own: a script that starts a program for each sync. */
+static void test_many_processes(void)
+{
+	struct report *r = slow_flush();
+
+	r->sync.process[0].total_ns = r->sync.process[0].count = 1;
+	add_process(r, "(other processes)", 0, 98, SEC - 2);
+	add_process(r, "fio", 43, 1, 1);
+	judged(r, "device-flush", "flush", "processes that have no line of their own");
+	ok(strstr(r->verdict.sentence, "that more than 2 processes spent in"), "they are no process with a name");
+	ok(!says(r->verdict.evidence, "pid 0") && says(r->verdict.evidence, "Besides sqlite3 (pid 42, 1 call), these made sync calls: "
+	   "other processes (98 calls, 1.00 s), fio (pid 43, 1 call, 1 ns)"), "and have no number");
+	drop(r);
 }
 
 /* ---- not fsync, not enough ---- */
@@ -571,6 +600,7 @@ static struct report *unflushed(const char *cache, uint64_t n)
 static void test_nobarrier(void)
 {
 	struct report *r = unflushed("write back", 51);
+	struct report_device idle;
 
 	add_mount(&r->device[0], "/mnt/safe", "barrier");
 	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
@@ -591,6 +621,16 @@ static void test_nobarrier(void)
 	r = slow_flush();
 	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
 	expect(r, "device-flush", "flush", "nobarrier on a mount that nobody syncs");
+	r = unflushed("write back", 51);
+	add_device(r, "sdb", "write back");
+	idle = r->device[1];
+	r->device[1] = r->device[0];
+	r->device[0] = idle;
+	add_mount(&r->device[0], "/mnt/idle", "nobarrier");
+	add_mount(&r->device[1], "/mnt/fast", "nobarrier");
+	judged(r, "unsafe-fast", NULL, "nobarrier on an idle disk and on another");
+	ok(strstr(r->verdict.sentence, "/mnt/fast"), "the one that was written to is named");
+	drop(r);
 }
 
 static void test_unflushed(void)
@@ -712,6 +752,7 @@ int main(void)
 	test_not_sync();
 	test_too_little();
 	test_no_sync();
+	test_many_processes();
 	test_not_seen();
 	test_under_way();
 	test_nobarrier();
