@@ -107,11 +107,38 @@ void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct 
 			    "be lost in a power cut.", l->name, below->name);
 }
 
+static bool stands_on(const struct exam *x, const struct diag_layer *l, const struct diag_layer *on, unsigned int depth)
+{
+	for (size_t i = 0; depth < 16 && l && l->below && l->below[i]; i++)
+		if (!strcmp(l->below[i], on->name) || stands_on(x, diag_layer_named(x->d, l->below[i]), on, depth + 1))
+			return true;
+	return false;
+}
+
+/* Commit records: not where all file systems on it have no journal or are read-only. */
+static bool gets_commits(const struct exam *x, const struct diag_layer *l)
+{
+	bool any = false;
+
+	if (diag_is(l, "read_only", "1"))
+		return false;
+	for (size_t i = 0; i < x->d->n_layers; i++) {
+		const struct diag_layer *fs = &x->d->layer[i];
+
+		if (fs->kind != DIAG_FS || !stands_on(x, fs, l, 0))
+			continue;
+		if (!diag_is(fs, "journal", "none") && !option_find(fs->options, "ro", NULL))
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
 void judge_fua(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	bool bottom = l->kind == DIAG_DISK || l->kind == DIAG_LOOP;	/* others have what is below them */
 
-	if (number(s->value) || !diag_is(l, "write_cache", "write back") || !bottom)
+	if (number(s->value) || !diag_is(l, "write_cache", "write back") || !bottom || !gets_commits(x, l))
 		return;
 	if (diag_is(l, "transport", "ata"))
 		finding_add(x, l, s, DIAG_SLOW, "If the drive takes FUA: boot with libata.fua=1 (off by default, "

@@ -429,6 +429,23 @@ static void test_queues(void)
 	       { "vdb", "transport", "virtio", NULL });
 }
 
+/* Without a commit record there is none that a second flush could follow. */
+static void test_fua(void)
+{
+	put("sys/devices/" USB "/queue/write_cache", "write back\n");
+	look("sdb");
+	ok(!grade("sdb", "fua"), "no file system on it has a journal");
+	put("sys/fs/ext4/md1/journal_task", "126\n");
+	look("sdb");
+	is_str(grade("sdb", "fua"), "slow", "one that has");
+	put("sys/devices/" USB "/ro", "1\n");
+	look("sdb");
+	ok(!grade("sdb", "fua"), "a disk that takes no writes");
+	put("sys/devices/" USB "/ro", "0\n");
+	put("sys/fs/ext4/md1/journal_task", "<none>\n");
+	put("sys/devices/" USB "/queue/write_cache", "write through\n");
+}
+
 static void test_stacks(void)
 {
 	look(NULL);
@@ -797,6 +814,7 @@ int main(void)
 	test_sata();
 	test_caches();
 	test_queues();
+	test_fua();
 	test_stacks();
 	test_file_systems();
 	test_superblock();
