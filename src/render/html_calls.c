@@ -30,9 +30,9 @@ static void group_name(struct buf *b, const struct report_group *g, bool process
 	else
 		html_text(b, g->path && *g->path ? g->path : "(no file)");
 	buf_str(b, "</th>");
-	if (process)
+	if (process && g->pid)
 		buf_printf(b, "<td class=\"n\" data-v=\"%u\">%u</td>", g->pid, g->pid);
-	else if (g->device)
+	else if (!process && g->device)
 		html_cell_text(b, g->device);
 	else
 		html_cell_none(b);

@@ -108,6 +108,8 @@ static void times(struct text *t, const struct ledger *l, size_t at)
 static void who(struct text *t, struct buf *b, const char *comm, uint32_t pid, uint32_t tid)
 {
 	text_raw(t, b, comm && *comm ? comm : "?");
+	if (!pid)
+		return;	/* those that have no line of their own */
 	buf_printf(b, " (%u", pid);
 	if (tid && tid != pid)
 		buf_printf(b, ", thread %u", tid);

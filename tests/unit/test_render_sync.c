@@ -657,6 +657,8 @@ static void test_extremes(void)
 	ok(good, "the largest figures keep the width");
 	ok(has(&r, &plain, "\n  sqlite3 (4711)                                 0    5.79 s         -         -\n"),
 	   "no calls have no mean");
+	r.sync.process[0].pid = 0;
+	ok(has(&r, &plain, "\n  sqlite3                                        0 "), "those without a line of their own have no number");
 	memset(&r.sync.ledger, 0, sizeof(r.sync.ledger));
 	r.sync.count = 1;
 	r.sync.total_ns = 0;
