@@ -578,13 +578,15 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 	struct slot *fs = NULL;
 	struct peek p;
 	u64 ready = 0;
+	bool mine;
 
 	if (!qs)
 		return 0;
 	peek(&p, w);
 	key = waiter_key(PEEKED(&p, w, internal_tag), PEEKED(&p, w, tag), qs, flush_key);
 	s = bpf_map_lookup_elem(&slots, &key);
-	if (!wanted(w, s))
+	mine = wanted(w, s);
+	if (!mine && !cfg.ledger)
 		return 0;
 	role = flush_role(BPF_CORE_READ(w, flush.seq));
 	if (cfg.ledger || cfg.flush_path)
@@ -597,6 +599,8 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 		if (fs)
 			step_take(s, role == ROLE_POST ? STEP_POST : STEP_PRE, fs, start, now);
 	}
+	if (!mine)
+		return 0;
 	view = qs->disk.view;
 	dev = qs->disk.n_parts ? request_part_dev(w, false) : 0;
 	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
@@ -904,7 +908,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	struct slot *s;
 	struct wire_cell *c;
 	struct wire_view *v;
-	bool sequence;
+	bool sequence, mine;
 
 	if (!qs)
 		return 0;
@@ -930,7 +934,9 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
 	view = view_by_dev(qs, dev);
-	if (rarely(!wanted(rq, s))) {
+	/* a filter is for what is counted: calls wait for the requests of others, the journal's above all */
+	mine = wanted(rq, s);
+	if (rarely(!mine && !cfg.ledger)) {
 		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
@@ -939,12 +945,15 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		v = view_of(view);
 		if (cfg.ledger)
 			note_sequence(ctx, rq, qs, s, key, t.now, class, dev, direct);
-		if (c && v)
+		if (rarely(!mine))
+			slot_end(s, rq, qs, sequence, t.now, bytes);
+		else if (c && v)
 			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
 		return 0;
 	}
 	if (rarely(bytes < left) && !error) {
-		complete_piece(view, class, bytes);
+		if (mine)
+			complete_piece(view, class, bytes);
 		return 0;
 	}
 	request_times(&t, rq, s, rq_flags, direct);
@@ -952,6 +961,10 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		if (s && s->rq == (u64)rq)
 			step_take(s, STEP_DATA, s, s->insert, t.now);
 		completion_note(ctx, sequence ? NULL : rq, qs, s, key, t.now, class, 0, bytes, dev, direct);
+	}
+	if (rarely(!mine)) {
+		slot_end(s, rq, qs, sequence, t.now, bytes);
+		return 0;
 	}
 	if (cfg.own_clocks && !run.own_clocks)
 		compare_clocks(qs, &own, &t);

@@ -310,6 +310,22 @@ cgroup_counts() {
 	[[ $(json '.run.filter' "$J") == *"${1##*/}"* ]]
 }
 
+@test "counts: -p knows what the process's calls waited for, though others sent it" {
+	local pid
+	need_rig
+	rig_up --flush-us 3000
+	mkfifo "$BATS_TEST_TMPDIR/go"
+	start sh -c "read -r _ <'$BATS_TEST_TMPDIR/go'; exec dd if=/dev/zero of='$RIG_MNT/f' bs=4k count=50 oflag=dsync status=none"
+	pid=${PIDS[-1]}
+	start_tracing -p "$pid" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
+	echo >"$BATS_TEST_TMPDIR/go"
+	wait "$STARTED"
+	jq -c '.verdict.class, .sync.unflushed, .sync.ledger' "$J"
+	[[ $(json '.verdict.class' "$J") == device-flush && $(jq .sync.unflushed "$J") == 0 ]]
+	# the journal's requests are waited for, not counted
+	[[ $(of_disk "$J" "$RIG_DISK" .flush.post) == 0 ]]
+}
+
 @test "counts: --cgroup, version 1 blkio" {
 	local dir
 	need findmnt
