@@ -40,14 +40,17 @@ static int open_beside(struct outfile *o, mode_t mode, struct err *e)
 	int err = 0;
 
 	o->temp = xasprintf("%s.XXXXXX", o->path);
+	litter_hold();
 	o->fd = mkostemp(o->temp, O_CLOEXEC);
+	if (o->fd >= 0)
+		litter_note(o->temp);
+	litter_release();
 	if (o->fd < 0) {
 		err = fail(o, errno, e);
 		free(o->temp);
 		o->temp = NULL;
 		return err;
 	}
-	litter_note(o->temp);
 	if (fchmod(o->fd, mode))
 		err = fail(o, errno, e);
 	caller_give(o->fd);

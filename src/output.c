@@ -98,14 +98,16 @@ static int open_dir(struct outputs *o, struct err *e)
 
 	if (!*path || !strcmp(path, "-"))
 		return err_set(e, EINVAL, EXIT_USAGE, "--csv needs the name of a directory");
+	litter_hold();
 	o->csv_made = !mkdir(path, 0755);
+	if (o->csv_made)
+		litter_note(path);
+	litter_release();
 	fd = o->csv_made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path, strerror(errno));
-	if (o->csv_made) {
-		litter_note(path);
+	if (o->csv_made)
 		caller_give(fd);
-	}
 	close(fd);
 	return 0;
 }

@@ -25,10 +25,28 @@ static void on_deadly(int sig)
 	raise(sig);	/* the default again (SA_RESETHAND), once we return */
 }
 
-/* Those that are sent to end a process, or come of a place that cannot be written to. Not those that our caller ignores. */
+/* Those that are sent to end a process, or come of a place that cannot be written to. */
+static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2 };
+static sigset_t before_hold;
+
+void litter_hold(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		sigaddset(&set, deadly[i]);
+	pthread_sigmask(SIG_BLOCK, &set, &before_hold);
+}
+
+void litter_release(void)
+{
+	pthread_sigmask(SIG_SETMASK, &before_hold, NULL);
+}
+
+/* Not those that our caller ignores. */
 static void catch_deadly(void)
 {
-	static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2 };
 	struct sigaction now, on = { .sa_handler = on_deadly, .sa_flags = SA_RESETHAND };
 
 	owner = getpid();

@@ -3,6 +3,13 @@
 #ifndef BT_LITTER_H
 #define BT_LITTER_H
 
+/*
+ * Around the making of a file and its litter_note(): a signal that ends this process waits until the second. Nothing that may block
+ * stands between them.
+ */
+void litter_hold(void);
+void litter_release(void);
+
 /* A file, or a directory if it is empty by then; copied. The latest goes first. Main thread only, as the next. */
 void litter_note(const char *path);
 

@@ -49,10 +49,14 @@ static int write_all(int fd, const uint8_t *p, size_t n)
 
 static int open_for_writing(const char *path, bool *made, struct err *e)
 {
-	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
-	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, fd;
 
+	litter_hold();
+	fd = open(path, flags | O_CREAT | O_EXCL, 0600);
 	*made = fd >= 0;
+	if (*made)
+		litter_note(path);
+	litter_release();
 	if (fd >= 0) {
 		caller_give(fd);
 		return fd;
@@ -135,10 +139,12 @@ static int create_file(const char *path, struct recording_writer **out, struct e
 	if (fd < 0)
 		return fd;
 	err = writer_new(fd, path, !made && !fstat(fd, &st) && S_ISREG(st.st_mode), out, e);
-	if (err && made)
+	if (err && made) {
 		unlink(path);
-	else if (made)
-		litter_note((*out)->made = xstrdup(path));
+		litter_forget(path);
+	} else if (made) {
+		(*out)->made = xstrdup(path);
+	}
 	return err;
 }
 

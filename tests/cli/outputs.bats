@@ -318,6 +318,24 @@ files_here() {
 }
 
 # It opens its text last, and waits there: nobody reads the pipe.
+# signalled CALLS WHEN: a report, which gets a signal as its WHENth such call ends
+signalled() {
+	run strace -f -qq -o ../calls -e "trace=$1" -e "inject=$1:signal=TERM:when=$2" "$BT" report "$REC" --json json --html html \
+		--csv tables -o text
+}
+
+@test "outputs: a signal while a file is being made leaves nothing behind" {
+	local when=0
+	need strace
+	signalled mkdir,mkdirat 1
+	[[ $status == 143 && ! $(ls -A) ]]
+	while signalled openat $((++when)) && ((status)); do
+		[[ $status == 143 && ! $(ls -A) ]] || { echo "$when: $status, $(files_here)"; tail -n 2 ../calls; false; }
+	done
+	((when > 1 + 3 + ${#TABLES[@]}))
+	[[ -s text && -s json && -s html ]]
+}
+
 @test "outputs: a signal that ends it leaves nothing behind" {
 	local signal status
 	mkfifo ../pipe
