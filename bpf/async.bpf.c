@@ -53,12 +53,12 @@ static __always_inline u64 worker_key(u32 tid)
 
 static __always_inline void pending_begin(u64 key, struct pending *p)
 {
-	struct task_struct *task = current_task();
+	struct task_struct *leader = LOOK(current_task(), group_leader);
 	u64 id = bpf_get_current_pid_tgid();
 
 	p->tid = (u32)id;
 	p->tgid = id >> 32;
-	BPF_CORE_READ_STR_INTO(&p->comm, task, group_leader, comm);
+	bpf_core_read_str(p->comm, sizeof(p->comm), &leader->comm);
 	if (!run.pending_used)	/* each request reads that cache line */
 		run.pending_used = 1;
 	p->enter = bpf_ktime_get_ns();
@@ -183,12 +183,12 @@ __noinline int aio_submit(u64 nr, u64 list, bool compat)
 
 __noinline int aio_waits(u64 file_address)
 {
-	struct inode *inode = BPF_CORE_READ((struct file *)file_address, f_inode);
+	struct inode *inode = LOOK((struct file *)file_address, f_inode);
 	struct file_key file = {};
 	u64 key;
 
-	file.ino = BPF_CORE_READ(inode, i_ino);
-	file.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	file.ino = LOOK(inode, i_ino);
+	file.dev = LOOK(LOOK(inode, i_sb), s_dev);
 	key = aio_key(&file);
 	return bpf_map_lookup_elem(&pendings, &key) != NULL;
 }
@@ -214,8 +214,8 @@ static __always_inline void worker_begins(struct inode *inode)
 		learn(tid);
 	if (!(flags & PF_WQ_WORKER))
 		return;
-	file.ino = BPF_CORE_READ(inode, i_ino);
-	file.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	file.ino = LOOK(inode, i_ino);
+	file.dev = LOOK(LOOK(inode, i_sb), s_dev);
 	key = aio_key(&file);
 	p = bpf_map_lookup_elem(&pendings, &key);
 	if (!p)
@@ -265,7 +265,7 @@ static __always_inline int file_begins(u64 *ctx)
 	struct file *file = (struct file *)ctx[0];
 
 	if (file && is_worker())
-		worker_begins(BPF_CORE_READ(file, f_inode));
+		worker_begins(LOOK(file, f_inode));
 	return 0;
 }
 

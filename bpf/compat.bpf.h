@@ -26,30 +26,6 @@
 	__v; \
 })
 
-#define PEEK_BYTES 80	/* no more: 5.10 has 512 bytes of stack for all calls of a program together */
-
-/* The beginning of a struct behind a pointer whose type the verifier doesn't know: one copy for several members. */
-struct peek {
-	u64 word[PEEK_BYTES / 8];
-};
-
-static __always_inline void peek(struct peek *p, const void *ptr)
-{
-	if (bpf_probe_read_kernel(p, sizeof(*p), ptr))
-		__builtin_memset(p, 0, sizeof(*p));
-}
-
-/* ptr->member out of such a copy; where a kernel has it further behind, with a copy of its own */
-#define PEEKED(p, ptr, member) ({ \
-	typeof((ptr)->member) __v; \
-	u32 __off = bpf_core_field_offset((ptr)->member); \
-	if (__off + sizeof(__v) <= PEEK_BYTES) \
-		__v = *(typeof(__v) *)((char *)(p)->word + __off); \
-	else \
-		bpf_core_read(&__v, sizeof(__v), &(ptr)->member); \
-	__v; \
-})
-
 /*
  * The request or bio among the arguments of a block tracepoint: since a54895fa057c ("block: remove the request_queue to
  * argument request based tracepoints", 5.11 and back-ported) it is the first, before it the second. The empty

@@ -11,6 +11,13 @@
 #define CONFIG_OPS 64
 #define CONFIG_SYSCALLS 512
 
+/*
+ * A call of no helper that there is: before a program is loaded, user space makes it one of the kernel's bpf_rdonly_cast(pointer, type)
+ * (a35b9af4ec2c "bpf: Add a kfunc for generic type cast", 6.2), where there is that. libbpf would look for it in all types of the kernel.
+ */
+#define CONFIG_CAST 0x7ca57
+#define CONFIG_CAST_FUNCTION "bpf_rdonly_cast"
+
 enum cgroup_filter { CGROUP_ANY = 0, CGROUP_OF_BIO = 1, CGROUP_OF_TASK = 2 };
 
 struct bt_config {
@@ -34,6 +41,8 @@ struct bt_config {
 	__bt_u64 cgroup_id;
 	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
 	__bt_u32 thread_size;		/* of a task's kernel stack: THREAD_SIZE */
+	/* the kernel's own numbers of these types, for CONFIG_CAST; 0: it has no such function */
+	__bt_u32 type_dentry, type_file, type_inode, type_pt_regs, type_rb_node, type_request, type_super_block, type_task_struct;
 	__bt_u32 nr_pwritev2, nr_pwritev2_32;	/* system call numbers, the second of the 32-bit kind */
 	struct {
 		__bt_u8 native, compat;	/* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */

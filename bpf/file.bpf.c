@@ -4,22 +4,21 @@
 
 __noinline u64 file_address(u32 fd)
 {
-	struct task_struct *task = current_task();
-	struct files_struct *open = GET(TASK_BTF, task, files);
+	struct task_struct *task = current_task(), *loose = LOOSE(TASK_BTF, task);
+	struct files_struct *open = GET(TASK_BTF, loose, files);
 	struct fdtable *fdt = GET(TASK_BTF, open, fdt);
-	struct file **table, *file = NULL;
+	struct file **table;
 
 	if (fd >= GET(TASK_BTF, fdt, max_fds))
 		return 0;
 	table = GET(TASK_BTF, fdt, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
-	return (u64)file;
+	return address_at(&table[fd]);
 }
 
 __noinline int send_file(u64 file_address)
 {
 	struct file *file = (struct file *)file_address;
-	struct dentry *d = BPF_CORE_READ(file, f_path.dentry), *parent;
+	struct dentry *d = LOOK(file, f_path.dentry), *parent;
 	struct wire_file *w = bpf_ringbuf_reserve(&ring, sizeof(*w), 0);
 	u32 n = 0, whole = 0;
 
@@ -30,12 +29,12 @@ __noinline int send_file(u64 file_address)
 	w->head.kind = WIRE_FILE;
 	w->head.size = sizeof(*w);
 	w->head.cpu = 0;
-	w->ino = BPF_CORE_READ(file, f_inode, i_ino);
-	w->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	w->ino = LOOK(LOOK(file, f_inode), i_ino);
+	w->dev = LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev);
 	for (u32 i = 0; i < WIRE_NAMES; i++) {
-		const unsigned char *name = BPF_CORE_READ(d, d_name.name);
+		const unsigned char *name = LOOK(d, d_name.name);
 
-		parent = BPF_CORE_READ(d, d_parent);
+		parent = LOOK(d, d_parent);
 		if (!parent || parent == d) {
 			whole = 1;
 			break;
@@ -45,7 +44,7 @@ __noinline int send_file(u64 file_address)
 		n = i + 1;
 		d = parent;
 	}
-	if (!whole && BPF_CORE_READ(d, d_parent) == d)
+	if (!whole && LOOK(d, d_parent) == d)
 		whole = 1;
 	w->n = n;
 	w->whole = whole;

@@ -47,21 +47,17 @@ int send_file(u64 file_address);
 /* A disk's node stands for the disk, wherever the node lies. */
 static __always_inline void key_of_file(struct file *file, struct file_key *key)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	struct super_block *sb;
-	struct peek i;
+	struct inode *inode = LOOK(file, f_inode);
 
-	peek(&i, inode);
-	if ((PEEKED(&i, inode, i_mode) & S_IFMT) == S_IFBLK) {
+	if ((LOOK(inode, i_mode) & S_IFMT) == S_IFBLK) {
 		key->ino = WIRE_INO_DISK;
-		key->dev = PEEKED(&i, inode, i_rdev);
+		key->dev = LOOK(inode, i_rdev);
 		key->generation = 0;
 		return;
 	}
-	key->ino = PEEKED(&i, inode, i_ino);
-	sb = PEEKED(&i, inode, i_sb);
-	key->dev = BPF_CORE_READ(sb, s_dev);
-	key->generation = BPF_CORE_READ(inode, i_generation);
+	key->ino = LOOK(inode, i_ino);
+	key->dev = LOOK(LOOK(inode, i_sb), s_dev);
+	key->generation = LOOK(inode, i_generation);
 }
 
 /* Sends the file's name if this is its first time. */

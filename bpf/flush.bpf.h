@@ -25,7 +25,7 @@ static __always_inline u32 flush_role(u32 seq)
 /* The list of those that the present FLUSH of a hardware queue serves: where it stands, and what stands there. */
 static __always_inline struct list_head *flush_running_list(struct request *flush_rq, struct list_head *list, bool direct)
 {
-	struct blk_mq_hw_ctx *hctx = GET(direct, flush_rq, mq_hctx);
+	struct blk_mq_hw_ctx *hctx = GET(direct, LOOSE(direct, flush_rq), mq_hctx);
 	struct blk_flush_queue *fq = GET(direct, hctx, fq);
 	struct list_head *head = &fq->flush_queue[0];
 

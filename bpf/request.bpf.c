@@ -38,7 +38,7 @@ static __always_inline struct wire_queue *queue_slow(struct request *rq, struct 
 
 static __always_inline struct wire_queue *queue_of(struct request *rq, bool direct)
 {
-	struct request_queue *q = GET(direct, rq, q);
+	struct request_queue *q = GET(direct, LOOSE(direct, rq), q);
 	u32 id = GET(direct, q, id);
 	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &id);
 
@@ -65,7 +65,7 @@ static __always_inline u32 slot_key(struct request *rq, struct wire_queue *qs, b
 			return NO_SLOT;
 	}
 	if (qs->disk.hw_queues != 1) {
-		struct blk_mq_hw_ctx *hctx = GET(direct, rq, mq_hctx);
+		struct blk_mq_hw_ctx *hctx = GET(direct, LOOSE(direct, rq), mq_hctx);
 
 		hw = GET(direct, hctx, queue_num);
 		if (rarely(hw >= qs->disk.hw_queues))
@@ -233,7 +233,7 @@ static __always_inline u32 view_by_dev(const struct wire_queue *qs, u32 dev)
 
 static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs, bool direct)
 {
-	return qs->disk.n_parts ? view_by_dev(qs, request_part_dev(rq, direct)) : qs->disk.view;
+	return qs->disk.n_parts ? view_by_dev(qs, request_part_dev(LOOSE(direct, rq), direct)) : qs->disk.view;
 }
 
 static __always_inline u32 request_class(u32 flags, u32 rq_flags)
@@ -441,7 +441,9 @@ static __always_inline bool plug_was_short(struct request *rq, u32 flags, bool d
 {
 	u32 class = cfg.op_class[flags & (CONFIG_OPS - 1)];
 
-	if (GET(direct, rq, bio) != GET(direct, rq, biotail))
+	struct request *loose = LOOSE(direct, rq);
+
+	if (GET(direct, loose, bio) != GET(direct, loose, biotail))
 		return false;
 	return class == WIRE_READ_SYNC ||
 	       (class == WIRE_WRITE_SYNC && (flags & (cfg.req_idle | cfg.req_meta)) == cfg.req_idle);
@@ -576,19 +578,17 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 	struct wire_view *v;
 	struct slot *s;
 	struct slot *fs = NULL;
-	struct peek p;
 	u64 ready = 0;
 	bool mine;
 
 	if (!qs)
 		return 0;
-	peek(&p, w);
-	key = waiter_key(PEEKED(&p, w, internal_tag), PEEKED(&p, w, tag), qs, flush_key);
+	key = waiter_key(LOOK(w, internal_tag), LOOK(w, tag), qs, flush_key);
 	s = bpf_map_lookup_elem(&slots, &key);
 	mine = wanted(w, s);
 	if (!mine && !cfg.ledger)
 		return 0;
-	role = flush_role(BPF_CORE_READ(w, flush.seq));
+	role = flush_role(LOOK(w, flush.seq));
 	if (cfg.ledger || cfg.flush_path)
 		fs = bpf_map_lookup_elem(&slots, &flush_key);
 	if (cfg.ledger && s) {
@@ -620,8 +620,8 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 		ready = s && s->rq == waiter ? s->data_done : 0;
 	else if (cfg.flush_path)
 		ready = s && s->rq == waiter ? s->taken : 0;
-	else if (PEEKED(&p, w, rq_flags) & cfg.rqf_io_stat)
-		ready = PEEKED(&p, w, start_time_ns);
+	else if (LOOK(w, rq_flags) & cfg.rqf_io_stat)
+		ready = LOOK(w, start_time_ns);
 	if (!ready)
 		return role | part << 8;
 	cell_count(c, 0);
@@ -677,7 +677,7 @@ __noinline int flush_walk_on(void)
 		}
 		visit = flush_visit((u64)flush_waiter(node), f->start, f->queue_id, f->now, f->key);
 		part = VISIT_PART(visit);
-		f->node = f->node == f->last ? f->head : (u64)BPF_CORE_READ(node, next);
+		f->node = f->node == f->last ? f->head : address_at(&node->next);
 		f->visited++;
 		f->any |= visit;
 		f->roles |= visit & VISIT_ROLE;
@@ -716,7 +716,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 	struct slot *s = bpf_map_lookup_elem(&slots, &key);
 	struct list_head list, *head = flush_running_list(rq, &list, direct);
 	struct flush_walk *f = flush_walk_cpu();
-	struct request_queue *q = GET(direct, rq, q);
+	struct request_queue *q = GET(direct, LOOSE(direct, rq), q);
 
 	if (!f)
 		return 0;
@@ -930,7 +930,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	 * Once, before the ways part: at each typed pointer that is loaded out of a tracepoint's argument the verifier looks
 	 * through all types of the kernel, on each way to it.
 	 */
-	dev = cfg.ledger || qs->disk.n_parts ? request_part_dev(rq, direct) : 0;
+	dev = cfg.ledger || qs->disk.n_parts ? request_part_dev(LOOSE(direct, rq), direct) : 0;
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
 	view = view_by_dev(qs, dev);

@@ -154,8 +154,8 @@ static __always_inline void request_steps(struct wire_request *r, struct complet
 			r->post = s->post;
 		if (s->throttled)
 			r->flags |= REQUEST_THROTTLED;
-		if (!r->alloc && BPF_CORE_READ(rq, rq_flags) & cfg.rqf_io_stat)
-			r->alloc = BPF_CORE_READ(rq, start_time_ns);
+		if (!r->alloc && LOOK(rq, rq_flags) & cfg.rqf_io_stat)
+			r->alloc = LOOK(rq, start_time_ns);
 	}
 	if (!r->alloc || r->alloc > r->done) {
 		r->alloc = 0;

@@ -114,7 +114,7 @@ STATE struct {
  * Answers of that table which a CPU lately got, by the low bits of the thread group: with a command wrapped each write of the machine
  * and each request asks. An answer holds until the family changes. One word each: programs interrupt each other here.
  */
-#define FAMILY_SEEN	32
+#define FAMILY_SEEN	256	/* a machine has some processes that call all the time: each should find its own answer */
 #define FAMILY_IN	1ull
 #define FAMILY_ASKED	2ull
 
@@ -189,6 +189,42 @@ static __always_inline struct completing *completing_cpu(void)
 
 STATE const volatile struct bt_config cfg SEC(".rodata");
 STATE struct wire_run run SEC(".data") __attribute__((aligned(64)));
+
+static void *(*const cast)(const void *pointer, u64 type) = (void *)CONFIG_CAST;
+
+#define TYPE_OF(ptr) _Generic((ptr), \
+	struct dentry *: cfg.type_dentry, \
+	struct file *: cfg.type_file, \
+	struct inode *: cfg.type_inode, \
+	struct pt_regs *: cfg.type_pt_regs, \
+	struct rb_node *: cfg.type_rb_node, \
+	struct request *: cfg.type_request, \
+	struct super_block *: cfg.type_super_block, \
+	struct task_struct *: cfg.type_task_struct)
+
+/* ptr->member, whatever the verifier knows of ptr: a load where the kernel lets programs say its type, else a copy by a helper, 20 ns */
+#define LOOK(ptr, member) ({ \
+	typeof(ptr) __p = (ptr); \
+	typeof(__p->member) __v; \
+	if (TYPE_OF(__p)) \
+		__v = ((typeof(__p))cast(__p, TYPE_OF(__p)))->member; \
+	else \
+		bpf_core_read(&__v, sizeof(__v), &__p->member); \
+	__v; \
+})
+
+/* The address that stands at an address, as a number: only such are arguments and results of global functions. */
+static __always_inline u64 address_at(const void *at)
+{
+	return LOOK((struct rb_node *)at, __rb_parent_color);	/* any type that begins with a word would do */
+}
+
+/*
+ * The same pointer, to load pointers through. Of one that is loaded out of what a tracepoint hands over, or of the current task, the
+ * verifier asks whether it can be trusted, too, and looks for the answer in all types of the kernel: a millisecond, on each way to it.
+ * What has been cast isn't trusted to begin with; reading it is as safe.
+ */
+#define LOOSE(direct, ptr) ((direct) && TYPE_OF(ptr) ? (typeof(ptr))cast(ptr, TYPE_OF(ptr)) : (ptr))
 
 #define COMPLETION_MAX_NS 500000	/* what a completion may take before a wake-up is no longer put down to it */
 

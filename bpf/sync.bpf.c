@@ -53,12 +53,12 @@ static __always_inline u64 syscall_arg(const struct syscall *s, int n)
 		return BPF_CORE_READ(event, args[n]);
 #if defined(__TARGET_ARCH_x86)
 	switch (n) {
-	case 0:	return s->compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
-	case 1:	return s->compat ? BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si);
-	case 2:	return BPF_CORE_READ(regs, dx);
-	case 3:	return s->compat ? BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, r10);
-	case 4:	return s->compat ? BPF_CORE_READ(regs, di) : BPF_CORE_READ(regs, r8);
-	default: return s->compat ? BPF_CORE_READ(regs, bp) : BPF_CORE_READ(regs, r9);
+	case 0:	return s->compat ? LOOK(regs, bx) : LOOK(regs, di);
+	case 1:	return s->compat ? LOOK(regs, cx) : LOOK(regs, si);
+	case 2:	return LOOK(regs, dx);
+	case 3:	return s->compat ? LOOK(regs, si) : LOOK(regs, r10);
+	case 4:	return s->compat ? LOOK(regs, di) : LOOK(regs, r8);
+	default: return s->compat ? LOOK(regs, bp) : LOOK(regs, r9);
 	}
 #elif defined(__TARGET_ARCH_arm64)
 	/* at entry the first argument is still in its register; struct pt_regs begins with user_pt_regs */
@@ -99,17 +99,12 @@ static __always_inline u64 sync_file_range_flags(const struct syscall *s)
 /* Does a write to this file have to be durable when it returns? */
 static __always_inline bool file_is_sync(struct file *file)
 {
-	struct super_block *sb;
 	struct inode *inode;
-	struct peek p;
 
-	peek(&p, file);
-	if (PEEKED(&p, file, f_flags) & O_DSYNC)
+	if (LOOK(file, f_flags) & O_DSYNC)
 		return true;
-	inode = PEEKED(&p, file, f_inode);
-	peek(&p, inode);
-	sb = PEEKED(&p, inode, i_sb);
-	return PEEKED(&p, inode, i_flags) & S_SYNC || BPF_CORE_READ(sb, s_flags) & SB_SYNCHRONOUS;
+	inode = LOOK(file, f_inode);
+	return LOOK(inode, i_flags) & S_SYNC || LOOK(LOOK(inode, i_sb), s_flags) & SB_SYNCHRONOUS;
 }
 
 /* Most calls are on the file of the call before, whose name is known. */
@@ -119,7 +114,7 @@ static __always_inline void note_file(struct task_state *t, struct file *file, b
 
 	if (whole_fs) {
 		t->ino = t->generation = 0;
-		t->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+		t->dev = LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev);
 		return;
 	}
 	key_of_file(file, &key);
@@ -225,7 +220,8 @@ int sys_enter_tp(struct trace_event_raw_sys_enter *ctx)
 
 static __always_inline void send_call(struct task_state *t, u32 tid, int ret)
 {
-	struct task_struct *task = current_task(), *leader = GET(TASK_BTF, task, group_leader);
+	struct task_struct *task = current_task(), *loose = LOOSE(TASK_BTF, task);
+	struct task_struct *leader = GET(TASK_BTF, loose, group_leader);
 	struct wire_sync *s;
 	u64 now;
 

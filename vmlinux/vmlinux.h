@@ -53,6 +53,10 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rb_node {
+	unsigned long __rb_parent_color;
+};
+
 struct list_head {
 	struct list_head *next, *prev;
 };

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,24 +86,59 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 
 static const struct types *target_types;	/* of the present load: libbpf's calls bring nothing along */
 
+static const char *target_name(const struct bpf_program *prog)
+{
+	const char *slash = strchr(bpf_program__section_name(prog), '/');
+
+	return slash ? slash + 1 : "";
+}
+
 /* libbpf keeps its hands off the kernel's types where a program is said to attach to another program: to any but 0. */
 static int target_later(struct bpf_program *prog, long cookie __attribute__((unused)))
 {
 	return bpf_program__set_attach_target(prog, 1, NULL);
 }
 
+/* Turns the programs' CONFIG_CAST into calls of the kernel's function. Where it has none, the verifier takes them out. */
+static int cast_now(struct bpf_program *prog)
+{
+	size_t n = bpf_program__insn_cnt(prog);
+	struct types_target cast;
+	struct bpf_insn *insns;
+	int err;
+
+	if (!target_types || types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &cast))
+		return 0;
+	insns = xcalloc(n, sizeof(*insns));
+	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
+	for (size_t i = 0; i < n; i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg || insns[i].imm != CONFIG_CAST)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = cast.id;
+	}
+	err = bpf_program__set_insns(prog, insns, n);
+	free(insns);
+	return err;
+}
+
+static int untyped_now(struct bpf_program *prog, struct bpf_prog_load_opts *opts __attribute__((unused)),
+		       long cookie __attribute__((unused)))
+{
+	return cast_now(prog);
+}
+
 static int target_now(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long function)
 {
-	const char *target = strchr(bpf_program__section_name(prog), '/');
 	struct types_target to;
-	int err = target ? plan_target(target_types, target + 1, function, &to) : -EINVAL;
+	int err = plan_target(target_types, target_name(prog), function, &to);
 
 	if (err)
 		return err;
 	opts->attach_prog_fd = 0;
 	opts->attach_btf_id = (__u32)to.id;
 	opts->attach_btf_obj_fd = (__u32)to.object;
-	return 0;
+	return cast_now(prog);
 }
 
 static int attach_typed(const struct bpf_program *prog, long cookie __attribute__((unused)), struct bpf_link **link)
@@ -111,26 +147,47 @@ static int attach_typed(const struct bpf_program *prog, long cookie __attribute_
 	return *link ? 0 : -errno;
 }
 
+static int attach_raw(const struct bpf_program *prog, long cookie __attribute__((unused)), struct bpf_link **link)
+{
+	*link = bpf_program__attach_raw_tracepoint(prog, target_name(prog));
+	return *link ? 0 : -errno;
+}
+
+static int attach_kprobe(const struct bpf_program *prog, long at_end, struct bpf_link **link)
+{
+	*link = bpf_program__attach_kprobe(prog, at_end, target_name(prog));
+	return *link ? 0 : -errno;
+}
+
 static int take_sections(void)
 {
 	static const struct {
 		const char *section;
-		enum bpf_attach_type attach;
-		bool function;
-	} typed[] = {
-		{ "tp_btf+", BPF_TRACE_RAW_TP, false }, { "fentry+", BPF_TRACE_FENTRY, true }, { "fexit+", BPF_TRACE_FEXIT, true },
+		enum bpf_prog_type type;
+		enum bpf_attach_type how;
+		long cookie;		/* typed: its target is a function's type, not a tracepoint's; kprobe: at the function's end */
+		int (*attach)(const struct bpf_program *prog, long cookie, struct bpf_link **link);
+	} taken[] = {
+		{ "tp_btf+", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, false, attach_typed },
+		{ "fentry+", BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, true, attach_typed },
+		{ "fexit+", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, true, attach_typed },
+		{ "raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0, attach_raw },
+		{ "kprobe+", BPF_PROG_TYPE_KPROBE, 0, false, attach_kprobe },
+		{ "kretprobe+", BPF_PROG_TYPE_KPROBE, 0, true, attach_kprobe },
+		{ "tp+", BPF_PROG_TYPE_TRACEPOINT, 0, 0, NULL },	/* plan.c attaches it, to an event of its own */
 	};
-	static bool taken;
+	static bool done;
 
-	for (size_t i = 0; !taken && i < sizeof(typed) / sizeof(typed[0]); i++) {
-		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = typed[i].function, .prog_setup_fn = target_later,
-			    .prog_prepare_load_fn = target_now, .prog_attach_fn = attach_typed);
-		int err = libbpf_register_prog_handler(typed[i].section, BPF_PROG_TYPE_TRACING, typed[i].attach, &opts);
+	for (size_t i = 0; !done && i < sizeof(taken) / sizeof(taken[0]); i++) {
+		bool typed = taken[i].type == BPF_PROG_TYPE_TRACING;
+		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = taken[i].cookie, .prog_setup_fn = typed ? target_later : NULL,
+			    .prog_prepare_load_fn = typed ? target_now : untyped_now, .prog_attach_fn = taken[i].attach);
+		int err = libbpf_register_prog_handler(taken[i].section, taken[i].type, taken[i].how, &opts);
 
 		if (err < 0)
 			return err;
 	}
-	taken = true;
+	done = true;
 	return 0;
 }
 
@@ -202,9 +259,41 @@ static bool flush_path(const struct plan *plan)
 	       plan->entry[PROBE_FLUSH_DATA].state == PROBE_ATTACHED && plan->entry[PROBE_FLUSH_END].state == PROBE_ATTACHED;
 }
 
+/* Does the kernel translate programs? One that interprets them runs none that calls its functions, and has no such file if it can't. */
+static bool translates(void)
+{
+	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
+	int first = f ? getc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return first != EOF && first != '0';
+}
+
+static void fill_types(struct bt_config *cfg)
+{
+	static const struct {
+		const char *name;
+		size_t offset;		/* in struct bt_config */
+	} cast[] = {
+#define CAST(name) { #name, offsetof(struct bt_config, type_##name) }
+		CAST(dentry), CAST(file), CAST(inode), CAST(pt_regs), CAST(rb_node), CAST(request), CAST(super_block),
+		CAST(task_struct),
+#undef CAST
+	};
+	struct types_target to;
+
+	if (!target_types || !translates() || types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to))
+		return;
+	for (size_t i = 0; i < sizeof(cast) / sizeof(cast[0]); i++)
+		if (!types_target(target_types, cast[i].name, BTF_KIND_STRUCT, &to))
+			*(__u32 *)((char *)cfg + cast[i].offset) = (__u32)to.id;
+}
+
 static void fill_config(struct bt_config *cfg, const struct probe_want *want, const struct plan *plan, const struct btf *btf)
 {
 	constants_from_btf(btf, cfg);
+	fill_types(cfg);
 	cfg->stripes = want->stripes;
 	cfg->atomic = want->stripes < (uint32_t)libbpf_num_possible_cpus();
 	cfg->command = want->command;
@@ -392,6 +481,7 @@ void load_ask(const struct load *l, struct types *types)
 		if (btf_is_composite(t) || btf_is_any_enum(t) || btf_is_typedef(t))
 			types_ask(types, btf__name_by_offset(btf, t->name_off));
 	}
+	types_ask(types, CONFIG_CAST_FUNCTION);
 	for (size_t i = 0; constants_enumerator(i); i++)
 		types_ask(types, constants_enumerator(i));
 }
@@ -532,10 +622,11 @@ static int load_all(struct load *l)
 
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types, struct err *e)
 {
-	int err = create_maps(l, want, plan, types_btf(types->kernel));
+	int err;
 
+	target_types = types->target;
+	err = create_maps(l, want, plan, types_btf(types->kernel));
 	if (!err) {
-		target_types = types->target;
 		share_out(l, want, plan);
 		err = load_all(l);
 	}

@@ -157,15 +157,15 @@ static void look_at_helper(struct work *w, size_t code, size_t insn, int id)
 	free(use);
 }
 
-static void look_at_kfunc(struct work *w, size_t code, size_t insn)
+/* weak: the program does without it, too. */
+static void look_at_kfunc(struct work *w, size_t code, size_t insn, const char *name, bool weak)
 {
-	const struct code *c = &w->o->code[code];
-	char *use = xasprintf("function %s", c->kfunc[insn]);
+	char *use = xasprintf("function %s", name);
 	struct buf form = { 0 };
-	bool there = kernel_function(w->k, c->kfunc[insn], &form) >= 0;
+	bool there = kernel_function(w->k, name, &form) >= 0;
 
 	w->site[code][insn].fact = add_fact(w->c, use, there ? form.data : "missing", there) + 1;
-	if (!there && !c->weak[insn])
+	if (!there && !weak)
 		miss(w, code, insn, use, "missing");
 	buf_free(&form);
 	free(use);
@@ -180,7 +180,9 @@ static int look_at_code(struct work *w, size_t code)
 		if (c->relo[i] && look_at_relo(w, code, i))
 			return -1;
 		if (c->kfunc[i])
-			look_at_kfunc(w, code, i);
+			look_at_kfunc(w, code, i, c->kfunc[i], c->weak[i]);
+		else if (c->insn[i].code == (BPF_JMP | BPF_CALL) && c->insn[i].imm == CONFIG_CAST)
+			look_at_kfunc(w, code, i, CONFIG_CAST_FUNCTION, true);
 		else if (c->insn[i].code == (BPF_JMP | BPF_CALL) && !c->insn[i].src_reg)
 			look_at_helper(w, code, i, c->insn[i].imm);
 		i += c->insn[i].code == (BPF_LD | BPF_DW | BPF_IMM);
