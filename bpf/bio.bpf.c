@@ -39,7 +39,9 @@ static __always_inline int on_bio_queue(struct bio *bio)
 
 	if (!d)
 		return 0;
-	if (cfg.filter_tgid && bpf_get_current_pid_tgid() >> 32 != cfg.filter_tgid)
+	/* a filter is for what is counted: calls wait for the bios of others, the journal's above all */
+	start.mine = !cfg.filter_tgid || bpf_get_current_pid_tgid() >> 32 == cfg.filter_tgid;
+	if (!start.mine && !cfg.ledger)
 		return 0;
 	start.queued = bpf_ktime_get_ns();
 	start.flags = BPF_CORE_READ(bio, bi_opf);
@@ -72,26 +74,31 @@ static __always_inline void note_end(void *ctx, const struct bio_start *start, u
 }
 
 /* Other programs may complete bios on this CPU meanwhile: a bio's cells are shared with no request's, so adding is safe. */
+static __always_inline void count_bio(struct bio *bio, const struct bio_start *start, u32 class, u64 now)
+{
+	struct wire_cell *c = cell_of(start->view, class);
+	struct wire_view *v = view_of(start->view);
+
+	if (!c || !v)
+		return;
+	ADD(cfg.atomic, c->count, 1);
+	ADD(cfg.atomic, c->bytes, start->bytes);
+	time_record(c, WIRE_TOTAL, now - start->queued);
+	if (BPF_CORE_READ(bio, bi_status))
+		ADD(cfg.atomic, v->errors, 1);
+}
+
 static __always_inline int on_bio_complete(void *ctx, struct bio *bio)
 {
 	u64 key = (u64)bio, now = bpf_ktime_get_ns();
 	struct bio_start *start = bpf_map_lookup_elem(&bios, &key);
-	struct wire_cell *c;
-	struct wire_view *v;
 	u32 class;
 
 	if (!start)
 		return 0;
 	class = bio_class(start->flags, start->bytes);
-	c = cell_of(start->view, class);
-	v = view_of(start->view);
-	if (c && v) {
-		ADD(cfg.atomic, c->count, 1);
-		ADD(cfg.atomic, c->bytes, start->bytes);
-		time_record(c, WIRE_TOTAL, now - start->queued);
-		if (BPF_CORE_READ(bio, bi_status))
-			ADD(cfg.atomic, v->errors, 1);
-	}
+	if (start->mine)
+		count_bio(bio, start, class, now);
 	if (cfg.ledger)
 		note_end(ctx, start, class, now);
 	bpf_map_delete_elem(&bios, &key);

@@ -135,6 +135,8 @@ struct bio_start {
 	u32 bytes;
 	u32 view;
 	u32 disk;		/* key in disks */
+	u32 mine;		/* 1: it passes the filter */
+	u32 pad;
 };
 
 STATE struct {

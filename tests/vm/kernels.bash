@@ -364,7 +364,14 @@ verdict_is() { # RUN CLASS CAUSE..: and the ledger's largest cause is one of the
 	[[ $class == "$2" && " ${*:3} " == *" $first "* ]]
 }
 
-judge_delay_flush() { verdict_is delay-flush device-flush flush.pre flush.only; }
+# Also of one process: the journal's bios are waited for, not counted.
+judge_delay_flush() {
+	verdict_is delay-flush device-flush flush.pre flush.only
+	verdict_is delay-pid device-flush flush.pre
+	jq -c '.devices[] | select(.bio_based) | .ops' "$J"
+	jq -e '.devices[] | select(.bio_based) | .ops | .write.count <= 12 and .flush == null' "$J" >/dev/null
+}
+
 judge_delay_write() { verdict_is delay-write device-write device.write; }
 
 judge_raid1() {
