@@ -3,6 +3,7 @@
  * bio.bpf.c - disks without requests of their own (dm, md, zram, pmem): a bio from queued to complete. Only `total` can be
  * had: there is no insert and no issue. Turned on only when such a disk is traced.
  */
+#include "filter.bpf.h"
 #include "follow.bpf.h"
 
 static __always_inline struct wire_disk *bio_traced(struct bio *bio)
@@ -31,6 +32,13 @@ static __always_inline u32 bio_class(u32 flags, u32 bytes)
 	return flags & cfg.req_sync ? WIRE_WRITE_SYNC : WIRE_WRITE_ASYNC;
 }
 
+static __always_inline bool bio_wanted(struct bio *bio)
+{
+	if (cfg.filter_cgroup == CGROUP_OF_BIO)
+		return bio_matches(bio);
+	return sender_wanted(bpf_get_current_pid_tgid() >> 32);
+}
+
 static __always_inline int on_bio_queue(struct bio *bio)
 {
 	struct wire_disk *d = bio_traced(bio);
@@ -40,7 +48,7 @@ static __always_inline int on_bio_queue(struct bio *bio)
 	if (!d)
 		return 0;
 	/* a filter is for what is counted: calls wait for the bios of others, the journal's above all */
-	start.mine = !cfg.filter_tgid || bpf_get_current_pid_tgid() >> 32 == cfg.filter_tgid;
+	start.mine = bio_wanted(bio);
 	if (!start.mine && !cfg.ledger)
 		return 0;
 	start.queued = bpf_ktime_get_ns();

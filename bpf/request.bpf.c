@@ -7,6 +7,7 @@
  * them on); `direct` tells which, see compat.bpf.h. Completion is the only program that writes cells, so a cell of a
  * CPU has one writer at a time: the kernel doesn't start a program on a CPU on which it already runs.
  */
+#include "filter.bpf.h"
 #include "flush.bpf.h"
 #include "follow.bpf.h"
 
@@ -91,40 +92,12 @@ static __always_inline struct slot *slot_of(struct request *rq, struct wire_queu
 
 /* ---- filters: rejected first, cost nothing when off ---- */
 
-static __always_inline bool cgroup_matches(struct cgroup_subsys_state *css)
-{
-	for (int depth = 0; depth < 16 && css; depth++) {
-		if (BPF_CORE_READ(css, cgroup, kn, id) == cfg.cgroup_id)
-			return true;
-		css = BPF_CORE_READ(css, parent);
-	}
-	return false;
-}
-
-/* Asked while the sender runs. */
-static __always_inline bool sender_wanted(u32 tgid)
-{
-	struct task_struct *task;
-	struct cgroup *cgrp;
-
-	if (cfg.filter_tgid)
-		return tgid == cfg.filter_tgid;
-	if (cfg.filter_cgroup != CGROUP_OF_TASK)
-		return true;
-	task = (struct task_struct *)bpf_get_current_task();
-	cgrp = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	return cgroup_matches(&cgrp->self);
-}
-
 static __always_inline bool wanted(struct request *rq, struct slot *s)
 {
 	if (cfg.filter_tgid || cfg.filter_cgroup == CGROUP_OF_TASK)
 		return s && s->rq == (u64)rq && s->mine;
-	if (cfg.filter_cgroup == CGROUP_OF_BIO) {
-		struct blkcg *blkcg = BPF_CORE_READ(rq, bio, bi_blkg, blkcg);
-
-		return blkcg && cgroup_matches(&blkcg->css);
-	}
+	if (cfg.filter_cgroup == CGROUP_OF_BIO)
+		return bio_matches(BPF_CORE_READ(rq, bio));
 	return true;
 }
 

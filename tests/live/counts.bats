@@ -254,11 +254,15 @@ zram_down() {
 	echo "$1" >/sys/class/zram-control/hot_remove
 }
 
-@test "counts: a disk that takes bios (zram) shows counts and total times" {
+zram_raw() {
 	need_zram
-	need fio
 	zram_up
 	lock_disk "/dev/$ZRAM"
+}
+
+@test "counts: a disk that takes bios (zram) shows counts and total times" {
+	need fio
+	zram_raw
 	# a read of what was never written needs no data, but is a read
 	equal_counts "$ZRAM" --filename="/dev/$ZRAM" --rw=randrw --number_ios=400
 	[[ $(json '.devices[0].bio_based' "$J") == true ]]
@@ -294,20 +298,20 @@ reader_at_gate() {
 	[[ $(json '.run.notes[0]' "$J") == *"$READER ended"* ]]
 }
 
-# cgroup_counts DIRECTORY: only what is sent from there, or from below
+# cgroup_counts DISK: only what is sent from $CGROUP, or from below
 cgroup_counts() {
 	local tool
-	mkdir "$1" "$1/below"
-	on_exit "rmdir $1/below $1"
-	start_tracing --cgroup "$1" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
+	mkdir "$CGROUP" "$CGROUP/below"
+	on_exit "rmdir $CGROUP/below $CGROUP"
+	start_tracing --cgroup "$CGROUP" "$1" --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	tool=$STARTED
-	start reads "$RIG_DEV" 50 2000
-	"$BASH" -c 'echo $$ >"$1/cgroup.procs" && reads "$2" 30' - "$1" "$RIG_DEV"
-	"$BASH" -c 'echo $$ >"$1/below/cgroup.procs" && writes "$2" 20' - "$1" "$RIG_DEV"
+	start reads "/dev/$1" 50 2000
+	"$BASH" -c 'echo $$ >"$1/cgroup.procs" && reads "$2" 30' - "$CGROUP" "/dev/$1"
+	"$BASH" -c 'echo $$ >"$1/below/cgroup.procs" && writes "$2" 20' - "$CGROUP" "/dev/$1"
 	wait "$STARTED"
 	stop_tracing "$tool"
-	[[ $(our_io "$J" "$RIG_DISK") == "30 240 20 160" ]]
-	[[ $(json '.run.filter' "$J") == *"${1##*/}"* ]]
+	[[ $(our_io "$J" "$1") == "30 240 20 160" ]]
+	[[ $(json '.run.filter' "$J") == *"${CGROUP##*/}"* ]]
 }
 
 @test "counts: -p knows what the process's calls waited for, though others sent it" {
@@ -326,36 +330,67 @@ cgroup_counts() {
 	[[ $(of_disk "$J" "$RIG_DISK" .flush.post) == 0 ]]
 }
 
-@test "counts: --cgroup, version 1 blkio" {
-	local dir
+# These set CGROUP, one to be made in such a hierarchy.
+cgroup_v1() {
 	need findmnt
-	dir=$(findmnt -nt cgroup -O blkio -o TARGET | head -n 1)
-	[[ $dir ]] || skip "missing: a cgroup v1 blkio hierarchy"
-	rig_raw
-	cgroup_counts "$dir/barriertrace-test.$$"
+	CGROUP=$(findmnt -nt cgroup -O blkio -o TARGET | head -n 1)
+	[[ $CGROUP ]] || skip "missing: a cgroup v1 blkio hierarchy"
+	CGROUP+=/barriertrace-test.$$
 }
 
-@test "counts: --cgroup, version 2" {
-	local dir
+cgroup_v2() {
 	need findmnt
-	dir=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
-	[[ $dir ]] || skip "missing: a cgroup v2 hierarchy"
-	rig_raw
-	cgroup_counts "$dir/barriertrace-test.$$"
+	CGROUP=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
+	[[ $CGROUP ]] || skip "missing: a cgroup v2 hierarchy"
+	CGROUP+=/barriertrace-test.$$
 }
 
 # The bios carry the group then; without, they carry one above it, and who sent them tells.
-@test "counts: --cgroup, version 2, where the io controller is handed down" {
+cgroup_v2_io() {
 	local dir
-	need findmnt
-	dir=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
+	cgroup_v2
+	dir=${CGROUP%/*}
 	grep -qsw io "$dir/cgroup.controllers" || skip "missing: the io controller in a cgroup v2 hierarchy"
 	if ! grep -qw io "$dir/cgroup.subtree_control"; then
 		on_exit "echo -io >'$dir/cgroup.subtree_control'"
 		echo +io >"$dir/cgroup.subtree_control"
 	fi
+}
+
+@test "counts: --cgroup, version 1 blkio" {
+	cgroup_v1
 	rig_raw
-	cgroup_counts "$dir/barriertrace-test.$$"
+	cgroup_counts "$RIG_DISK"
+}
+
+@test "counts: --cgroup, version 2" {
+	cgroup_v2
+	rig_raw
+	cgroup_counts "$RIG_DISK"
+}
+
+@test "counts: --cgroup, version 2, where the io controller is handed down" {
+	cgroup_v2_io
+	rig_raw
+	cgroup_counts "$RIG_DISK"
+}
+
+@test "counts: --cgroup of a disk that takes bios (zram), version 1 blkio" {
+	cgroup_v1
+	zram_raw
+	cgroup_counts "$ZRAM"
+}
+
+@test "counts: --cgroup of a disk that takes bios (zram), version 2" {
+	cgroup_v2
+	zram_raw
+	cgroup_counts "$ZRAM"
+}
+
+@test "counts: --cgroup of a disk that takes bios (zram), version 2, where the io controller is handed down" {
+	cgroup_v2_io
+	zram_raw
+	cgroup_counts "$ZRAM"
 }
 
 @test "counts: -i streams a JSON object a line, which add up" {
