@@ -130,12 +130,15 @@ static bool is_of_run(const void *ctx, uint32_t dev)
 
 static void calls_under_way(const struct session *s, struct report *r)
 {
-	uint64_t now = clock_ns(), since = now;
+	uint64_t now = clock_ns();
+	struct calls_under_way c;
 
 	if (!s->ring || now < HANGS_NS)
 		return;
-	r->under_way = probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s, &since);
-	r->under_way_ns = r->under_way ? now - since : 0;
+	c = probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s);
+	r->under_way = c.n;
+	r->under_way_ns = c.n ? now - c.oldest : 0;
+	report_add_lost(r, c.returned, "sync calls whose end was not seen");
 }
 
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)

@@ -19,6 +19,7 @@
 #include "constants.h"
 #include "log.h"
 #include "mem.h"
+#include "syscalls.h"
 #include "table.h"
 
 #define MAX_LOADERS 4		/* more gain nothing: the largest program alone takes a quarter of the time */
@@ -214,45 +215,6 @@ static uint32_t thread_size(void)
 	return page > 16384 ? (uint32_t)page : 16384;
 }
 
-/*
- * What can be a sync call; the arguments decide. The second number is that of 32-bit programs: of i386
- * (arch/x86/entry/syscalls/syscall_32.tbl), or of arm (arch/arm64/tools/syscall_32.tbl), where sync_file_range is sync_file_range2.
- */
-#ifdef __x86_64__
-#define BOTH(name, i386, arm)	SYS_##name, i386
-#else
-#define BOTH(name, i386, arm)	SYS_##name, arm
-#endif
-
-static const struct {
-	uint16_t nr, nr_32;
-	uint8_t call;	/* enum wire_call */
-} sync_syscalls[] = {
-	{ BOTH(fsync, 118, 118), CALL_FSYNC },
-	{ BOTH(fdatasync, 148, 148), CALL_FDATASYNC },
-	{ BOTH(msync, 144, 144), CALL_MSYNC },
-	{ BOTH(sync, 36, 36), CALL_SYNC },
-	{ BOTH(syncfs, 344, 373), CALL_SYNCFS },
-	{ BOTH(sync_file_range, 314, 341), CALL_SYNC_FILE_RANGE },
-	{ BOTH(write, 4, 4), CALL_WRITE },
-	{ BOTH(writev, 146, 146), CALL_WRITE },
-	{ BOTH(pwrite64, 181, 181), CALL_WRITE },
-	{ BOTH(pwritev, 334, 362), CALL_WRITE },
-	{ BOTH(pwritev2, 379, 393), CALL_WRITE },
-	{ BOTH(io_submit, 248, 246), CALL_AIO_FSYNC },	/* those of its iocbs that are one */
-};
-
-static void fill_syscalls(struct bt_config *cfg)
-{
-	for (size_t i = 0; i < sizeof(sync_syscalls) / sizeof(sync_syscalls[0]); i++) {
-		cfg->call_of_nr[sync_syscalls[i].nr].native = sync_syscalls[i].call;
-		cfg->call_of_nr[sync_syscalls[i].nr_32].compat = sync_syscalls[i].call;
-		if (sync_syscalls[i].nr == SYS_pwritev2)
-			cfg->nr_pwritev2_32 = sync_syscalls[i].nr_32;
-	}
-	cfg->nr_pwritev2 = SYS_pwritev2;
-}
-
 static bool flush_path(const struct plan *plan)
 {
 	return plan->entry[PROBE_FLUSH_INSERT].state == PROBE_ATTACHED &&
@@ -308,7 +270,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
 	cfg->own_clocks = !cfg->track_task && !cfg->filter_cgroup && !cfg->flush_path;
-	fill_syscalls(cfg);
+	syscalls_fill(cfg);
 }
 
 /* Process numbers that can occur, now or after pid_max is raised to what this kernel allows at most by default. */
@@ -386,6 +348,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);
 	l->maps.ring_fd = want->ledger ? bpf_map__fd(l->skel->maps.ring) : -1;
 	l->maps.tasks_fd = bpf_map__fd(l->skel->maps.tasks);
+	l->maps.pids_fd = bpf_map__fd(l->skel->maps.pids);
 	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
 	return 0;

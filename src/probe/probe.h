@@ -80,6 +80,7 @@ struct wire_maps {
 	int family_fd;			/* hash: process id -> 1 */
 	int ring_fd;			/* ring buffer of wire records; -1: sync calls are not traced */
 	int tasks_fd;			/* array of struct task_state, of WIRE_TASKS */
+	int pids_fd;			/* array of struct pid_chunk: where in that array a task's state stands */
 };
 
 struct probes;
@@ -119,12 +120,14 @@ void probes_follow(const struct probes *p, uint32_t tid);
 /* When the call began that has been under way for longest; `now`: none is. 0: not known. */
 uint64_t probes_oldest_call(const struct probes *p, uint64_t now);
 
-/*
- * Calls that began before `until` and are still under way, if `counts` wants those on their file's device (0: of no file). If there
- * are any, *oldest is when the first of them began.
- */
-uint64_t probes_calls_under_way(const struct probes *p, uint64_t until, bool (*counts)(const void *ctx, uint32_t dev),
-				const void *ctx, uint64_t *oldest);
+struct calls_under_way {
+	uint64_t n, oldest;	/* when the first of them began; only if there are any */
+	uint64_t returned;	/* calls that are over, as their tasks are somewhere else by now: their end was not seen */
+};
+
+/* Calls that began before `until` and are still under way, if `counts` wants those on their file's device (0: of no file). */
+struct calls_under_way probes_calls_under_way(const struct probes *p, uint64_t until,
+					      bool (*counts)(const void *ctx, uint32_t dev), const void *ctx);
 
 /* Program runs that the kernel skipped because the same program was already running on that CPU. */
 uint64_t probes_skipped_runs(const struct probes *p);

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "calls.h"
 #include "load.h"
 #include "mem.h"
 #include "plan.h"
 #include "table.h"
-#include "task_state.h"
 
 struct probes {
 	struct load *load;
@@ -336,62 +336,22 @@ void probes_follow(const struct probes *p, uint32_t tid)
 	bpf_prog_test_run_opts(load_seed_fd(p->load), &opts);
 }
 
-/* A look at the calls under way. */
-struct look {
-	uint64_t until, oldest, n;
-	bool (*counts)(const void *ctx, uint32_t dev);	/* NULL: all of them */
-	const void *ctx;
-};
-
-static void look_at(const struct task_state *t, struct look *l)
-{
-	for (size_t i = 0; i < WIRE_TASKS_PART; i++) {
-		if (!(__atomic_load_n(&t[i].follow, __ATOMIC_ACQUIRE) & FOLLOW_CALLER) || t[i].enter >= l->until)
-			continue;
-		if (l->counts && !l->counts(l->ctx, t[i].dev))
-			continue;
-		l->n++;
-		if (t[i].enter < l->oldest)
-			l->oldest = t[i].enter;
-	}
-}
-
-/* Mapped only for this look: all that is mapped counts as resident. */
-static bool look_at_calls(const struct probes *p, struct look *l)
-{
-	const struct wire_maps *m = load_maps(p->load);
-	size_t part = WIRE_TASKS_PART * sizeof(struct task_state), n = sizeof(m->run->tasks_used);
-	const char *t;
-
-	while (n && !m->run->tasks_used[n - 1])
-		n--;
-	t = n ? mmap(NULL, n * part, PROT_READ, MAP_SHARED, m->tasks_fd, 0) : NULL;
-	if (t == MAP_FAILED)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (m->run->tasks_used[i])
-			look_at((const struct task_state *)(t + i * part), l);
-	if (t)
-		munmap((void *)t, n * part);
-	return true;
-}
-
 uint64_t probes_oldest_call(const struct probes *p, uint64_t now)
 {
-	struct look l = { .until = now, .oldest = now };
+	struct calls_look l = { .until = now };
 
-	return load_maps(p->load)->run->pending_used || !look_at_calls(p, &l) ? 0 : l.oldest;
+	if (load_maps(p->load)->run->pending_used || !calls_look(load_maps(p->load), &l))
+		return 0;
+	return l.found.n ? l.found.oldest : now;
 }
 
-uint64_t probes_calls_under_way(const struct probes *p, uint64_t until, bool (*counts)(const void *ctx, uint32_t dev),
-				const void *ctx, uint64_t *oldest)
+struct calls_under_way probes_calls_under_way(const struct probes *p, uint64_t until,
+					      bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
 {
-	struct look l = { .until = until, .oldest = until, .counts = counts, .ctx = ctx };
+	struct calls_look l = { .until = until, .counts = counts, .ctx = ctx, .ask = true };
 
-	if (!look_at_calls(p, &l) || !l.n)
-		return 0;
-	*oldest = l.oldest;
-	return l.n;
+	calls_look(load_maps(p->load), &l);
+	return l.found;
 }
 
 uint64_t probes_skipped_runs(const struct probes *p)

@@ -440,6 +440,23 @@ cgroup_v2_io() {
 	json '.verdict.sentence' "$J" | grep -q 'One had not returned after [12]\.[0-9]* s\.'
 }
 
+@test "counts: a sync call whose end was not seen is lost once its task is in another call, and not said to hang" {
+	local tool
+	need_rig
+	need "${CC:-cc}"
+	"${CC:-cc}" -O1 -D_GNU_SOURCE -I"$TOP/bpf" -o "$BATS_TEST_TMPDIR/unseen" "$TOP/tests/live/unseen.c"
+	rig_up
+	start_tracing "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
+	tool=$STARTED
+	start "$BATS_TEST_TMPDIR/unseen" "$tool" "$RIG_MNT/f" >"$BATS_TEST_TMPDIR/out"
+	eventually 5 test -s "$BATS_TEST_TMPDIR/out"
+	sleep 1.1
+	stop_tracing "$tool"
+	jq -c '.verdict.sentence, .run.lost' "$J"
+	! json '.verdict.sentence' "$J" | grep -q 'had not returned'
+	[[ $(jq -c '[.run.lost[] | select(.reason | test("end was not seen")) | .count]' "$J") == '[1]' ]]
+}
+
 @test "counts: a loop device detached under load doesn't break the run" {
 	local tool
 	need_rig
