@@ -149,18 +149,22 @@ static __always_inline bool call_file(const struct syscall *s, u32 call, struct 
 }
 
 /* `file` may be NULL. */
-static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u32 tgid)
+static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u32 tgid, u16 nr)
 {
 	struct task_struct *task = current_task();
 	struct task_state *t = state_for(tid, DROP_CALLERS_FULL);
 
 	if (!t)
 		return;
+	/* of the kernel's own it can't be told: one may be within another */
+	if (t->follow & FOLLOW_CALLER && t->nr != CALL_NO_NR)
+		__sync_fetch_and_add(&run.drops[DROP_END], 1);
 	if (file)
 		note_file(t, file, call == CALL_SYNCFS);
 	else
 		t->ino = t->dev = t->generation = 0;
 	t->call = call;
+	t->nr = nr;
 	t->tgid = tgid;
 	t->worker = 0;
 	t->first_seq = t->seq;
@@ -182,7 +186,7 @@ static __always_inline void call_begin(const struct syscall *s, u32 call)
 	if (!wanted_process(tgid))
 		return;
 	if (call_file(s, call, &file))
-		call_follow(tid, file, call, tgid);
+		call_follow(tid, file, call, tgid, s->nr);
 }
 
 /* Most are rejected by their number, which is at hand: without asking who it is. */
@@ -276,7 +280,8 @@ static __always_inline int on_sys_exit(u64 nr, int ret)
 		return 0;
 	tid = (u32)bpf_get_current_pid_tgid();
 	t = followed(tid);
-	if (t && t->follow & FOLLOW_CALLER)
+	/* of another call: the end of the sync call was missed */
+	if (t && t->follow & FOLLOW_CALLER && t->nr == nr)
 		call_end(t, tid, ret);
 	return 0;
 }
@@ -311,7 +316,7 @@ static __always_inline int kernel_begin(struct file *file)
 	u64 id = bpf_get_current_pid_tgid();
 
 	if (wanted_process(id >> 32) && !within_call((u32)id, file))
-		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32);
+		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32, CALL_NO_NR);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 
 #include "wire.h"
 
+#define CALL_NO_NR 0xffff
+
 enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 
 /* The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. */
@@ -20,7 +22,7 @@ struct task_state {
 	__bt_u8 how, waker_kind, stack_len, announced;
 	__bt_u8 idle;
 	__bt_u8 follow;		/* enum follow_flags; 0: not followed */
-	__bt_u8 pad[2];
+	__bt_u16 nr;		/* of the system call that the sync call is; CALL_NO_NR: it is none */
 	/* the sync call that it is in */
 	__bt_u64 enter, ino;
 	__bt_u64 waited;		/* for a CPU, at its beginning, see struct wire_sync */

@@ -209,13 +209,19 @@ const char *probe_state_name(enum probe_state s)
 
 void report_add_lost(struct report *r, uint64_t count, const char *reason)
 {
-	struct report_lost *l;
+	struct report_lost *l = NULL;
 
 	if (!count)
 		return;
-	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
-	l->count = count;
-	l->reason = xstrdup(reason);
+	for (size_t i = 0; i < r->n_lost && !l; i++)
+		if (!strcmp(r->lost[i].reason, reason))
+			l = &r->lost[i];
+	if (!l) {
+		l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
+		l->count = 0;
+		l->reason = xstrdup(reason);
+	}
+	l->count += count;
 	r->lost_events += count;
 	r->incomplete = true;
 }

@@ -49,6 +49,8 @@ static void note_sizes(const struct session *s, struct report *r)
 		strv_add(&r->notes, xasprintf("of each hardware queue %u tags have a slot, to keep within --memory", z->depth));
 }
 
+#define END_NOT_SEEN "sync calls whose end was not seen"
+
 static void run_losses(struct session *s, enum span span, struct report *r)
 {
 	static const struct turn from_start;
@@ -58,6 +60,7 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
 		[DROP_HELPERS_FULL] = "tasks that sync calls waited for, not followed: too many",
 		[DROP_AIO] = "AIO fsyncs not followed: another one for the same file came before a worker was seen to begin",
+		[DROP_END] = END_NOT_SEEN,
 		[DROP_HISTORY] = "sleeps of followed tasks: more within one wait than is remembered",
 	};
 	const struct wire_run *run = probes_maps(s->probes)->run;
@@ -138,7 +141,7 @@ static void calls_under_way(const struct session *s, struct report *r)
 	c = probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s);
 	r->under_way = c.n;
 	r->under_way_ns = c.n ? now - c.oldest : 0;
-	report_add_lost(r, c.returned, "sync calls whose end was not seen");
+	report_add_lost(r, c.returned, END_NOT_SEEN);
 }
 
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)

@@ -440,7 +440,8 @@ cgroup_v2_io() {
 	json '.verdict.sentence' "$J" | grep -q 'One had not returned after [12]\.[0-9]* s\.'
 }
 
-@test "counts: a sync call whose end was not seen is lost once its task is in another call, and not said to hang" {
+# unseen ARGUMENT...: runs unseen.c beside the tool, whose report is in $J
+unseen() {
 	local tool
 	need_rig
 	need "${CC:-cc}"
@@ -448,13 +449,22 @@ cgroup_v2_io() {
 	rig_up
 	start_tracing "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	tool=$STARTED
-	start "$BATS_TEST_TMPDIR/unseen" "$tool" "$RIG_MNT/f" >"$BATS_TEST_TMPDIR/out"
+	start "$BATS_TEST_TMPDIR/unseen" "$tool" "$RIG_MNT/f" "$@" >"$BATS_TEST_TMPDIR/out"
 	eventually 5 test -s "$BATS_TEST_TMPDIR/out"
 	sleep 1.1
 	stop_tracing "$tool"
-	jq -c '.verdict.sentence, .run.lost' "$J"
-	! json '.verdict.sentence' "$J" | grep -q 'had not returned'
+	jq -c '.verdict.sentence, .run.lost, .sync.calls' "$J"
 	[[ $(jq -c '[.run.lost[] | select(.reason | test("end was not seen")) | .count]' "$J") == '[1]' ]]
+}
+
+@test "counts: a sync call whose end was not seen is lost once its task is in another call, and not said to hang" {
+	unseen
+	! json '.verdict.sentence' "$J" | grep -q 'had not returned'
+}
+
+@test "counts: a sync call whose end was not seen is lost, and no other call's end is its end" {
+	unseen again
+	json '.sync.calls.fsync == 2' "$J"
 }
 
 @test "counts: a loop device detached under load doesn't break the run" {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * unseen.c - makes a sync call whose end a running tool misses, and stays in another call.
+ * unseen.c - makes a sync call whose end a running tool misses, and stays in another call; or goes on.
  *
- * usage: unseen TOOL FILE
+ * usage: unseen TOOL FILE [again]
  *
  * No test can make the kernel skip the program at a call's exit. What comes of it can be made: the state of the task, in the map of
- * the tool that is process TOOL, says that it is still in the call. Prints a line and sleeps until it is killed.
+ * the tool that is process TOOL, says that it is still in the call. Prints a line and sleeps until it is killed; with `again` it
+ * writes to a pipe and syncs once more.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -52,9 +53,16 @@ static struct task_state *map_tasks(const char *tool)
 	return tasks == MAP_FAILED ? NULL : tasks;
 }
 
+static int go_on(int file)
+{
+	int ends[2];
+
+	return pipe(ends) || write(ends[1], "x", 1) != 1 || write(file, "x", 1) != 1 || fsync(file);
+}
+
 int main(int argc, char **argv)
 {
-	int file = argc == 3 ? open(argv[2], O_RDWR | O_CREAT, 0644) : -1;
+	int file = argc >= 3 ? open(argv[2], O_RDWR | O_CREAT, 0644) : -1;
 	struct task_state *t = file < 0 ? NULL : map_tasks(argv[1]), *end = t + WIRE_TASKS;
 
 	if (!t || write(file, "x", 1) != 1 || fsync(file))
@@ -66,5 +74,5 @@ int main(int argc, char **argv)
 	puts("unseen");
 	fflush(stdout);
 	t->follow |= FOLLOW_CALLER;
-	return pause();
+	return argc > 3 ? go_on(file) : pause();
 }
