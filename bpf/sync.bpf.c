@@ -4,6 +4,7 @@
  */
 #include "async.bpf.h"
 #include "file.bpf.h"
+#include "filter.bpf.h"
 
 /* User-space ABI (uapi): these values never change. */
 #define MS_SYNC				4
@@ -185,7 +186,7 @@ static __always_inline void call_begin(const struct syscall *s, u32 call)
 
 	if (!wanted_process(tgid))
 		return;
-	if (call_file(s, call, &file))
+	if (call_file(s, call, &file) && wanted_group())
 		call_follow(tid, file, call, tgid, s->nr);
 }
 
@@ -315,7 +316,7 @@ static __always_inline int kernel_begin(struct file *file)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
-	if (wanted_process(id >> 32) && !within_call((u32)id, file))
+	if (wanted_process(id >> 32) && !within_call((u32)id, file) && wanted_group())
 		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32, CALL_NO_NR);
 	return 0;
 }

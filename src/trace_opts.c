@@ -18,9 +18,9 @@ enum {
 #define G_KERNEL "Kernel side"
 
 #define WHAT_OPTIONS \
-	{ "pid", 'p', "PID", OPT_PID, "Count only requests that this process sends itself (not what the journal or " \
-	  "writeback do for it); ends when it ends.", G_WHAT }, \
-	{ "cgroup", 0, "PATH", OPT_CGROUP, "Count only requests of this cgroup and those below it.", G_WHAT }, \
+	{ "pid", 'p', "PID", OPT_PID, "Count only the sync calls of this process and requests that it sends itself (not what the " \
+	  "journal or writeback do for it); ends when it ends.", G_WHAT }, \
+	{ "cgroup", 0, "PATH", OPT_CGROUP, "Count only requests and sync calls of this cgroup and those below it.", G_WHAT }, \
 	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", G_WHAT }, \
 	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
 

@@ -81,7 +81,12 @@ struct cgroup {
 	struct kernfs_node *kn;
 };
 
+enum cgroup_subsys_id {
+	io_cgrp_id
+};
+
 struct css_set {
+	struct cgroup_subsys_state *subsys[1];
 	struct cgroup *dfl_cgrp;
 };
 

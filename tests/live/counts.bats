@@ -357,6 +357,38 @@ cgroup_v2_io() {
 	fi
 }
 
+# sync_calls_of_group: only those of tasks in $CGROUP, or below
+sync_calls_of_group() {
+	local tool
+	need_rig
+	rig_up
+	mkdir "$CGROUP" "$CGROUP/below"
+	on_exit "rmdir $CGROUP/below $CGROUP"
+	start_tracing --cgroup "$CGROUP" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
+	tool=$STARTED
+	sync_writes "$RIG_MNT/other" 7
+	"$BASH" -c 'echo $$ >"$1/cgroup.procs" && sync_writes "$2" 5' - "$CGROUP" "$RIG_MNT/f"
+	"$BASH" -c 'echo $$ >"$1/below/cgroup.procs" && sync_writes "$2" 3' - "$CGROUP" "$RIG_MNT/g"
+	stop_tracing "$tool"
+	jq -c '.sync.calls, .sync.by_file' "$J"
+	[[ $(jq -c '.sync.calls' "$J") == '{"write":8}' ]]
+}
+
+sync_writes() { # FILE COUNT
+	dd if=/dev/zero of="$1" bs=4k count="$2" oflag=dsync status=none
+}
+export -f sync_writes
+
+@test "counts: --cgroup, version 1 blkio: the group's sync calls" {
+	cgroup_v1
+	sync_calls_of_group
+}
+
+@test "counts: --cgroup, version 2: the group's sync calls" {
+	cgroup_v2
+	sync_calls_of_group
+}
+
 @test "counts: --cgroup, version 1 blkio" {
 	cgroup_v1
 	rig_raw
