@@ -86,13 +86,26 @@ static void put_leaves(json_t *o, const struct report_sync *s)
 	put_filled(o, "leaves", a);
 }
 
-static json_t *sync_json(const struct report_sync *s)
+/* The calls that are in no figure, because of their disk or because they had no end. */
+static void put_left_out(json_t *o, const struct report *r)
 {
+	put_u64(o, "elsewhere", r->sync.elsewhere);
+	put_u64(o, "elsewhere_ns", r->sync.elsewhere_ns);
+	if (!r->under_way)	/* or not known: older recordings don't say */
+		return;
+	put_u64(o, "under_way", r->under_way);
+	put_u64(o, "under_way_oldest_ns", r->under_way_ns);
+}
+
+static json_t *sync_json(const struct report *r)
+{
+	const struct report_sync *s = &r->sync;
 	json_t *j = xmust(json_object());
 
 	put_u64(j, "count", s->count);
 	put_u64(j, "total_ns", s->total_ns);
 	put_u64(j, "no_ledger", s->no_ledger);
+	put_left_out(j, r);
 	put_u64(j, "unflushed", s->unflushed);
 	put_calls(j, s);
 	put_hist(j, "latency", &s->latency);
@@ -139,7 +152,7 @@ static json_t *verdict_json(const struct report_verdict *v)
 void put_sync(json_t *doc, const struct report *r)
 {
 	if (r->have_sync)
-		put(doc, "sync", sync_json(&r->sync));
+		put(doc, "sync", sync_json(r));
 	put_filled(doc, "whatif", whatif_json(r));
 	if (r->have_verdict)
 		put(doc, "verdict", verdict_json(&r->verdict));

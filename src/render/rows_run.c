@@ -26,7 +26,8 @@ const char *const run_columns[] = {
 	"processes INTEGER", "threads INTEGER", "kernel TEXT", "arch TEXT", "filter TEXT", "lost_events INTEGER",
 	"incomplete INTEGER", "sync_calls INTEGER", "sync_ns INTEGER", "no_ledger INTEGER", "unflushed INTEGER",
 	"flush_own_ns INTEGER", "flush_foreign_ns INTEGER", "busy_in_flight INTEGER", "busy_flushes INTEGER",
-	"calls_left_out INTEGER", "slices_left_out INTEGER", "requests_left_out INTEGER", NULL
+	"calls_left_out INTEGER", "slices_left_out INTEGER", "requests_left_out INTEGER",
+	"elsewhere INTEGER", "elsewhere_ns INTEGER", "under_way INTEGER", "under_way_oldest_ns INTEGER", NULL
 };
 
 static void run_facts(const struct report *r, struct rows *to)
@@ -61,6 +62,10 @@ void fill_run(const struct report *r, struct rows *to)
 	row_known(to, d, d ? d->calls_left_out : 0);
 	row_known(to, d, d ? d->slices_left_out : 0);
 	row_known(to, d, d ? d->requests_left_out : 0);
+	row_known(to, r->have_sync, s->elsewhere);
+	row_known(to, r->have_sync, s->elsewhere_ns);
+	row_known(to, r->under_way, r->under_way);
+	row_known(to, r->under_way, r->under_way_ns);
 	to->end(to);
 }
 

@@ -470,6 +470,8 @@ export -f sync_writes
 	head -n 4 "$BATS_TEST_TMPDIR/text"
 	[[ $(json '.verdict.class' "$J") == too-little-data ]]
 	json '.verdict.sentence' "$J" | grep -q 'One had not returned after [12]\.[0-9]* s\.'
+	jq -c .sync "$J"
+	jq -e '.sync | .under_way == 1 and .under_way_oldest_ns > 1e9 and .under_way_oldest_ns < 3e9' "$J"
 }
 
 # unseen ARGUMENT...: runs unseen.c beside the tool, whose report is in $J

@@ -179,6 +179,8 @@ static void make_report(struct report *r)
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
 		report_detail_add_request(r->detail, &requests[i]);
 	r->detail->requests_left_out = 4;
+	r->sync.elsewhere = 5;
+	r->sync.elsewhere_ns = 40 * MS;
 	add_device(r);
 	add_words(r);
 }
@@ -517,6 +519,10 @@ static void test_csv_cells(const struct report *r)
 		   "\\xe2\\x80\\xae\xf0\x9f\x98\x80"), "csv: a hostile name is a harmless cell");
 	ok(!strcmp(cell(&c, 3, "path"), "") && !strcmp(cell(&c, 0, "comm"), "postgres") &&
 	   !strcmp(cell(&c, 0, "duration_ns"), "5305008") && !strcmp(cell(&c, 4, "id"), "5"), "csv: a call");
+	free_csv(&c);
+	c = read_csv(render_csv_run, r);
+	ok(!strcmp(cell(&c, 0, "elsewhere"), "5") && !strcmp(cell(&c, 0, "elsewhere_ns"), "40000000") &&
+	   !strcmp(cell(&c, 0, "under_way"), ""), "csv: calls in no figure, and those that nobody counted");
 	free_csv(&c);
 	c = read_csv(render_csv_remarks, r);
 	ok(!strcmp(cell(&c, 0, "sentence"), "'+1 is no formula"), "csv: nothing begins like a formula");

@@ -278,6 +278,10 @@ static void report_two(struct report *r)
 	r->sync.flush_foreign_ns = 100 * MS;
 	r->sync.no_ledger = 12;
 	r->sync.unflushed = 3;
+	r->sync.elsewhere = 5;
+	r->sync.elsewhere_ns = 40 * MS;
+	r->under_way = 2;
+	r->under_way_ns = 8000 * MS;
 	add_whatif(r, "flush", 800 * MS, 1.25);
 	add_whatif(r, "CPU scheduler", 700 * MS, 1.4286);
 	r->lost_events = 40;
@@ -749,7 +753,7 @@ static void test_json_sync(void)
 	j = parse(&r);
 	s = at(j, "sync");
 	ok(filled(j), "json: nothing empty, nothing null");
-	ok(has_only(s, " count total_ns no_ledger unflushed calls latency ledger flush_own_ns flush_foreign_ns "
+	ok(has_only(s, " count total_ns no_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed calls latency ledger flush_own_ns flush_foreign_ns "
 		    "busy_in_flight busy_flushes by_process by_file slowest leaves "), "json: keys of sync");
 	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
 	   number(s, "latency/count") == 432 && number(s, "latency/sum_ns") == number(s, "total_ns"), "json: sums");
@@ -762,6 +766,8 @@ static void test_json_sync(void)
 	ok(number(s, "no_ledger") == 12 && number(s, "unflushed") == 3 &&
 	   number(s, "flush_own_ns") == 300000000 && number(s, "flush_foreign_ns") == 100000000 &&
 	   number(s, "busy_in_flight") == 0 && number(s, "busy_flushes") == 0, "json: facts beside it");
+	ok(number(s, "elsewhere") == 5 && number(s, "elsewhere_ns") == 40000000 && number(s, "under_way") == 2 &&
+	   number(s, "under_way_oldest_ns") == 8000000000, "json: calls in no figure");
 	ok(rows_add_up(at(s, "by_process"), "total_ns") && rows_add_up(at(s, "by_file"), "total_ns") &&
 	   sum_of(at(s, "by_process"), "total_ns") == number(s, "total_ns") &&
 	   sum_of(at(s, "by_file"), "count") == 432, "json: so do processes and files, and all of them");
@@ -811,7 +817,7 @@ static void test_json_absent(void)
 	j = parse(&r);
 	ok(number(j, "sync/count") == 0 && number(j, "sync/total_ns") == 0 && filled(j) && !at(j, "sync/latency") &&
 	   !at(j, "sync/ledger") && !at(j, "sync/calls") && !at(j, "sync/by_process") && !at(j, "sync/by_file") &&
-	   !at(j, "sync/slowest"), "json: no calls are counted, and have no time");
+	   !at(j, "sync/slowest") && !at(j, "sync/under_way"), "json: no calls are counted, and have no time");
 	ok(!at(j, "whatif") && !at(j, "verdict/family") && !at(j, "verdict/evidence"), "json: short verdict");
 	r.have_sync = r.have_verdict = false;
 	json_decref(j);
