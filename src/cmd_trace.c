@@ -212,9 +212,9 @@ static void progress(struct trace *t)
 	if (t->o.out.quiet || t->o.argv || t->o.interval_ns || !isatty(STDERR_FILENO))
 		return;
 	session_progress(t->s, &requests, &flushes);
-	fprintf(stderr, "\r\033[Ktracing, %s: %s requests, %s flushes; Ctrl-C ends it with the report",
+	fprintf(stderr, "\r\033[Ktracing, %s: %s request%s, %s flush%s; Ctrl-C ends it with the report",
 		num_duration((clock_ns() - t->start_ns) / 1000000000u * 1000000000u, 0).s, num_count(requests).s,
-		num_count(flushes).s);
+		num_plural(requests), num_count(flushes).s, flushes == 1 ? "" : "es");
 	fflush(stderr);
 	t->in_place = true;
 }
@@ -446,7 +446,8 @@ static int open_recording(struct trace *t, struct err *e)
 static void say_recorded(const struct trace *t, const struct rotation_written *w)
 {
 	if (w->files == 1)
-		log_note("%s facts recorded; see them with: barriertrace report %s", num_count(w->records).s, t->o.record.path);
+		log_note("%s fact%s recorded; see %s with: barriertrace report %s", num_count(w->records).s, num_plural(w->records),
+			 w->records == 1 ? "it" : "them", t->o.record.path);
 	else
 		log_note("%s facts recorded in %s files, %s removed since; see the last with: barriertrace report %s",
 			 num_count(w->records).s, num_count(w->files).s, w->removed ? num_count(w->removed).s : "none",

@@ -8,6 +8,7 @@
 #include "analyse/block.h"
 #include "analyse/whatif.h"
 #include "mem.h"
+#include "num.h"
 
 #define SLOWEST_CALLS 200	/* to pick from in a page; most outputs show REPORT_SLOWEST */
 
@@ -79,8 +80,9 @@ static void note_overflow(const struct frame *f, const struct view_counts *v, st
 	for (uint32_t i = 0; i < f->views; i++)
 		overflow += v[i].sums.overflow;
 	if (overflow)
-		strv_add(&r->notes, xasprintf("%" PRIu64 " requests had tags beyond what was reserved (nr_requests raised "
-					      "meanwhile?): timed by the request's own clock, or not at all", overflow));
+		strv_add(&r->notes, xasprintf("%" PRIu64 " request%s with a tag beyond what was reserved (nr_requests raised "
+					      "meanwhile?): timed by the request's own clock, or not at all", overflow,
+					      num_plural(overflow)));
 }
 
 void frame_report(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, bool interval,

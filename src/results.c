@@ -54,7 +54,7 @@ static void settings(const struct workload *w, const struct workload_opts *o, st
 	if (w->takes & TAKES_SQLITE) {
 		strv_add(&b->settings, xasprintf("journal_mode %s", o->journal));
 		strv_add(&b->settings, xasprintf("synchronous %s", o->synchronous));
-		strv_add(&b->settings, xasprintf("%s inserts", num_count(o->inserts).s));
+		strv_add(&b->settings, xasprintf("%s insert%s", num_count(o->inserts).s, num_plural(o->inserts)));
 		strv_add(&b->settings, xasprintf("%s at once", num_count(o->copies).s));
 	}
 	if (w->takes & TAKES_SIZE)

@@ -46,7 +46,8 @@ static void note_sizes(const struct session *s, struct report *r)
 	if (z->smaller_ring)
 		strv_add(&r->notes, xasprintf("the ring buffer is %s, to keep within --memory", num_bytes(z->ring_bytes, 0).s));
 	if (z->fewer_slots)
-		strv_add(&r->notes, xasprintf("of each hardware queue %u tags have a slot, to keep within --memory", z->depth));
+		strv_add(&r->notes, xasprintf("of each hardware queue %u tag%s a slot, to keep within --memory", z->depth,
+					      z->depth == 1 ? " has" : "s have"));
 }
 
 #define END_NOT_SEEN "sync calls whose end was not seen"
@@ -74,8 +75,8 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	note_sizes(s, r);
 	session_note_clocks(s, r);
 	if (s->not_followed)
-		strv_add(&r->notes, xasprintf("%u disks appeared when there was no room left to trace them",
-					      s->not_followed));
+		strv_add(&r->notes, xasprintf("%u disk%s appeared when there was no room left to trace %s", s->not_followed,
+					      num_plural(s->not_followed), s->not_followed == 1 ? "it" : "them"));
 	if (!s->ring && s->opts.want.ledger)
 		strv_add(&r->notes, xstrdup("sync calls were not traced: this kernel refuses a probe "
 					    "(barriertrace probes says which)"));

@@ -45,10 +45,11 @@ static struct sizes_disk *all_sizes(const struct session *s)
 static int too_little(const struct session *s, struct err *e)
 {
 	uint64_t least = (s->sizes.bytes + (1 << 20) - 1) >> 20;	/* rounded up: what is said has to be enough */
+	int cpus = libbpf_num_possible_cpus();
 
-	return err_set(e, ENOMEM, EXIT_USAGE, "--memory %s is too little: for %zu %s on %d CPUs the kernel side takes %" PRIu64
+	return err_set(e, ENOMEM, EXIT_USAGE, "--memory %s is too little: for %zu disk%s on %d CPU%s the kernel side takes %" PRIu64
 		       "M at least (fewer disks take less%s)", num_bytes(s->opts.memory, 0).s, s->n_disks,
-		       s->n_disks == 1 ? "disk" : "disks", libbpf_num_possible_cpus(), least,
+		       num_plural(s->n_disks), cpus, num_plural((uint64_t)cpus), least,
 		       s->opts.want.ledger ? ", and --no-ledger does" : "");
 }
 
@@ -56,8 +57,8 @@ static void say_sizes(const struct session *s)
 {
 	const struct sizes *z = &s->sizes;
 
-	log_verbose("memory of the kernel side: counters %s (%u copies), request slots %s, ring buffer %s, tables %s: %s in all",
-		    num_bytes(z->counters, 0).s, z->stripes, num_bytes(z->slot_bytes, 0).s, num_bytes(z->ring_bytes, 0).s,
+	log_verbose("memory of the kernel side: counters %s (%u cop%s), request slots %s, ring buffer %s, tables %s: %s in all",
+		    num_bytes(z->counters, 0).s, z->stripes, z->stripes == 1 ? "y" : "ies", num_bytes(z->slot_bytes, 0).s, num_bytes(z->ring_bytes, 0).s,
 		    num_bytes(z->tables, 0).s, num_bytes(z->bytes, 0).s);
 }
 

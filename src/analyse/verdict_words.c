@@ -29,11 +29,6 @@ static const char *dur(struct num *n, uint64_t ns)
 	return n->s;
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* ---- who and what ---- */
 
 /* Those that have no line of their own stand together, under no process's number. */
@@ -62,7 +57,8 @@ static void add_who(struct buf *b, const struct report_sync *s)
 	if (p && !is_rest(p) && p->comm && (double)p->total_ns >= ALMOST_ALL * (double)s->total_ns)
 		buf_str(b, p->comm);
 	else if (s->n_processes > 1)
-		buf_printf(b, "%s%s processes", rest ? "more than " : "", num_count(s->n_processes - rest).s);
+		buf_printf(b, "%s%s process%s", rest ? "more than " : "", num_count(s->n_processes - rest).s,
+			   s->n_processes - rest == 1 ? "" : "es");
 	else
 		buf_str(b, "programs");
 }
@@ -287,7 +283,7 @@ static void say_too_little(const struct facts *f, struct buf *b)
 	struct num n;
 
 	buf_printf(b, "Too little data for a verdict: %s sync call%s, %s in all", num_count(f->s->count).s,
-		   plural(f->s->count), dur(&n, f->s->total_ns));
+		   num_plural(f->s->count), dur(&n, f->s->total_ns));
 	if (f->s->no_ledger)
 		buf_printf(b, ", and %s more that could not be followed", num_count(f->s->no_ledger).s);
 	if (!f->s->count && f->s->lost)
@@ -372,7 +368,7 @@ static void show_calls(const struct facts *f, char ***to)
 		add(to, &b);
 		return;
 	}
-	buf_printf(&b, "%s sync call%s", num_count(s->count).s, plural(s->count));
+	buf_printf(&b, "%s sync call%s", num_count(s->count).s, num_plural(s->count));
 	calls_by_kind(s, &b);
 	buf_printf(&b, " took %s: p50 %s, p99 %s, longest %s", dur(&sum, s->total_ns),
 		   dur(&p50, hist_quantile(&s->latency, 0.5)), dur(&p99, hist_quantile(&s->latency, 0.99)),
@@ -595,7 +591,7 @@ static void other_processes(const struct report_sync *s, const struct report_gro
 			buf_printf(b, "%s other processes (", shown++ ? "," : "");
 		else
 			buf_printf(b, "%s %s (pid %" PRIu32 ", ", shown++ ? "," : "", p->comm ? p->comm : "?", p->pid);
-		buf_printf(b, "%s call%s, %s)", num_count(p->count).s, plural(p->count), dur(&n, p->total_ns));
+		buf_printf(b, "%s call%s, %s)", num_count(p->count).s, num_plural(p->count), dur(&n, p->total_ns));
 	}
 	if (left)
 		buf_printf(b, ", and %zu more", left);
@@ -614,7 +610,7 @@ static void show_neighbours(const struct facts *f, char ***to)
 	if (s->n_processes < 2)
 		return;
 	buf_printf(&b, "Besides %s (pid %" PRIu32 ", %s call%s), these made sync calls:", p->comm ? p->comm : "?", p->pid,
-		   num_count(p->count).s, plural(p->count));
+		   num_count(p->count).s, num_plural(p->count));
 	other_processes(s, p, &b);
 	add(to, &b);
 }
@@ -627,8 +623,8 @@ static void show_unsafe(const struct facts *f, char ***to)
 
 	if (f->unsafe == SAFE)
 		return;
-	buf_printf(&b, "%s of %s sync calls returned without a FLUSH or FUA write", num_count(s->unflushed).s,
-		   num_count(s->count).s);
+	buf_printf(&b, "%s of %s sync call%s returned without a FLUSH or FUA write", num_count(s->unflushed).s,
+		   num_count(s->count).s, num_plural(s->count));
 	add(to, &b);
 	if (d->write_cache)
 		buf_printf(&b, "%s: write cache \"%s\"", d->name, d->write_cache);
@@ -679,7 +675,7 @@ static void show_gaps(const struct facts *f, char ***to)
 
 	if (f->s->no_ledger)
 		buf_printf(&b, "%s more call%s could not be followed, because facts were dropped: not in these figures",
-			   num_count(f->s->no_ledger).s, plural(f->s->no_ledger));
+			   num_count(f->s->no_ledger).s, num_plural(f->s->no_ledger));
 	add(to, &b);
 }
 
@@ -690,7 +686,7 @@ static void show_elsewhere(const struct facts *f, char ***to)
 
 	if (f->s->count && f->s->elsewhere)
 		buf_printf(&b, "%s more call%s, %s in all, %s elsewhere, on no disk that was traced: not in these figures",
-			   num_count(f->s->elsewhere).s, plural(f->s->elsewhere), dur(&n, f->s->elsewhere_ns),
+			   num_count(f->s->elsewhere).s, num_plural(f->s->elsewhere), dur(&n, f->s->elsewhere_ns),
 			   f->s->elsewhere == 1 ? "was" : "were");
 	add(to, &b);
 }

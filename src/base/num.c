@@ -164,6 +164,11 @@ struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 	return r;
 }
 
+const char *num_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 struct num num_ratio(uint64_t a, uint64_t b)
 {
 	struct num r = { "-" };

@@ -35,6 +35,9 @@ struct num num_count_short(uint64_t n);
  */
 struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags);
 
+/* What a noun takes behind the number n: "s", and nothing behind 1 */
+const char *num_plural(uint64_t n);
+
 /* a / b: "2.00", "31.6"; "<0.01" when there is something but less; "-" when b is 0 */
 struct num num_ratio(uint64_t a, uint64_t b);
 

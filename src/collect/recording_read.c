@@ -444,8 +444,8 @@ char *recording_damage_note(const struct recording *r)
 	if (d.error)
 		buf_printf(&b, "; reading it failed: %s", strerror(d.error));
 	if (d.blocks || d.records)
-		buf_printf(&b, "; lost: %s block%s with %s%s records", num_count(d.blocks).s, d.blocks == 1 ? "" : "s",
-			   d.more ? "at least " : "", num_count(d.records).s);
+		buf_printf(&b, "; lost: %s block%s with %s%s record%s", num_count(d.blocks).s, num_plural(d.blocks),
+			   d.more ? "at least " : "", num_count(d.records).s, num_plural(d.records));
 	if (d.bytes)
 		buf_printf(&b, "; %s passed over", num_bytes(d.bytes, 0).s);
 	return b.data;

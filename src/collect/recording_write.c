@@ -179,8 +179,9 @@ static int stop(struct recording_writer *w, int code, struct err *e)
 	recording_stop(w);
 	if (!w->can_cut || ftruncate(w->fd, (off_t)w->written.bytes))
 		rest = " and perhaps half a block";
-	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s; the recording stops here, it has %s records%s (%s)",
-		       w->name, strerror(code), num_count(w->written.records).s, rest,
+	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s; the recording stops here, it has %s record%s%s (%s)",
+		       w->name, strerror(code), num_count(w->written.records).s,
+		       num_plural(w->written.records), rest,
 		       num_bytes(w->written.bytes, 0).s);
 }
 

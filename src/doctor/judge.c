@@ -224,8 +224,8 @@ void judge_nr_requests(struct exam *x, const struct diag_layer *l, const struct 
 {
 	if (number(s->value) < FEW_REQUESTS)
 		finding_add(x, l, s, DIAG_SLOW, "Raise queue/nr_requests. Risk: longer queues.",
-			    "%s takes %s requests at once: further ones wait for a tag, an fsync's among them.",
-			    l->name, s->value);
+			    "%s takes %s request%s at once: further ones wait for a tag, an fsync's among them.",
+			    l->name, s->value, num_plural(number(s->value)));
 }
 
 void judge_queue_depth(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)

@@ -5,6 +5,7 @@
 
 #include "doctor.h"
 #include "mem.h"
+#include "num.h"
 
 #define LARGE_SHARE 10	/* percent of the sync time: a setting that takes as much is told of */
 
@@ -96,9 +97,9 @@ void doctor_weigh(struct diagnosis *d, const struct report *r)
 	t->total_ns = ledger_sum(&t->ledger);
 	if (r->sync.unflushed && t->calls)
 		add_measured(d, DIAG_CHECK, "sync calls", "unflushed", 0,
-			     xasprintf("%" PRIu64 " of %" PRIu64 " sync calls returned without any flush, though the "
+			     xasprintf("%" PRIu64 " of %" PRIu64 " sync call%s returned without any flush, though the "
 				       "disk's cache is volatile.",
-				       r->sync.unflushed, t->calls));
+				       r->sync.unflushed, t->calls, num_plural(t->calls)));
 	if (t->total_ns)
 		add_large(d);
 	for (size_t i = 0; i < d->n_findings; i++) {

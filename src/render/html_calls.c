@@ -77,8 +77,8 @@ static void groups(struct buf *b, const char *caption, const struct report_group
 		group_row(b, order[i], process, i >= HTML_FOLD_GROUPS);
 	html_table_end(b, NULL);
 	if (i < n)
-		buf_printf(b, "<p class=\"aside\">%zu more are left out here: <code>--csv</code> and "
-			   "<code>--json</code> have them all.</p>\n", n - i);
+		buf_printf(b, "<p class=\"aside\">%zu more %s left out here: <code>--csv</code> and "
+			   "<code>--json</code> have them all.</p>\n", n - i, n - i == 1 ? "is" : "are");
 	buf_str(b, "</div>\n");
 	free(order);
 }

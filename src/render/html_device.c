@@ -194,7 +194,7 @@ static void roles(struct buf *b, const struct report_device *d)
 		const char *what;
 	} role[] = {
 		{ f->pre, "before a commit record" }, { f->post, "after a commit record (FUA emulated)" },
-		{ f->only, "on their own" }, { f->mixed, "for several waiters in different roles" },
+		{ f->only, f->only == 1 ? "on its own" : "on their own" }, { f->mixed, "for several waiters in different roles" },
 		{ f->unknown, "for waiters that could not be read" },
 	};
 	const char *between = ": ";
@@ -210,7 +210,7 @@ static void roles(struct buf *b, const struct report_device *d)
 		between = ", ";
 	}
 	if (f->waiters)
-		buf_printf(b, "; they served %s" NBSP "waiter%s", num_count(f->waiters).s, f->waiters == 1 ? "" : "s");
+		buf_printf(b, "; they served %s" NBSP "waiter%s", num_count(f->waiters).s, num_plural(f->waiters));
 	html_fact_end(b);
 }
 
@@ -219,7 +219,7 @@ static void commits(struct buf *b, const struct report_flush *f)
 	if (!f->barrier_writes)
 		return;
 	html_fact(b, "commits");
-	buf_printf(b, "%s" NBSP "barrier write%s", num_count(f->barrier_writes).s, f->barrier_writes == 1 ? "" : "s");
+	buf_printf(b, "%s" NBSP "barrier write%s", num_count(f->barrier_writes).s, num_plural(f->barrier_writes));
 	if (f->barrier_flushes)
 		buf_printf(b, ", %s flushes each", num_ratio(f->barrier_flushes, f->barrier_writes).s);
 	if (f->native_fua)
@@ -308,11 +308,11 @@ static void kernel_io(struct buf *b, const struct report_kernel *k)
 	if (!k->have)
 		return;
 	html_fact(b, "kernel’s count");
-	buf_printf(b, "%s" NBSP "reads of ", num_count(k->reads).s);
+	buf_printf(b, "%s" NBSP "read%s of ", num_count(k->reads).s, num_plural(k->reads));
 	html_num(b, num_bytes(k->read_bytes, 0));
-	buf_printf(b, ", %s" NBSP "writes of ", num_count(k->writes).s);
+	buf_printf(b, ", %s" NBSP "write%s of ", num_count(k->writes).s, num_plural(k->writes));
 	html_num(b, num_bytes(k->write_bytes, 0));
-	buf_printf(b, ", %s" NBSP "discards of ", num_count(k->discards).s);
+	buf_printf(b, ", %s" NBSP "discard%s of ", num_count(k->discards).s, num_plural(k->discards));
 	html_num(b, num_bytes(k->discard_bytes, 0));
 	html_fact_end(b);
 }
@@ -324,7 +324,7 @@ static void sender(struct buf *b, const struct report *r, const struct report_de
 	if (!r->command || !n)
 		return;
 	html_fact(b, "sender");
-	buf_printf(b, "%s of %s requests (", num_count(d->by_command).s, num_count(n).s);
+	buf_printf(b, "%s of %s request%s (", num_count(d->by_command).s, num_count(n).s, num_plural(n));
 	html_num(b, num_percent(d->by_command, n, 0));
 	buf_str(b, ") came from the command’s own threads");
 	if (d->by_command < n)

@@ -159,7 +159,7 @@ static void command(struct buf *b, const struct report *r)
 	if (r->processes) {
 		html_fact(b, "followed");
 		buf_printf(b, "%s process%s with %s thread%s", num_count(r->processes).s, r->processes == 1 ? "" : "es",
-			   num_count(r->threads).s, r->threads == 1 ? "" : "s");
+			   num_count(r->threads).s, num_plural(r->threads));
 		html_fact_end(b);
 	}
 }

@@ -24,8 +24,9 @@ static void lost(struct buf *b, const struct report *r)
 	for (size_t i = 0, n = 0; i < r->n_lost; i++) {
 		if (!r->lost[i].count)
 			continue;
-		buf_printf(b, "%s%s ", n++ ? ", " : " ", num_count(r->lost[i].count).s);
+		buf_str(b, n++ ? "; " : " ");
 		html_prose(b, r->lost[i].reason);
+		buf_printf(b, ": %s", num_count(r->lost[i].count).s);
 	}
 	buf_str(b, "</li>\n");
 }
@@ -39,9 +40,9 @@ static void doubtful_calls(struct buf *b, const struct report_sync *s)
 		buf_str(b, " of all, not in these figures</li>\n");
 	}
 	if (s->unflushed && s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count)
-		buf_printf(b, "<li><strong>%s of %s sync calls returned without any FLUSH</strong>, though the disk’s "
+		buf_printf(b, "<li><strong>%s of %s sync call%s returned without any FLUSH</strong>, though the disk’s "
 			   "cache is volatile: what was written may not survive a power cut</li>\n", num_count(s->unflushed).s,
-			   num_count(s->count).s);
+			   num_count(s->count).s, num_plural(s->count));
 	if (s->count && ledger_sum(&s->ledger) != s->total_ns)
 		buf_str(b, "<li><strong>The causes do not add up to the time of the calls.</strong></li>\n");
 }
@@ -54,7 +55,7 @@ static void failed_requests(struct buf *b, const struct report_device *d)
 	html_text(b, d->name);
 	if (d->errors)
 		buf_printf(b, ": %s request%s completed with an error", num_count(d->errors).s,
-			   d->errors == 1 ? "" : "s");
+			   num_plural(d->errors));
 	if (d->vanished)
 		buf_printf(b, "%s vanished during the run", d->errors ? ", and it" : "");
 	buf_str(b, "</strong></li>\n");

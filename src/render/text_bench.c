@@ -56,7 +56,7 @@ static void circumstances(struct text *t, const struct bench *b)
 	}
 	text_para(t, "with", STYLE_PLAIN, s.data ? s.data : "");
 	buf_clear(&s);
-	buf_printf(&s, "%s sync calls by its own count, ", num_count(b->syncs).s);
+	buf_printf(&s, "%s sync call%s by its own count, ", num_count(b->syncs).s, num_plural(b->syncs));
 	if (b->uncounted)
 		buf_printf(&s, "at most %s more that it does not tell, ", num_count(b->uncounted).s);
 	buf_printf(&s, "%s traced", num_count(b->report.sync.count + b->report.sync.no_ledger).s);

@@ -131,7 +131,7 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 		{ f->pre, "before a commit record" },
 		{ f->post, f->pre ? "after it (FUA emulated)" :
 				    "after a commit record (FUA emulated)" },
-		{ f->only, "on their own" },
+		{ f->only, f->only == 1 ? "on its own" : "on their own" },
 		{ f->mixed, "for several waiters in different roles" },
 		{ f->unknown, "for waiters that could not be read" },
 		{ known && n > known ? n - known : 0, "without a known role" },
@@ -147,7 +147,7 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 		buf_printf(b, ": %s", list.data);
 	if (f->waiters)
 		buf_printf(b, "; served %s\x1fwaiter%s", num_count(f->waiters).s,
-			   f->waiters == 1 ? "" : "s");
+			   num_plural(f->waiters));
 	buf_free(&list);
 	if (!n)
 		return;
@@ -343,11 +343,11 @@ static void kernel_io(struct text *t, const struct report_device *d, const char 
 
 	if (!k->have)
 		return;
-	buf_printf(&b, "kernel counted %s\x1freads of ", num_count(k->reads).s);
+	buf_printf(&b, "kernel counted %s\x1fread%s of ", num_count(k->reads).s, num_plural(k->reads));
 	text_num(&b, num_bytes(k->read_bytes, t->num));
-	buf_printf(&b, ", %s\x1fwrites of ", num_count(k->writes).s);
+	buf_printf(&b, ", %s\x1fwrite%s of ", num_count(k->writes).s, num_plural(k->writes));
 	text_num(&b, num_bytes(k->write_bytes, t->num));
-	buf_printf(&b, ", %s\x1f" "discards of ", num_count(k->discards).s);
+	buf_printf(&b, ", %s\x1f" "discard%s of ", num_count(k->discards).s, num_plural(k->discards));
 	text_num(&b, num_bytes(k->discard_bytes, t->num));
 	text_para(t, label, style, b.data);
 	buf_free(&b);
@@ -360,7 +360,7 @@ static void whose(struct text *t, const struct report_device *d)
 
 	if (!t->r->command || !n)
 		return;
-	buf_printf(&b, "%s of %s requests (", num_count(d->by_command).s, num_count(n).s);
+	buf_printf(&b, "%s of %s request%s (", num_count(d->by_command).s, num_count(n).s, num_plural(n));
 	text_num(&b, num_percent(d->by_command, n, 0));
 	buf_str(&b, ") came from the command's own threads");
 	if (d->by_command < n)
@@ -374,7 +374,7 @@ static void troubles(struct text *t, const struct report_device *d)
 	struct buf b = { 0 };
 
 	if (d->errors) {
-		buf_printf(&b, "%s requests completed with an error", num_count(d->errors).s);
+		buf_printf(&b, "%s request%s completed with an error", num_count(d->errors).s, num_plural(d->errors));
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}
 	buf_clear(&b);

@@ -233,7 +233,7 @@ static void probes(struct text *t, const struct diagnosis *d)
 	}
 	for (size_t i = 0; i < d->n_probes; i++)
 		good += d->probe[i].state == PROBE_ATTACHED;
-	buf_printf(&b, "%zu of %zu of this tool's probes work here", good, d->n_probes);
+	buf_printf(&b, "%zu of %zu of this tool's probes %s here", good, d->n_probes, good == 1 ? "works" : "work");
 	text_para(t, "probes", STYLE_PLAIN, b.data);
 	for (size_t i = 0; i < d->n_probes; i++) {
 		const struct report_probe *p = &d->probe[i];

@@ -248,6 +248,14 @@ static const char *grade(const char *layer, const char *key)
 	return NULL;
 }
 
+static const char *what(const char *layer, const char *key)
+{
+	for (size_t i = 0; i < d.n_findings; i++)
+		if (!strcmp(d.finding[i].place, layer) && !strcmp(d.finding[i].key, key))
+			return d.finding[i].what;
+	return "";
+}
+
 /* A row of expectations about what was looked at last. */
 struct want {
 	const char *layer, *key, *value, *grade;
@@ -427,6 +435,11 @@ static void test_queues(void)
 	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL }, { "sdb",
 	       "transport", "usb", NULL },
 	       { "vdb", "transport", "virtio", NULL });
+	ok(strstr(what("sdf", "nr_requests"), "takes 4 requests at once"), "few requests");
+	put("sys/devices/pci/host10/x/block/sdf/queue/nr_requests", "1\n");
+	look("sdf");
+	ok(strstr(what("sdf", "nr_requests"), "takes 1 request at once"), "a single one");
+	put("sys/devices/pci/host10/x/block/sdf/queue/nr_requests", "4\n");
 }
 
 /* Without a commit record there is none that a second flush could follow. */
@@ -717,6 +730,11 @@ static void test_weigh(void)
 	doctor_weigh(&d, &r);
 	is_str(grade("sdf", "write_cache"), "slow", "flushes that took much of the time are told of");
 	ok(!grade("sdf", "nomerges") && !grade("sync calls", "unflushed"), "and nothing that did not");
+	r.sync.count = r.sync.unflushed = 1;
+	look("sdf");
+	doctor_weigh(&d, &r);
+	ok(strstr(what("sync calls", "unflushed"), "1 of 1 sync call returned"), "one call is not spoken of as many");
+	r.sync.unflushed = 0;
 	look(NULL);
 	doctor_weigh(&d, &r);
 	ok(!grade("sdf", "write_cache"), "of several disks the ledger does not know which it was");

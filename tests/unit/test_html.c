@@ -289,7 +289,7 @@ static void warns(void)
 	r.device[0].errors = 1;
 	b = page(&r);
 	ok(strstr(b.data, "class=\"warn\"") < strstr(b.data, "<h1>"), "warnings stand above the verdict");
-	ok(has(&b, "1,234 events were lost") && has(&b, "1,234 ring full"), "lost events, and why");
+	ok(has(&b, "1,234 events were lost") && has(&b, "ring full: 1,234"), "lost events, and why");
 	ok(has(&b, "<li>a note</li>") && has(&b, "5 calls have no ledger") && has(&b, "1 request completed with an error") &&
 	   has(&b, "6 of 20 sync calls returned without any FLUSH"), "notes, calls without a ledger or a FLUSH, errors");
 	buf_free(&b);

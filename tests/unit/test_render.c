@@ -6,6 +6,7 @@
  */
 #include <jansson.h>
 #include <locale.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "layout.h"
 #include "tap.h"
 #include "render/text_utf8.h"
+#include "wire.h"
 
 #define US 1000ull
 #define MS 1000000ull
@@ -349,6 +351,65 @@ static void test_color(void)
 	free(s);
 	free(p);
 	buf_free(&b);
+	report_free(&r);
+}
+
+/* One of everything that is counted. */
+static void report_ones(struct report *r)
+{
+	struct report_device *d;
+
+	run_facts(r);
+	d = add_device(r, "sda");
+	requests(&d->op[OP_WRITE_BARRIER], 1, 4096, US, MS);
+	flushes(&d->op[OP_FLUSH], 1, MS);
+	d->flush = (struct report_flush){ .only = 1, .waiters = 1, .barrier_writes = 1, .barrier_flushes = 1, .native_fua = 1 };
+	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .reads = 1, .writes = 1, .discards = 1, .flushes = 1 };
+	d->by_command = d->errors = d->unpaired = d->requeues = 1;
+	report_add_lost(r, 1, "requests that the kernel counted and this trace missed");
+	r->have_sync = true;
+	r->sync.count = r->sync.calls[CALL_FSYNC] = r->sync.unflushed = r->sync.no_ledger = 1;
+	r->sync.total_ns = r->sync.ledger.ns[CAUSE_CPU] = MS;
+}
+
+/* A 1 with a plural behind it, at once or behind one more word; NULL: there is none. Owned by the caller. */
+static char *wrong_plural(render_fn *render, const struct report *r, const struct render_opts *o)
+{
+	static const char nouns[] = "(^|[^0-9.,:])1 ([A-Za-z]+ )?(call|discard|event|flushe|processe|read|request|step|thread|waiter|"
+				    "write)s[^a-z]";
+	struct buf b = { 0 }, flat = { 0 };
+	char *found = NULL;
+	regmatch_t at;
+	regex_t re;
+
+	render(r, o, &b);
+	for (const char *c = b.data; *c; c++)	/* lines and blanks that may not be broken are blanks */
+		if (strncmp(c, "\xc2\xa0", 2))
+			buf_char(&flat, *c == '\n' ? ' ' : *c);
+		else
+			buf_char(&flat, (c++, ' '));
+	if (!regcomp(&re, nouns, REG_EXTENDED) && !regexec(&re, flat.data, 1, &at, 0))
+		found = xasprintf("%.*s", (int)(at.rm_eo - at.rm_so), flat.data + at.rm_so);
+	regfree(&re);
+	buf_free(&b);
+	buf_free(&flat);
+	return found;
+}
+
+static void test_ones(void)
+{
+	render_fn *const render[] = { render_text, render_html };
+	const struct render_opts o = { .width = 200, .verbose = true };
+	struct report r = { 0 };
+
+	report_ones(&r);
+	for (size_t i = 0; i < 2; i++) {
+		char *wrong = wrong_plural(render[i], &r, &o);
+
+		if (!ok(!wrong, "%s: one is not spoken of as many", i ? "html" : "text"))
+			diag("%s", wrong);
+		free(wrong);
+	}
 	report_free(&r);
 }
 
@@ -752,6 +813,7 @@ int main(int argc, char **argv)
 	check_golden("stream", report_stream);
 	test_widths();
 	test_color();
+	test_ones();
 	test_sentences();
 	test_honesty();
 	test_json_schema();

@@ -507,7 +507,7 @@ static void test_facts(void)
 	struct report r = { 0 };
 
 	report_two(&r);
-	ok(has(&r, &wide, "WARNING    40 events were lost (40 ring buffer full)"), "lost events are said");
+	ok(has(&r, &wide, "WARNING    40 events were lost (ring buffer full: 40)"), "lost events are said");
 	ok(has(&r, &wide, "12 calls have no ledger (facts were dropped): 2.7 % of all"), "and their effect");
 	ok(has(&r, &wide, "WARNING    3 of 432 calls returned without any FLUSH"), "unsafe calls are said");
 	ok(has(&r, &wide, "several at once: 1.78 times the run's 1.00 s"), "calls that overlap are no share");

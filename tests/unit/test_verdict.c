@@ -420,6 +420,12 @@ static void test_many_processes(void)
 	ok(!says(r->verdict.evidence, "pid 0") && says(r->verdict.evidence, "Besides sqlite3 (pid 42, 1 call), these made sync calls: "
 	   "other processes (98 calls, 1.00 s), fio (pid 43, 1 call, 1 ns)"), "and have no number");
 	drop(r);
+	r = slow_flush();
+	r->sync.process[0].total_ns = r->sync.process[0].count = 1;
+	add_process(r, "(other processes)", 0, 99, SEC - 1);
+	judged(r, "device-flush", "flush", "one process that has a line of its own");
+	ok(strstr(r->verdict.sentence, "that more than 1 process spent in"), "it is one process");
+	drop(r);
 }
 
 /* ---- not fsync, not enough ---- */
@@ -644,6 +650,11 @@ static void test_unflushed(void)
 	r = unflushed("write back", 100);
 	r->device[0].flush.native_fua = 3;
 	expect(r, "device-write", "device", "commits with native FUA");
+	r = unflushed("write back", 1);
+	r->sync.count = r->sync.calls[CALL_FDATASYNC] = 1;
+	judged(r, "unsafe-fast", NULL, "a single call");
+	ok(says(r->verdict.evidence, "1 of 1 sync call returned without a FLUSH"), "it is one call");
+	drop(r);
 	r = unflushed("write back", 100);
 	memset(r->sync.calls, 0, sizeof(r->sync.calls));
 	r->sync.calls[CALL_SYNC_FILE_RANGE] = 100;
