@@ -34,9 +34,12 @@ typedef void read_fn(const struct exam *x, const struct diag_layer *l, const str
 		     struct reading *r);
 typedef void judge_fn(struct exam *x, const struct diag_layer *l, const struct diag_setting *s);
 
+/* It is judged also on a device that takes no writes: the other judges speak of what is synced. */
+#define SETTING_READ_ONLY (1u << 31)
+
 struct setting_row {
 	const char *key;
-	unsigned int kinds;	/* bits (1 << enum diag_kind) of layers that have it */
+	unsigned int kinds;	/* bits (1 << enum diag_kind) of layers that have it, and SETTING_READ_ONLY */
 	const char *fs;		/* only file systems of these types, " ext4 ext3 "; NULL: any */
 	read_fn *read;
 	const char *arg;	/* the reader's */

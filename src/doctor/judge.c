@@ -96,7 +96,7 @@ void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct 
 		return;
 	if (l->kind == DIAG_DISK && !l->below)
 		judge_write_through_disk(x, l, s);
-	else if (l->kind == DIAG_LOOP && !diag_is(l, "read_only", "1"))
+	else if (l->kind == DIAG_LOOP)
 		finding_add(x, l, s, DIAG_CHECK, PUT_BACK,
 			    "%s never syncs its file: an fsync on it ends in the page cache, unless the file's writes "
 			    "are synchronous.",
@@ -120,8 +120,6 @@ static bool gets_commits(const struct exam *x, const struct diag_layer *l)
 {
 	bool any = false;
 
-	if (diag_is(l, "read_only", "1"))
-		return false;
 	for (size_t i = 0; i < x->d->n_layers; i++) {
 		const struct diag_layer *fs = &x->d->layer[i];
 

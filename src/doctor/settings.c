@@ -95,11 +95,13 @@ const struct setting_row setting_rows[] = {
 	  "A flush goes to every device of every target.", judge_dm_targets },
 	{ "dm_options", K(DM), NULL, read_dm_options, NULL, NULL, C(COMPLETION) | C(RUNQ) | C(UNKNOWN),
 	  "Without no_write_workqueue dm-crypt hands each write from one worker to the next.", judge_dm_options },
-	{ "suspended", K(DM), NULL, read_attr, "dm/suspended", NULL, 0, "1: every request waits.", judge_suspended },
+	{ "suspended", K(DM) | SETTING_READ_ONLY, NULL, read_attr, "dm/suspended", NULL, 0,
+	  "1: every request waits.", judge_suspended },
 	{ "md_level", K(MD), NULL, read_attr, "md/level", NULL, 0,
 	  "A flush goes to every member and ends with the slowest; levels 4 to 6 may read before they write.", NULL },
 	{ "md_disks", K(MD), NULL, read_attr, "md/raid_disks", NULL, 0, "A flush waits for as many.", NULL },
-	{ "md_degraded", K(MD), NULL, read_attr, "md/degraded", NULL, 0, "Members that are missing.", judge_degraded },
+	{ "md_degraded", K(MD) | SETTING_READ_ONLY, NULL, read_attr, "md/degraded", NULL, 0,
+	  "Members that are missing.", judge_degraded },
 	{ "md_sync_action", K(MD), NULL, read_attr, "md/sync_action", NULL, C(DEVICE_WRITE) | FLUSHES,
 	  "A resync or check shares the drives with every fsync.", judge_sync_action },
 	{ "md_consistency", K(MD), NULL, read_attr, "md/consistency_policy", NULL, C(DEVICE_WRITE),
@@ -121,7 +123,7 @@ const struct setting_row setting_rows[] = {
 
 	/* the cache, as the kernel sees it */
 	{ "size", K(PARTITION) | QUEUE, NULL, read_attr, "size", "sectors", 0, "Of 512 bytes each.", NULL },
-	{ "read_only", K(PARTITION) | QUEUE, NULL, read_attr, "ro", NULL, 0, "1: nothing can be written.",
+	{ "read_only", K(PARTITION) | QUEUE | SETTING_READ_ONLY, NULL, read_attr, "ro", NULL, 0, "1: nothing can be written.",
 	  judge_read_only },
 	{ "write_cache", QUEUE, NULL, read_attr, "queue/write_cache", NULL, FLUSHES,
 	  "write back: an fsync ends with a flush of the drive's cache. write through: no flush is ever sent.",
@@ -164,7 +166,7 @@ const struct setting_row setting_rows[] = {
 	  NULL },
 	{ "read_ahead_kb", QUEUE, NULL, read_attr, "queue/read_ahead_kb", "KiB", C(DEVICE_READ),
 	  "Read-ahead of others stands in the drive's queue before a flush.", NULL },
-	{ "iostats", QUEUE, NULL, read_attr, "queue/iostats", NULL, 0, "0: the kernel counts neither requests nor "
+	{ "iostats", QUEUE | SETTING_READ_ONLY, NULL, read_attr, "queue/iostats", NULL, 0, "0: the kernel counts neither requests nor "
 	  "flushes.",
 	  judge_iostats },
 	{ "stable_writes", QUEUE, NULL, read_attr, "queue/stable_writes", NULL, C(LOCK), "1: writing to a page waits "
@@ -202,9 +204,9 @@ const struct setting_row setting_rows[] = {
 	{ "drive_cache", K(DISK), NULL, read_drive, NULL, NULL, FLUSHES, "Whether the drive itself says that its write "
 	  "cache is on.",
 	  judge_drive_cache },
-	{ "wear", K(DISK), NULL, read_drive, NULL, "%", C(DEVICE_WRITE), "Of the rated life used up: worn flash writes "
-	  "slower.", judge_wear },
-	{ "health", K(DISK), NULL, read_drive, NULL, NULL, 0, "The drive's own verdict on itself.", judge_health },
+	{ "wear", K(DISK) | SETTING_READ_ONLY, NULL, read_drive, NULL, "%", C(DEVICE_WRITE),
+	  "Of the rated life used up: worn flash writes slower.", judge_wear },
+	{ "health", K(DISK) | SETTING_READ_ONLY, NULL, read_drive, NULL, NULL, 0, "The drive's own verdict on itself.", judge_health },
 	{ "link_power", K(DISK), NULL, read_scsi_host, "link_power_management_policy", NULL, C(DEVICE_WRITE) | FLUSHES,
 	  "A link that sleeps has to wake up before a write or flush.", judge_lpm },
 	{ "cgroup_io_max", QUEUE, NULL, read_cgroup, "io.max", NULL, C(THROTTLE),
@@ -304,10 +306,10 @@ void settings_judge(struct exam *x)
 
 		for (size_t k = 0; k < l->n_settings; k++) {
 			const struct diag_setting *s = &l->setting[k];
-			judge_fn *judge = row_of(l, s->key)->judge;
+			const struct setting_row *row = row_of(l, s->key);
 
-			if (judge && s->value)
-				judge(x, l, s);
+			if (row->judge && s->value && (row->kinds & SETTING_READ_ONLY || !diag_is(l, "read_only", "1")))
+				row->judge(x, l, s);
 		}
 	}
 }

@@ -459,6 +459,37 @@ static void test_fua(void)
 	put("sys/devices/" USB "/queue/write_cache", "write through\n");
 }
 
+/* Keys of what was found about a layer, a blank before each. Owned by the caller. */
+static char *found(const char *layer)
+{
+	struct buf b = { 0 };
+
+	buf_str(&b, "");
+	for (size_t i = 0; i < d.n_findings; i++)
+		if (!strcmp(d.finding[i].place, layer))
+			buf_printf(&b, " %s", d.finding[i].key);
+	return b.data;
+}
+
+/* Nothing is synced there: no cache, no queue makes it slow or unsafe. */
+static void test_read_only(void)
+{
+	char *keys;
+
+	put("sys/devices/" SATA "/ro", "1\n");
+	look("sda");
+	keys = found("sda");
+	is_str(keys, " read_only iostats", "a disk that takes no writes");
+	free(keys);
+	put("sys/devices/" SATA "/ro", "0\n");
+	put("sys/devices/virtual/block/loop0/ro", "1\n");
+	look("loop0");
+	keys = found("loop0");
+	is_str(keys, "", "a loop device that takes no writes");
+	free(keys);
+	put("sys/devices/virtual/block/loop0/ro", "0\n");
+}
+
 static void test_stacks(void)
 {
 	look(NULL);
@@ -833,6 +864,7 @@ int main(void)
 	test_caches();
 	test_queues();
 	test_fua();
+	test_read_only();
 	test_stacks();
 	test_file_systems();
 	test_superblock();
