@@ -165,14 +165,22 @@ static enum card_grade grade_virtual(struct judge *j)
 	return CARD_DOUBTFUL;
 }
 
+/* As the kernel sees it, which is all that is known of it here. */
+static bool is_write_through(const struct card *c)
+{
+	return c->write_cache && !strcmp(c->write_cache, "write through");
+}
+
 static enum card_grade grade_none(struct judge *j)
 {
 	const struct card *c = j->c;
 
-	if (c->write_cache && !strcmp(c->write_cache, "write through"))
-		reason(j, xstrdup("The kernel takes the disk for one without a volatile cache (write_cache: write "
-				  "through) and sends no flush. That is right for drives with protection against power "
-				  "loss, and wrong for a USB bridge that doesn't tell of its drive's cache."));
+	if (is_write_through(c))
+		reason(j, xasprintf("The kernel's view (write_cache: write through) is right for a drive without a volatile "
+				    "cache: with protection against power loss, or with its cache switched off (hdparm -W "
+				    "0). It is wrong for a USB bridge that doesn't tell of its drive's cache, and where "
+				    "somebody wrote it there. Which it is cannot be seen from here: `barriertrace doctor "
+				    "%s` asks the drive, where that is possible.", c->name ? c->name : "DISK"));
 	else
 		reason(j, xstrdup("No flush reached the disk although it has a volatile cache: barriers are off in the "
 				  "file system, or below it."));
@@ -228,6 +236,9 @@ static char *sentence(const struct judge *j)
 		return xasprintf("The flush of %s is not believable: it answers before the data can be on the medium.",
 				 name);
 	case CARD_NO_FLUSH:
+		if (is_write_through(j->c))
+			return xasprintf("No flush is sent to %s, because the kernel takes it for a disk without a volatile "
+					 "cache; whether it has one was not seen.", name);
 		return xasprintf("No flush is sent to %s: what an fsync promises rests on a cache that survives a "
 				 "power cut.",
 				 name);

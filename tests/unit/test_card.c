@@ -113,11 +113,15 @@ static void test_none(void)
 	struct card c;
 
 	make(&c, "sda", "INTEL", false, 0, 0);
+	ok(strstr(c.sentence, "rests on a cache that survives a power cut"), "write back: its cache has to keep what it has");
 	graded("no flush though there is a cache", &c, CARD_MEDIUM_FLASH, CARD_NO_FLUSH, "barriers are off");
 	make(&c, "sda", "INTEL", false, 0, 0);
 	free(c.write_cache);
 	c.write_cache = xstrdup("write through");
 	believe(&c);
+	ok(!strcmp(c.sentence, "No flush is sent to sda, because the kernel takes it for a disk without a volatile cache; "
+		   "whether it has one was not seen."), "write through: no word of a cache that nobody saw");
+	ok(gives(&c, "hdparm -W 0") && gives(&c, "`barriertrace doctor sda` asks the drive"), "but of who may know");
 	graded("write through", &c, CARD_MEDIUM_FLASH, CARD_NO_FLUSH, "write through");
 	memset(&c, 0, sizeof(c));
 	c.name = xstrdup("sda");
