@@ -35,7 +35,39 @@ static mode_t new_mode(void)
 	return 0666 & ~mask;
 }
 
-static int open_beside(struct outfile *o, mode_t mode, struct err *e)
+/* Owned by the caller. */
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? xasprintf("%.*s", (int)(slash + 1 - path), path) : xstrdup(".");
+}
+
+/*
+ * Whether what stood there was put there by its owner, as far as we know, or by root. Where many may write, as in /tmp,
+ * anybody may have left a file of his own under that name, to get a hold of what is written next.
+ */
+static bool was_expected(const char *path, const struct stat *was)
+{
+	char *dir = directory_of(path);
+	struct stat d;
+	bool known = !stat(dir, &d);
+
+	free(dir);
+	return !was->st_uid || (known && (d.st_uid == was->st_uid || !(d.st_mode & (S_IWGRP | S_IWOTH))));
+}
+
+/* Failing that it stays root's: no harm done. */
+static void give(const struct outfile *o, const struct stat *was)
+{
+	if (!was || geteuid() || !was_expected(o->path, was))
+		caller_give(o->fd);
+	else if (fchown(o->fd, was->st_uid, was->st_gid))
+		return;
+}
+
+/* `was`: what is to be replaced; NULL: nothing */
+static int open_beside(struct outfile *o, const struct stat *was, struct err *e)
 {
 	int err = 0;
 
@@ -51,9 +83,9 @@ static int open_beside(struct outfile *o, mode_t mode, struct err *e)
 		o->temp = NULL;
 		return err;
 	}
-	if (fchmod(o->fd, mode))
+	if (fchmod(o->fd, was ? was->st_mode & 0777 : new_mode()))
 		err = fail(o, errno, e);
-	caller_give(o->fd);
+	give(o, was);
 	return err;
 }
 
@@ -78,7 +110,7 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 		if (!S_ISREG(st.st_mode))
 			return open_in_place(o, e);
 	}
-	return open_beside(o, there ? st.st_mode & 0777 : new_mode(), e);
+	return open_beside(o, there ? &st : NULL, e);
 }
 
 int outfile_scratch(const struct outfile *o)
@@ -88,9 +120,8 @@ int outfile_scratch(const struct outfile *o)
 
 	if (!o->temp)
 		return 0;
-	dir = xstrdup(o->temp);
-	*(strrchr(dir, '/') ? strrchr(dir, '/') + 1 : dir) = '\0';
-	fd = open(*dir ? dir : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	dir = directory_of(o->temp);
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	free(dir);
 	return fd > 0 ? fd : 0;
 }

@@ -2,7 +2,8 @@
 /*
  * outfile.h - where an output goes. A file is written beside its place and renamed into it when complete, so that
  * nothing half-written stands there and no symlink is followed; a stream is put there with its first part, and then
- * grows. What stood there before stays until then, and its permissions are the new one's too.
+ * grows. What stood there before stays until then, and its permissions are the new one's too. Of root's runs the new one
+ * gets its owner and group, too, unless it stood where anybody may leave a file.
  */
 #ifndef BT_OUTFILE_H
 #define BT_OUTFILE_H

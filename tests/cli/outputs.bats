@@ -305,6 +305,40 @@ files_here() {
 	[[ $(stat -c %u:%g roots) == 0:0 ]]
 }
 
+@test "outputs: what root replaces stays whose it was" {
+	need_root
+	local name
+	mkdir theirs roots
+	chmod 755 roots
+	for name in theirs/json theirs/html roots/json; do
+		echo old >"$name"
+		chmod 640 "$name"
+		chown 65534:12 "$name"
+	done
+	chown 65534 theirs
+	quietly --json theirs/json --html theirs/html -o text
+	quietly --json roots/json -o text
+	chmod 4750 theirs/json
+	SUDO_UID=65533 SUDO_GID=65533 quietly --json theirs/json -o theirs/text
+	[[ $(stat -c '%u:%g %a' theirs/json theirs/html roots/json) == $'65534:12 750\n65534:12 640\n65534:12 640' ]]
+	[[ $(stat -c %u:%g theirs/text) == 65533:65533 ]]
+	# also root's, under sudo
+	SUDO_UID=65533 SUDO_GID=65533 quietly --json ../out.json -o text
+	[[ $(stat -c %u:%g text) == 0:0 ]]
+}
+
+@test "outputs: who leaves a file where anybody may gets nothing of what replaces it" {
+	need_root
+	mkdir everybodys
+	chmod 1777 everybodys
+	echo old >everybodys/json
+	echo old >everybodys/html
+	chown 65534:65534 everybodys/json everybodys/html
+	quietly --json everybodys/json -o text
+	SUDO_UID=65533 SUDO_GID=65533 quietly --html everybodys/html -o text
+	[[ $(stat -c %u:%g everybodys/json everybodys/html) == $'0:0\n65533:65533' ]]
+}
+
 @test "outputs: a damaged recording gives all of them, and status 5" {
 	local name all=()
 	head -c -1 "$REC" >../cut
