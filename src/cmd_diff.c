@@ -105,25 +105,30 @@ static const char *name_of(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
+static int cannot_read(const char *path, struct err *e)
+{
+	return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name_of(path), strerror(errno));
+}
+
 static int open_one(const char *path, int *fd, struct err *e)
 {
 	*fd = strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	return *fd < 0 ? err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name_of(path), strerror(errno)) : 0;
+	return *fd < 0 ? cannot_read(path, e) : 0;
 }
 
-/* ---- cards ---- */
+/* One side: a card, or the report of a recording */
+struct side {
+	bool is_card;
+	struct card card;
+	struct report report;
+	char *damage;
+};
 
-static int compare_cards(struct outputs *o, char *const *path, const struct card *card, struct err *e)
+static void side_free(struct side *s)
 {
-	struct card_comparison c;
-	int err;
-
-	believe_compare(&card[SIDE_A], &card[SIDE_B], &c);
-	c.file[SIDE_A] = path[SIDE_A];
-	c.file[SIDE_B] = path[SIDE_B];
-	err = write_outputs(o, &(struct shown){ .cards = &c }, e);
-	card_comparison_free(&c);
-	return err;
+	card_free(&s->card);
+	report_free(&s->report);
+	free(s->damage);
 }
 
 /* `card` is one, `other` is none. */
@@ -133,86 +138,80 @@ static int not_two(const char *card, const char *other, struct err *e)
 		       other);
 }
 
-static int read_cards(const int *fd, char *const *path, struct card *card, bool *is_card, struct err *e)
+/* `card`: the name of the other side, when that is one, or NULL. */
+static int read_side(const char *path, const char *card, struct side *s, struct err *e)
 {
-	int err[SIDES];
+	int fd, err = open_one(path, &fd, e);
 
-	for (int i = 0; i < SIDES; i++) {
-		err[i] = card_read(fd[i], name_of(path[i]), &card[i], &is_card[i], e);
-		if (is_card[i] && err[i])
-			return err[i];
-	}
-	if (is_card[SIDE_A] == is_card[SIDE_B])
-		return err[SIDE_A];
-	return is_card[SIDE_A] ? not_two(path[SIDE_A], path[SIDE_B], e) : not_two(path[SIDE_B], path[SIDE_A], e);
+	if (err)
+		return err;
+	err = card_read(fd, name_of(path), &s->card, &s->is_card, e);
+	if (!s->is_card && !card)
+		return replay_fd(fd, name_of(path), false, &s->report, &s->damage, e);
+	close(fd);
+	return s->is_card ? err : not_two(card, path, e);
 }
 
-/* Whether one is a card: then that is all, done or failed. */
-static bool run_cards(struct ctx *c, const int *fd, char *const *path, struct err *e, int *err)
+/*
+ * Each is opened once, as what comes out of a pipe comes only once, and read to its end before the next one is opened:
+ * one program may fill two pipes one after the other. That the second is there is seen before.
+ */
+static int read_sides(char *const *path, struct side *s, struct err *e)
 {
-	struct card card[SIDES] = { 0 };
-	bool is_card[SIDES] = { false };
+	int err;
 
-	*err = read_cards(fd, path, card, is_card, e);
-	if (!*err)
-		*err = compare_cards(&c->out, path, card, e);
-	card_free(&card[SIDE_A]);
-	card_free(&card[SIDE_B]);
-	return is_card[SIDE_A] || is_card[SIDE_B];
+	if (strcmp(path[SIDE_B], "-") && faccessat(AT_FDCWD, path[SIDE_B], R_OK, AT_EACCESS))
+		return cannot_read(path[SIDE_B], e);
+	err = read_side(path[SIDE_A], NULL, &s[SIDE_A], e);
+	if (!err)
+		err = read_side(path[SIDE_B], s[SIDE_A].is_card ? path[SIDE_A] : NULL, &s[SIDE_B], e);
+	if (!err && s[SIDE_A].is_card != s[SIDE_B].is_card)
+		err = not_two(path[SIDE_B], path[SIDE_A], e);
+	return err;
 }
 
-/* ---- recordings ---- */
+static int compare_cards(struct outputs *o, char *const *path, const struct side *s, struct err *e)
+{
+	struct card_comparison c;
+	int err;
 
-static int compare(struct outputs *o, char *const *path, const struct report *r, struct err *e)
+	believe_compare(&s[SIDE_A].card, &s[SIDE_B].card, &c);
+	c.file[SIDE_A] = path[SIDE_A];
+	c.file[SIDE_B] = path[SIDE_B];
+	err = write_outputs(o, &(struct shown){ .cards = &c }, e);
+	card_comparison_free(&c);
+	return err;
+}
+
+static int compare_recordings(struct outputs *o, char *const *path, const struct side *s, struct err *e)
 {
 	struct comparison c;
 	int err;
 
-	compare_reports(&r[SIDE_A], &r[SIDE_B], &c);
+	compare_reports(&s[SIDE_A].report, &s[SIDE_B].report, &c);
 	c.name[SIDE_A] = path[SIDE_A];
 	c.name[SIDE_B] = path[SIDE_B];
 	err = write_outputs(o, &(struct shown){ .runs = &c }, e);
 	comparison_free(&c);
+	for (int i = 0; i < SIDES && !err; i++)
+		if (s[i].damage)
+			log_error("%s: %s", path[i], s[i].damage);
 	return err;
 }
 
-static int run_recordings(struct ctx *c, int *fd, char *const *path, struct err *e, int *status)
-{
-	struct report r[SIDES] = { 0 };
-	char *damage[SIDES] = { 0 };
-	int err = 0;
-
-	for (int i = 0; i < SIDES && !err; i++) {
-		err = replay_fd(fd[i], name_of(path[i]), false, &r[i], &damage[i], e);
-		fd[i] = -1;
-	}
-	if (!err)
-		err = compare(&c->out, path, r, e);
-	*status = r[SIDE_A].incomplete || r[SIDE_B].incomplete ? EXIT_INCOMPLETE : EXIT_OK;
-	for (int i = 0; i < SIDES; i++) {
-		if (!err && damage[i])
-			log_error("%s: %s", path[i], damage[i]);
-		free(damage[i]);
-		report_free(&r[i]);
-	}
-	return err;
-}
-
-/* Each is opened once: what comes out of a pipe comes only once. */
 static int run(struct ctx *c, char *const *path, struct err *e, int *status)
 {
-	int fd[SIDES] = { -1, -1 }, err = 0;
+	struct side s[SIDES] = { 0 };
+	int err;
 
-	*status = EXIT_OK;
-	for (int i = 0; i < SIDES && !err; i++) {
-		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
-		err = open_one(path[i], &fd[i], e);
-	}
-	if (!err && !run_cards(c, fd, path, e, &err))
-		err = run_recordings(c, fd, path, e, status);
 	for (int i = 0; i < SIDES; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
+		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
+	err = read_sides(path, s, e);
+	if (!err)
+		err = (s[SIDE_A].is_card ? compare_cards : compare_recordings)(&c->out, path, s, e);
+	*status = s[SIDE_A].report.incomplete || s[SIDE_B].report.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	side_free(&s[SIDE_A]);
+	side_free(&s[SIDE_B]);
 	return err;
 }
 

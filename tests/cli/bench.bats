@@ -110,6 +110,26 @@ refused() {
 	[[ ${#lines[@]} == 1 ]]
 }
 
+# More than a pipe holds, so that who fills one has to wait for its reader.
+@test "diff: two pipes that one program fills one after the other" {
+	local card=$BATS_TEST_TMPDIR/card long=$BATS_TEST_TMPDIR/long a=$TOP/tests/golden/recordings/sample.btrec
+	cd "$BATS_TEST_TMPDIR"
+	mkfifo one two
+	{ echo '{"barriertrace":{"schema":1,"document":"card"},"disk":{"name":"sda"},"tests":[]}' && printf '%200000s' ''; } >"$card"
+	{ cat "$a" && head -c 200000 /dev/zero; } >"$long"
+	{ cat "$card" >one && cat "$card" >two; } &
+	run -0 timeout 20 "$BT" diff one two
+	wait
+	[[ ${lines[0]} == *'no test in common'* ]]
+	{ cat "$long" >one && cat "$long" >two; } &
+	run -5 timeout 20 "$BT" diff one two
+	wait
+	[[ ${lines[0]} == 'No difference that could be told'* ]]
+	# which is no reason to read for long when there is no second one
+	run -1 "$BT" diff "$a" none
+	[[ $output == *'cannot read none'* ]]
+}
+
 @test "diff: cards and recordings out of pipes" {
 	local card=$BATS_TEST_TMPDIR/card a=$TOP/tests/golden/recordings/sample.btrec b=$TOP/tests/golden/recordings/sqlite.btrec
 	cd "$BATS_TEST_TMPDIR"
