@@ -331,6 +331,9 @@ uint64_t report_device_depths(const struct report_device *d);
 /* Adds the classes of a row up into *out, which is cleared first. */
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);
 
+/* Whether the kernel's time of as many FLUSHes is that of their `total` here, as far as both are exact. */
+bool report_flush_times_agree(const struct report_device *d);
+
 /* "attached", "refused", "absent", "off" */
 const char *probe_state_name(enum probe_state s);
 

@@ -6,7 +6,6 @@
 
 #include "text.h"
 
-#define MSEC 1000000ull
 
 static const char *class_color(enum op_class c)
 {
@@ -269,22 +268,13 @@ static void honest_write(struct buf *b, const struct report_device *d)
 	html_fact_end(b);
 }
 
-static uint64_t flush_time(const struct report_device *d)
-{
-	return d->bio_based ? d->op[OP_FLUSH].total.sum : d->op[OP_FLUSH].device.sum;
-}
-
-/* The kernel's clock starts when a FLUSH is set up, ours at its issue: a little more is fine. */
 static const char *agreement(const struct report *r, const struct report_device *d)
 {
-	uint64_t kernel = d->kernel.flush_ns, ours = flush_time(d);
-	uint64_t more = kernel > ours ? kernel - ours : ours - kernel;
-
 	if (r->filter)
 		return " (filtered; the kernel counts everybody’s)";
 	if (d->kernel.flushes != d->op[OP_FLUSH].count)
 		return ": <strong>they differ</strong>, by what was in flight at the start or the end, or by lost events";
-	return more <= kernel / 10 + 2 * MSEC ? " ✓" : ": <strong>same count, but the times differ</strong>";
+	return report_flush_times_agree(d) ? " ✓" : ": <strong>same count, but the times differ</strong>";
 }
 
 static void kernel_check(struct buf *b, const struct report *r, const struct report_device *d)
@@ -298,7 +288,8 @@ static void kernel_check(struct buf *b, const struct report *r, const struct rep
 		   k->flushes == 1 ? "" : "es");
 	html_dur(b, k->flush_ns);
 	buf_printf(b, "; this trace %s, ", num_count(d->op[OP_FLUSH].count).s);
-	html_dur(b, flush_time(d));
+	html_dur(b, d->op[OP_FLUSH].total.sum);
+	buf_str(b, " with their queue");
 	buf_str(b, agreement(r, d));
 	html_fact_end(b);
 }

@@ -5,7 +5,6 @@
 #include "text.h"
 
 #define MOUNTS_SHOWN 4
-#define MSEC 1000000ull
 
 /* The kernel counts everybody's requests: with a filter its figures are not ours to judge by. */
 static bool comparable(const struct text *t, const struct report_device *d)
@@ -297,14 +296,6 @@ static void honest_write(struct text *t, const struct report_device *d)
 	buf_free(&b);
 }
 
-/* The kernel's clock starts when a FLUSH is set up, ours at its issue: a little more is fine. */
-static bool times_agree(uint64_t kernel, uint64_t ours)
-{
-	uint64_t more = kernel > ours ? kernel - ours : ours - kernel;
-
-	return more <= kernel / 10 + 2 * MSEC;
-}
-
 static void kernel_flushes(struct text *t, const struct report_device *d)
 {
 	const struct report_op *op = &d->op[OP_FLUSH];
@@ -318,14 +309,15 @@ static void kernel_flushes(struct text *t, const struct report_device *d)
 		   k->flushes == 1 ? "flush" : "flushes");
 	text_dur(t, &b, k->flush_ns);
 	buf_printf(&b, "; this trace %s, ", num_count(op->count).s);
-	text_dur(t, &b, flush_time(d));
+	text_dur(t, &b, op->total.sum);
+	buf_str(&b, " with their queue");
 	if (!comparable(t, d)) {
 		buf_str(&b, " (filtered; the kernel counts everybody's)");
 	} else if (k->flushes != op->count) {
 		buf_str(&b, ": they differ, by what was in flight at the start or the end, or by "
 			"lost events");
 		style = STYLE_WARN;
-	} else if (!times_agree(k->flush_ns, flush_time(d))) {
+	} else if (!report_flush_times_agree(d)) {
 		buf_str(&b, ": same count, but the times differ");
 		style = STYLE_WARN;
 	} else {

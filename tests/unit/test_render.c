@@ -468,6 +468,36 @@ static void test_sentences(void)
 	report_free(&r);
 }
 
+/* The kernel times a FLUSH from when it is set up: its queue, too. */
+static void test_flush_check(void)
+{
+	struct render_opts wide = { .width = 200 };
+	struct report r = { 0 };
+	struct report_device *d;
+	struct buf page = { 0 };
+
+	run_facts(&r);
+	d = add_device(&r, "loop0");
+	for (int i = 0; i < 10000; i++) {
+		d->op[OP_FLUSH].count++;
+		hist_add(&d->op[OP_FLUSH].queue, 12 * US);
+		hist_add(&d->op[OP_FLUSH].device, 50 * US);
+		hist_add(&d->op[OP_FLUSH].total, 62 * US);
+	}
+	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 10000, .flush_ns = 632 * MS };
+	ok(says(&r, &wide, "10,000; 500 ms in the device") &&
+	   says(&r, &wide, "kernel counted 10,000 flushes, 632 ms; this trace 10,000, 620 ms with their queue [ok]"),
+	   "flushes that are quick, and wait as long as a fourth of that");
+	render_html(&r, &wide, &page);
+	ok(strstr(page.data, "ms with their queue ✓"), "on the page, too");
+	buf_free(&page);
+	d->kernel.flush_ns = 750 * MS;
+	ok(says(&r, &wide, "same count, but the times differ"), "more than the clocks can be apart");
+	d->kernel.flush_ns = 500 * MS;
+	ok(says(&r, &wide, "same count, but the times differ"), "less");
+	report_free(&r);
+}
+
 /* What cannot be known is not said, and what does not add up is. */
 static void test_honesty(void)
 {
@@ -815,6 +845,7 @@ int main(int argc, char **argv)
 	test_color();
 	test_ones();
 	test_sentences();
+	test_flush_check();
 	test_honesty();
 	test_json_schema();
 	test_json_device();
