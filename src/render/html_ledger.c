@@ -161,6 +161,7 @@ void html_ledger(struct buf *b, const struct report *r)
 		return;
 	if (!r->sync.count) {
 		buf_str(b, r->sync.no_ledger ? "<p>No sync call whose time is known.</p>\n" :
+			   r->under_way ? "<p>No sync call returned.</p>\n" :
 			   r->filter ? "<p>None of the filtered tasks made a sync call.</p>\n" :
 			   r->sync.elsewhere ? "<p>No sync call was made on these disks.</p>\n" :
 			   r->sync.lost ? "<p>No sync call was seen.</p>\n" : "<p>No sync call was made.</p>\n");

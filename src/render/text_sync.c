@@ -270,7 +270,8 @@ static void warnings(struct text *t, const struct report_sync *s)
 
 static void no_calls(struct text *t, const struct report_sync *s)
 {
-	const char *none = s->no_ledger ? "none whose time is known" : t->r->filter ? "none of the filtered tasks" :
+	const char *none = s->no_ledger ? "none whose time is known" : t->r->under_way ? "none returned" :
+			   t->r->filter ? "none of the filtered tasks" :
 			   s->elsewhere ? "none on these disks" : s->lost ? "none was seen" : "none was made";
 	struct buf b = { 0 };
 

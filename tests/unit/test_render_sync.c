@@ -523,6 +523,9 @@ static void test_facts(void)
 	ok(!has(&r, &wide, "WARNING"), "no warning without a reason");
 	report_free(&r);
 	report_no_calls(&r);
+	r.under_way = 1;
+	ok(has(&r, &wide, "none returned, in a run") && !has(&r, &wide, "none was made"), "a call that hangs was made");
+	r.under_way = 0;
 	r.filter = xstrdup("pid 42");
 	ok(has(&r, &wide, "none of the filtered tasks"), "no calls under a filter");
 	r.sync.no_ledger = 7;
