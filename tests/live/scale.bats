@@ -114,6 +114,32 @@ userspace_cpu() { # PID
 	holds "$RESIDENT <= 24 * 1024"
 }
 
+# readings FILE: of what strace saw, how often the ring buffer was read (first comes a look at the calls under way, at a map's
+# beginning), in how many pieces it was mapped for that, and how often it was read again at once
+readings() {
+	awk '/^[0-9. ]+munmap/ { ended = $1 }
+		!/PROT_READ, MAP_SHARED/ { next }
+		/, 0\) = / { readings++; again += ended && $1 - ended < 0.005; next }
+		{ pieces++ }
+		END { print readings + 0, pieces + 0, again + 0 }' "$1"
+}
+
+@test "what waits is read at once, and what comes meanwhile waits until it is much" {
+	local readings pieces again
+	need fio strace
+	rig_up --flush-us 0 --write-us 0 --fs ext4 --sched none
+	start "$BT" "$RIG_DISK" --json "$BATS_TEST_TMPDIR/json" -o "$BATS_TEST_TMPDIR/text" -- fio --name=f --directory="$RIG_MNT" \
+		--size=4m --rw=randwrite --bs=4k --ioengine=sync --fdatasync=1 --overwrite=1 --numjobs=4 --time_based --runtime=6 --minimal \
+		> "$BATS_TEST_TMPDIR/fio"
+	eventually 10 is_tracing "$STARTED"
+	sleep 1
+	timeout 4 strace -ttt -e trace=mmap,munmap -e signal=none -o "$BATS_TEST_TMPDIR/calls" -p "$STARTED" 2> "$BATS_TEST_TMPDIR/err" || true
+	status_of "$STARTED"
+	read -r readings pieces again < <(readings "$BATS_TEST_TMPDIR/calls")
+	comment "$readings readings in $pieces pieces, $again at once after another"
+	holds "$readings >= 2 && $pieces <= 8 * $readings && $again == 0"
+}
+
 # ---- what the kernel side takes ----
 
 # Bytes that the kernel accounts for the maps of a process, of which some have several descriptors
