@@ -78,19 +78,30 @@ struct whatif {
 
 /* ---- what is kept ---- */
 
-static enum sim_kind kind_of(const struct walk_slice *s)
+static const uint8_t cause_kinds[CAUSE_COUNT] = {	/* enum sim_kind */
+	[CAUSE_CPU] = SIM_CPU,
+	[CAUSE_RUNQ] = SIM_RUNQ,
+	[CAUSE_COMPLETION] = SIM_COMPLETION,
+	[CAUSE_TAG] = SIM_IO_QUEUE,
+	[CAUSE_IOQ] = SIM_IO_QUEUE,
+	[CAUSE_THROTTLE] = SIM_THROTTLE,
+	[CAUSE_DEVICE_WRITE] = SIM_WRITE,
+	[CAUSE_DEVICE_FUA] = SIM_WRITE,
+	[CAUSE_DEVICE_READ] = SIM_DELAY,
+	[CAUSE_DEVICE_DISCARD] = SIM_DELAY,
+	[CAUSE_DEVICE_OTHER] = SIM_DELAY,
+	[CAUSE_FLUSH_WAIT] = SIM_DELAY,
+	[CAUSE_FLUSH_PRE] = SIM_DELAY,
+	[CAUSE_FLUSH_POST] = SIM_DELAY,
+	[CAUSE_FLUSH_ONLY] = SIM_DELAY,
+	[CAUSE_JOURNAL] = SIM_DELAY,
+	[CAUSE_LOCK] = SIM_DELAY,
+	[CAUSE_UNKNOWN] = SIM_DELAY,
+};
+
+static inline enum sim_kind kind_of(const struct walk_slice *s)
 {
-	switch (s->cause) {
-	case CAUSE_CPU:		return SIM_CPU;
-	case CAUSE_RUNQ:	return s->ns <= WAKE_MAX_NS ? SIM_WAKE : SIM_RUNQ;
-	case CAUSE_COMPLETION:	return SIM_COMPLETION;
-	case CAUSE_TAG:
-	case CAUSE_IOQ:		return SIM_IO_QUEUE;
-	case CAUSE_THROTTLE:	return SIM_THROTTLE;
-	case CAUSE_DEVICE_WRITE:
-	case CAUSE_DEVICE_FUA:	return SIM_WRITE;
-	default:		return SIM_DELAY;
-	}
+	return s->cause == CAUSE_RUNQ && s->ns <= WAKE_MAX_NS ? SIM_WAKE : cause_kinds[s->cause];
 }
 
 static uint32_t sum(uint32_t a, uint64_t b)
@@ -98,7 +109,7 @@ static uint32_t sum(uint32_t a, uint64_t b)
 	return b > UINT32_MAX - a ? UINT32_MAX : a + (uint32_t)b;
 }
 
-static void spend(struct sim_phase *p, const struct walk_slice *s)
+static inline void spend(struct sim_phase *p, const struct walk_slice *s)
 {
 	uint32_t *to = &p->ns[kind_of(s)];
 
@@ -262,6 +273,7 @@ static void thin_out(struct whatif *w)
 static struct stretch *stretch_of(struct whatif *w)
 {
 	uint64_t number = w->calls++ / STRETCH;
+	struct stretch *st;
 
 	if (number % w->skip)
 		return NULL;
@@ -271,9 +283,11 @@ static struct stretch *stretch_of(struct whatif *w)
 		thin_out(w);
 	if (number % w->skip)
 		return NULL;
-	w->stretch[w->n] = xcalloc(1, sizeof(struct stretch));
-	w->stretch[w->n]->number = number;
-	return w->stretch[w->n++];
+	/* what is in its arrays is written before it is counted: to clear them would cost more than to fill them */
+	st = w->stretch[w->n++] = xrealloc(NULL, sizeof(*st));
+	st->number = number;
+	st->n_calls = st->n_commits = st->n_flushes = 0;
+	return st;
 }
 
 /* A call that has no ledger: like the one before it, of any task, if there is one. */
