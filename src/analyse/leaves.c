@@ -9,141 +9,141 @@
 
 #define LEAVES_MAX	8192u	/* leaves with their file's name (some 1 KiB each); beyond, without */
 #define LEAVES_END	9216u	/* beyond, only causes are told apart */
-#define LEAF_SLOTS	32768u
+#define OWNERS_MAX	(LEAVES_END + CAUSE_COUNT)
 #define NONE		(~0u)
-
-struct leaf_slot {
-	uint32_t leaf;		/* index + 1; 0: empty */
-	uint32_t hash;		/* of its key: most others are passed over without a look at them */
-};
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	return (h ^ v ^ h >> 29) * 0x9e3779b97f4a7c15;
 }
 
-/* The part that all slices of a call have in common, and the rest. */
-static uint64_t hash_call(const struct leaf_key *k)
+static uint32_t hash_owner(const struct leaf_owner *o)
 {
-	uint64_t comm[2];
+	uint64_t word[3];
 
-	memcpy(comm, k->comm, sizeof(comm));
-	return mix(mix(mix(0, comm[0]), comm[1]), (uint64_t)k->file << 16 | k->call);
+	memcpy(word, o, sizeof(word));
+	return (uint32_t)(mix(mix(mix(0, word[0]), word[1]), word[2]) >> 32);
 }
 
-static uint32_t hash_leaf(uint64_t call, const struct leaf_key *k)
+/* Its index; NONE: there is none, and no room for a leaf of it. */
+static uint32_t find_owner(struct leaves *l, const struct leaf_owner *o, uint32_t max)
 {
-	return (uint32_t)(mix(mix(call, (uint64_t)k->via << 32 | k->dev), k->cause) >> 32);
-}
+	uint32_t i = hash_owner(o) % LEAF_SLOTS;
 
-static bool same_leaf(const struct leaf_key *a, const struct leaf_key *b)
-{
-	return a->cause == b->cause && a->via == b->via && a->file == b->file && a->dev == b->dev && a->call == b->call &&
-	       !memcmp(a->comm, b->comm, sizeof(a->comm));
-}
-
-/* Its index; NONE: there is none, and no room for one. */
-static uint32_t find_leaf(struct leaves *l, const struct leaf_key *k, uint32_t hash, uint32_t max)
-{
-	uint32_t i = hash % LEAF_SLOTS;
-
-	for (; l->slot[i].leaf; i = (i + 1) % LEAF_SLOTS)
-		if (l->slot[i].hash == hash && same_leaf(&l->key[l->slot[i].leaf - 1], k))
-			return l->slot[i].leaf - 1;
+	for (; l->owner_slot[i]; i = (i + 1) % LEAF_SLOTS)
+		if (!memcmp(&l->owner[l->owner_slot[i] - 1], o, sizeof(*o)))
+			return l->owner_slot[i] - 1;
 	if (l->n >= max)
 		return NONE;
-	l->key[l->n] = *k;
-	l->leaf[l->n++] = xcalloc(1, sizeof(struct leaf));
-	l->slot[i] = (struct leaf_slot){ l->n, hash };
-	return l->n - 1;
+	l->owner[l->n_owners++] = *o;
+	l->owner_slot[i] = l->n_owners;
+	return l->n_owners - 1;
 }
 
-/* What is common to a call's leaves, with its file and without. */
-struct leaf_call {
-	struct leaf_key key, no_file;
-	uint64_t hash, no_file_hash;
-};
-
-static struct leaf_call leaf_call(const struct wire_sync *s, uint32_t file)
+/* Where the leaf is, or would be. */
+static inline struct leaf *leaf_place(const struct leaves *l, uint32_t owner, const struct walk_slice *s)
 {
-	struct leaf_call c = { .key = { .file = file, .call = s->call } };
+	uint64_t owner_cause = (uint64_t)owner << 32 | s->cause, dev_via = (uint64_t)s->dev << 32 | s->via;
+	uint64_t i = mix(owner_cause, dev_via * 0x9e3779b97f4a7c15) >> 32;
+	struct leaf *p;
 
-	memcpy(c.key.comm, s->comm, sizeof(c.key.comm));
-	c.no_file = c.key;
-	c.no_file.file = GROUPS_OTHER;
-	c.hash = hash_call(&c.key);
-	c.no_file_hash = hash_call(&c.no_file);
-	return c;
+	for (;; i++) {
+		p = &l->leaf[i % LEAF_SLOTS];
+		if (!p->each || (p->owner_cause == owner_cause && p->dev_via == dev_via))
+			return p;
+	}
 }
 
-static void complete_key(struct leaf_key *k, const struct walk_slice *slice)
+/* NULL: there is none, and no room for one. */
+static struct tally *find_leaf(struct leaves *l, uint32_t owner, const struct walk_slice *s, uint32_t max)
 {
-	k->via = slice->via;
-	k->dev = slice->dev;
-	k->cause = (uint16_t)slice->cause;
+	struct leaf *p = leaf_place(l, owner, s);
+
+	if (p->each || l->n >= max)
+		return p->each;
+	p->owner_cause = (uint64_t)owner << 32 | s->cause;
+	p->dev_via = (uint64_t)s->dev << 32 | s->via;
+	p->each = xcalloc(1, sizeof(*p->each));
+	l->n++;
+	return p->each;
 }
 
-static uint32_t leaf_for(struct leaves *l, struct leaf_call *c, const struct walk_slice *slice)
+static struct leaf_owner owner_of(const struct wire_sync *s, uint32_t file)
 {
-	struct leaf_key other = { .comm = "(other)", .cause = (uint16_t)slice->cause };
-	uint32_t i;
+	struct leaf_owner o = { .file = file, .call = s->call };
 
-	complete_key(&c->key, slice);
-	i = find_leaf(l, &c->key, hash_leaf(c->hash, &c->key), LEAVES_MAX);
-	if (i != NONE)
-		return i;
-	complete_key(&c->no_file, slice);
-	i = find_leaf(l, &c->no_file, hash_leaf(c->no_file_hash, &c->no_file), LEAVES_END);
-	if (i != NONE)
-		return i;
-	return find_leaf(l, &other, hash_leaf(hash_call(&other), &other), LEAVES_END + CAUSE_COUNT);
+	memcpy(o.comm, s->comm, sizeof(o.comm));
+	return o;
+}
+
+/* With its file's name while there is room for that. */
+static struct tally *new_leaf(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice)
+{
+	struct leaf_owner no_file = owner_of(s, GROUPS_OTHER), other = { .comm = "(other)" };
+	struct tally *leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_MAX);
+
+	if (leaf)
+		return leaf;
+	owner = find_owner(l, &no_file, LEAVES_END);
+	leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_END);
+	return leaf ? leaf : find_leaf(l, find_owner(l, &other, OWNERS_MAX), slice, OWNERS_MAX);
 }
 
 #define BATCH 32
 
 /* First all are found, then added to: the memory has time to come. */
+static void add_batch(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice, size_t n)
+{
+	struct tally *found[BATCH];
+	unsigned int bucket[BATCH];
+
+	for (size_t i = 0; i < n; i++) {
+		struct tally *leaf = leaf_place(l, owner, &slice[i])->each;
+
+		found[i] = leaf ? leaf : new_leaf(l, s, owner, &slice[i]);
+		__builtin_prefetch(found[i], 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		bucket[i] = hist_index(slice[i].ns);
+		tally_prefetch(found[i], bucket[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		tally_add_to(found[i], bucket[i], slice[i].ns);
+}
+
 void leaves_add(struct leaves *l, const struct wire_sync *s, uint32_t file, const struct walk_result *r)
 {
-	struct leaf_call c = leaf_call(s, file);
-	struct leaf *found[BATCH];
+	struct leaf_owner o = owner_of(s, file);
+	uint32_t owner = r->n ? find_owner(l, &o, LEAVES_MAX) : NONE;
 
-	for (size_t at = 0; at < r->n; at += BATCH) {
-		size_t n = r->n - at < BATCH ? r->n - at : BATCH;
-
-		for (size_t i = 0; i < n; i++) {
-			found[i] = l->leaf[leaf_for(l, &c, &r->slice[at + i])];
-			__builtin_prefetch(found[i], 1);
-		}
-		for (size_t i = 0; i < n; i++)
-			tally_prefetch(&found[i]->each, r->slice[at + i].ns);
-		for (size_t i = 0; i < n; i++) {
-			found[i]->ns += r->slice[at + i].ns;
-			tally_add(&found[i]->each, r->slice[at + i].ns);
-		}
-	}
+	for (size_t at = 0; at < r->n; at += BATCH)
+		add_batch(l, s, owner, r->slice + at, r->n - at < BATCH ? r->n - at : BATCH);
 }
 
 void leaves_clear(struct leaves *l)
 {
-	for (uint32_t i = 0; i < l->n; i++) {
-		tally_free(&l->leaf[i]->each);
-		free(l->leaf[i]);
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+		if (!l->leaf[i].each)
+			continue;
+		tally_free(l->leaf[i].each);
+		free(l->leaf[i].each);
+		l->leaf[i].each = NULL;
 	}
-	l->n = 0;
-	memset(l->slot, 0, LEAF_SLOTS * sizeof(*l->slot));
+	memset(l->owner_slot, 0, LEAF_SLOTS * sizeof(*l->owner_slot));
+	l->n = l->n_owners = 0;
 }
 
 void leaves_init(struct leaves *l)
 {
-	l->leaf = xcalloc(LEAVES_END + CAUSE_COUNT, sizeof(*l->leaf));
-	l->key = xcalloc(LEAVES_END + CAUSE_COUNT, sizeof(*l->key));
-	l->slot = xcalloc(LEAF_SLOTS, sizeof(*l->slot));
+	l->leaf = xcalloc(LEAF_SLOTS, sizeof(*l->leaf));
+	l->owner = xcalloc(OWNERS_MAX, sizeof(*l->owner));
+	l->owner_slot = xcalloc(LEAF_SLOTS, sizeof(*l->owner_slot));
 }
 
 void leaves_free(struct leaves *l)
 {
 	leaves_clear(l);
 	free(l->leaf);
-	free(l->key);
-	free(l->slot);
+	free(l->owner);
+	free(l->owner_slot);
 }

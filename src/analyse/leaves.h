@@ -9,26 +9,35 @@
 #include "walk.h"
 #include "wire.h"
 
-/* No padding: compared and hashed as bytes. */
-struct leaf_key {
+/* What all leaves of a call have in common. No padding: compared and hashed as words. */
+struct leaf_owner {
 	char comm[16];
 	uint32_t file;		/* index of a group; GROUPS_OTHER also when there are too many leaves */
-	uint32_t via, dev;
-	uint16_t call, cause;
+	uint32_t call;
 };
-_Static_assert(sizeof(struct leaf_key) == 32, "padding");
+_Static_assert(sizeof(struct leaf_owner) == 24, "padding");
 
+/* Its key is two words, as there is a leaf to be found for each slice of each call. */
 struct leaf {
-	uint64_t ns;
-	struct tally each;
+	uint64_t owner_cause;	/* index << 32 | cause */
+	uint64_t dev_via;	/* dev << 32 | via */
+	struct tally *each;	/* the single contributions; owned. NULL: there is no such leaf */
 };
+
+#define LEAF_SLOTS	16384u
 
 struct leaves {
-	struct leaf **leaf;
-	struct leaf_key *key;		/* beside them: to look for one is not to touch all others */
-	uint32_t n;
-	struct leaf_slot *slot;
+	struct leaf *leaf;		/* by hash */
+	uint32_t n;			/* that there are */
+	struct leaf_owner *owner;	/* each has a leaf at least */
+	uint32_t *owner_slot;		/* index + 1; 0: empty */
+	uint32_t n_owners;
 };
+
+static inline enum cause leaf_cause(const struct leaf *l)
+{
+	return (enum cause)(uint32_t)l->owner_cause;
+}
 
 void leaves_init(struct leaves *l);
 void leaves_add(struct leaves *l, const struct wire_sync *s, uint32_t file, const struct walk_result *r);

@@ -71,20 +71,21 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static char *leaf_path(const struct sync_analysis *a, const struct leaf_key *key)
+static char *leaf_path(const struct sync_analysis *a, const struct leaf *l)
 {
+	const struct leaf_owner *owner = &a->leaves.owner[l->owner_cause >> 32];
 	const char *via[WALK_DEPTH + 1];
-	size_t n = walk_via(a->walk, key->via, via);
+	size_t n = walk_via(a->walk, (uint32_t)l->dev_via, via);
 	struct buf b = { 0 };
 	char label[32];
 
-	frame(&b, key->comm, sizeof(key->comm));
-	frame(&b, key->call ? call_name(key->call) : "(other calls)", SIZE_MAX);
-	frame(&b, base_name(a->files.group[key->file]->text), SIZE_MAX);
+	frame(&b, owner->comm, sizeof(owner->comm));
+	frame(&b, owner->call ? call_name(owner->call) : "(other calls)", SIZE_MAX);
+	frame(&b, base_name(a->files.group[owner->file]->text), SIZE_MAX);
 	for (size_t i = 0; i < n; i++)
 		frame(&b, via[i], 16);
-	frame(&b, cause_name((enum cause)key->cause), SIZE_MAX);
-	if (*devices_label(&a->devices, key->dev, label))
+	frame(&b, cause_name(leaf_cause(l)), SIZE_MAX);
+	if (*devices_label(&a->devices, (uint32_t)(l->dev_via >> 32), label))
 		frame(&b, label, SIZE_MAX);
 	return b.data;
 }
@@ -128,15 +129,16 @@ static size_t merge_leaves(struct report_leaf *l, size_t n)
 
 static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *n)
 {
-	struct report_leaf *out = xcalloc(a->leaves.n, sizeof(*out));
+	struct report_leaf *out = xcalloc(a->leaves.n, sizeof(*out)), *next = out;
 
-	for (uint32_t i = 0; i < a->leaves.n; i++) {
-		const struct leaf *l = a->leaves.leaf[i];
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+		const struct leaf *l = &a->leaves.leaf[i];
 
-		out[i].path = leaf_path(a, &a->leaves.key[i]);
-		out[i].cause = (enum cause)a->leaves.key[i].cause;
-		out[i].ns = l->ns;
-		out[i].each = tally_copy(&l->each);
+		if (!l->each)
+			continue;
+		*next++ = (struct report_leaf){
+			.path = leaf_path(a, l), .cause = leaf_cause(l), .ns = l->each->sum, .each = tally_copy(l->each),
+		};
 	}
 	qsort(out, a->leaves.n, sizeof(*out), leaf_by_path);
 	*n = merge_leaves(out, a->leaves.n);

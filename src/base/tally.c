@@ -6,27 +6,17 @@
 
 #include "mem.h"
 
-static uint64_t *octave(struct tally *t, unsigned int i)
+uint64_t *tally_octave(struct tally *t, unsigned int i)
 {
-	if (!t->at[i]) {
-		t->octave = xrealloc(t->octave, (t->n + 1u) * sizeof(*t->octave));
-		memset(t->octave[t->n], 0, sizeof(*t->octave));
-		t->at[i] = ++t->n;
-	}
-	return t->octave[t->at[i] - 1];
+	t->octave = xrealloc(t->octave, (t->n + 1u) * sizeof(*t->octave));
+	memset(t->octave[t->n], 0, sizeof(*t->octave));
+	t->at[i] = ++t->n;
+	return t->octave[t->n - 1];
 }
 
 void tally_add(struct tally *t, uint64_t value)
 {
-	unsigned int i = hist_index(value);
-
-	if (!t->count || value < t->min)
-		t->min = value;
-	if (value > t->max)
-		t->max = value;
-	t->count++;
-	t->sum += value;
-	octave(t, i / HIST_SUB)[i % HIST_SUB]++;
+	tally_add_to(t, hist_index(value), value);
 }
 
 void tally_merge(struct tally *dst, const struct tally *src)
@@ -40,9 +30,12 @@ void tally_merge(struct tally *dst, const struct tally *src)
 	dst->count += src->count;
 	dst->sum += src->sum;
 	for (unsigned int i = 0; i < TALLY_OCTAVES; i++) {
-		uint64_t *to = src->at[i] ? octave(dst, i) : NULL;
+		uint64_t *to;
 
-		for (unsigned int k = 0; to && k < HIST_SUB; k++)
+		if (!src->at[i])
+			continue;
+		to = dst->at[i] ? dst->octave[dst->at[i] - 1] : tally_octave(dst, i);
+		for (unsigned int k = 0; k < HIST_SUB; k++)
 			to[k] += src->octave[src->at[i] - 1][k];
 	}
 }

@@ -25,13 +25,30 @@ void tally_free(struct tally *t);				/* zeroes it */
 /* The same as a histogram; *out is overwritten. */
 void tally_hist(const struct tally *t, struct hist *out);
 
-/* Asks for the memory that tally_add() will change. */
-static inline void tally_prefetch(const struct tally *t, uint64_t value)
+/* Makes room for one more power of two. */
+uint64_t *tally_octave(struct tally *t, unsigned int i);
+
+/* tally_add() in two steps, of a value whose bucket (hist_index()) is known: asks for the memory that the second will change. */
+static inline void tally_prefetch(const struct tally *t, unsigned int bucket)
 {
-	unsigned int i = hist_index(value), at = t->at[i / HIST_SUB];
+	unsigned int at = t->at[bucket / HIST_SUB];
 
 	if (at)
-		__builtin_prefetch(&t->octave[at - 1][i % HIST_SUB], 1);
+		__builtin_prefetch(&t->octave[at - 1][bucket % HIST_SUB], 1);
+}
+
+static inline void tally_add_to(struct tally *t, unsigned int bucket, uint64_t value)
+{
+	unsigned int at = t->at[bucket / HIST_SUB];
+	uint64_t *octave = at ? t->octave[at - 1] : tally_octave(t, bucket / HIST_SUB);
+
+	if (!t->count || value < t->min)
+		t->min = value;
+	if (value > t->max)
+		t->max = value;
+	t->count++;
+	t->sum += value;
+	octave[bucket % HIST_SUB]++;
 }
 
 #endif
