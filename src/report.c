@@ -92,13 +92,7 @@ void report_device_row(const struct report_device *d, enum op_row row, struct re
 	}
 }
 
-struct cause_row {
-	const char *name;
-	enum cause_family family;
-	const char *help;
-};
-
-static const struct cause_row causes[CAUSE_COUNT] = {
+const struct cause_row cause_rows[CAUSE_COUNT] = {
 	[CAUSE_CPU] = { "cpu", FAMILY_HOST, "running, itself or a task that it waited for" },
 	[CAUSE_RUNQ] = { "runq", FAMILY_CPU_SCHEDULER, "ready to run, waiting for a CPU" },
 	[CAUSE_THROTTLE] = { "throttle", FAMILY_IO_SCHEDULER, "held back by wbt, iocost, io.max or io.latency" },
@@ -144,17 +138,12 @@ static const char *const calls[CALL_COUNT] = {
 
 const char *cause_name(enum cause c)
 {
-	return causes[c].name;
-}
-
-enum cause_family cause_family(enum cause c)
-{
-	return causes[c].family;
+	return cause_rows[c].name;
 }
 
 const char *cause_help(enum cause c)
 {
-	return causes[c].help;
+	return cause_rows[c].help;
 }
 
 const char *family_name(enum cause_family f)
@@ -171,6 +160,7 @@ uint64_t ledger_sum(const struct ledger *l)
 {
 	uint64_t sum = 0;
 
+#pragma GCC unroll 32	/* for each call, as the next */
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		sum += l->ns[c];
 	return sum;
@@ -178,6 +168,7 @@ uint64_t ledger_sum(const struct ledger *l)
 
 void ledger_add(struct ledger *to, const struct ledger *from)
 {
+#pragma GCC unroll 32
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		to->ns[c] += from->ns[c];
 }
@@ -204,7 +195,7 @@ uint64_t ledger_family(const struct ledger *l, enum cause_family f)
 	uint64_t sum = 0;
 
 	for (int c = 0; c < CAUSE_COUNT; c++)
-		if (causes[c].family == f)
+		if (cause_rows[c].family == f)
 			sum += l->ns[c];
 	return sum;
 }

@@ -60,6 +60,20 @@ enum cause_family {
 	FAMILY_UNKNOWN, FAMILY_COUNT
 };
 
+struct cause_row {
+	const char *name;
+	enum cause_family family;
+	const char *help;
+};
+
+extern const struct cause_row cause_rows[CAUSE_COUNT];
+
+/* Here, as it is asked for each piece of each call. */
+static inline enum cause_family cause_family(enum cause c)
+{
+	return cause_rows[c].family;
+}
+
 struct ledger {
 	uint64_t ns[CAUSE_COUNT];	/* adds up to the duration of the call or calls, exactly */
 };
@@ -303,7 +317,6 @@ struct report {
 };
 
 const char *cause_name(enum cause c);		/* "flush.pre" */
-enum cause_family cause_family(enum cause c);
 const char *family_name(enum cause_family f);	/* "flush" */
 const char *cause_help(enum cause c);		/* "a FLUSH before the commit record was in the device" */
 uint64_t ledger_sum(const struct ledger *l);

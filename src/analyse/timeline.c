@@ -378,15 +378,17 @@ static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
 	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
 }
 
-/* The last sleep before what is needed tells that the task ran from then on. */
-static void room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
+/* The last sleep before what is needed tells that the task ran from then on. True: the oldest has gone. */
+static bool room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
 {
 	if (t->n < t->cap)
-		return;
-	if (t->n && (t->cap >= RING_MAX || (t->n > 1 && is_old(tl, tl_at(t, 1)->on, now))))
+		return false;
+	if (t->n && (t->cap >= RING_MAX || (t->n > 1 && is_old(tl, tl_at(t, 1)->on, now)))) {
 		drop_oldest(t);
-	else
-		enlarge(tl, t);
+		return true;
+	}
+	enlarge(tl, t);
+	return false;
 }
 
 static bool same_sleep(const struct tl_sleep *a, const struct tl_sleep *b)
@@ -412,8 +414,8 @@ static void insert(struct timeline *tl, struct tl_task *t, const struct tl_sleep
 
 	if (at == NONE)
 		return;
-	room_for(tl, t, s->on);
-	at = place(t, s);	/* the oldest may have gone */
+	if (room_for(tl, t, s->on) && at)
+		at--;
 	for (i = t->n++; i > at; i--)
 		t->ring[(t->head + i) & (t->cap - 1)] = *tl_at(t, i - 1);
 	t->ring[(t->head + at) & (t->cap - 1)] = *s;
@@ -468,6 +470,32 @@ bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
 	return true;
 }
 
+static const char *const numbered[] = { "ksoftirqd/", "iou-wrk-", "iou-sqp-", "migration/", "rcuc/" };
+
+/* Of "kworker/u8:2-xfs-log" "kworker-xfs-log" is left: numbers that change from run to run hide that it is the same work. */
+static void set_name(struct tl_task *t, const char *comm)
+{
+	char *name = t->name;
+	size_t len, rest;
+
+	memset(name, 0, sizeof(t->name));
+	memcpy(name, comm, strnlen(comm, sizeof(t->name) - 1));
+	if (!strncmp(name, "kworker/", 8)) {
+		rest = 8 + strcspn(name + 8, "-+");
+		len = strlen(name + rest);
+		memmove(name + 7, name + rest, len);
+		memset(name + 7 + len, 0, sizeof(t->name) - 7 - len);
+		if (len)
+			name[7] = '-';
+		return;
+	}
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+		len = strlen(numbered[i]);
+		if (!strncmp(name, numbered[i], len))
+			memset(name + len - 1, 0, sizeof(t->name) - (len - 1));
+	}
+}
+
 static void forget_sleeps_until(struct tl_task *t, uint64_t time)
 {
 	while (t->n && tl_at(t, 0)->on <= time)
@@ -491,7 +519,7 @@ bool tl_add_follow(struct timeline *tl, const struct wire_follow *f)
 	t->since = f->since;
 	t->tgid = f->tgid;
 	t->kind = f->kind;
-	memcpy(t->comm, f->comm, sizeof(t->comm) - 1);
+	set_name(t, f->comm);
 	return true;
 }
 
@@ -500,8 +528,8 @@ void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete)
 	struct tl_task *t = use(tl, s->tid);
 
 	t->tgid = s->tgid;
-	if (!t->comm[0])
-		memcpy(t->comm, s->comm, sizeof(t->comm) - 1);
+	if (!t->name[0])
+		set_name(t, s->comm);
 	if (s->worker || !complete)
 		return;
 	t->enter = s->enter;
@@ -585,7 +613,7 @@ static bool step_ok(const struct wire_step *s)
 
 bool tl_add_request(struct timeline *tl, const struct wire_request *r)
 {
-	struct tl_request *old;
+	struct tl_request *old, *new;
 
 	if (!r->done || r->alloc > r->done || r->class >= WIRE_CLASSES)
 		return false;
@@ -597,7 +625,10 @@ bool tl_add_request(struct timeline *tl, const struct wire_request *r)
 		return true;
 	}
 	room_for_request(tl, r->done);
-	tl->request[tl->next] = (struct tl_request){ .r = *r };
+	new = &tl->request[tl->next];
+	new->r = *r;
+	new->call = 0;
+	new->steps = 0;
 	link_request(tl, tl->next, hash_request(r->rq, r->done));
 	tl->next = (tl->next + 1) & (tl->cap - 1);
 	tl->n_requests++;

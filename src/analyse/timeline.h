@@ -42,7 +42,7 @@ struct tl_task {
 	uint64_t enter, exit;	/* its last sync call that has ended; 0: none */
 	uint64_t waited;	/* at its end: see struct wire_sync */
 	uint16_t switches;
-	char comm[16];		/* NUL-terminated; "" if not known */
+	char name[16];		/* its comm but for numbers, padded with NULs; "" if not known */
 	uint8_t kind;		/* enum wire_task_kind, or 0 */
 	uint32_t bio;		/* the last one that ended a sleep of it */
 	/* sleeps by the time that they ended, in a ring: see tl_at() */

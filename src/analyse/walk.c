@@ -10,7 +10,7 @@
 
 #include "mem.h"
 
-#define SLICES_MAX	(1u << 18)	/* of one call, 6 MiB; beyond, the rest is unknown */
+#define SLICES_MAX	(1u << 18)	/* of one call, 8 MiB; beyond, the rest is unknown */
 #define VIAS_MAX	4096u	/* beyond, a slice shows fewer of the tasks that it came through */
 #define VIA_SLOTS	(2 * VIAS_MAX)
 
@@ -65,11 +65,10 @@ static struct walk_slice *new_slice(struct walk *w)
 		w->cap = w->cap ? w->cap * 2 : 64;
 		r->slice = xrealloc(r->slice, w->cap * sizeof(*r->slice));
 	}
-	r->slice[r->n] = (struct walk_slice){ .ns = 0 };
 	return &r->slice[r->n++];
 }
 
-static void add_slice(struct walk *w, enum cause cause, uint32_t via, uint32_t dev, uint64_t ns)
+static inline void add_slice(struct walk *w, enum cause cause, uint32_t via, uint32_t dev, uint64_t ns)
 {
 	struct walk_result *r = &w->result;
 	struct walk_slice *s = r->n ? &r->slice[r->n - 1] : NULL;
@@ -79,26 +78,27 @@ static void add_slice(struct walk *w, enum cause cause, uint32_t via, uint32_t d
 		via = dev = 0;
 		r->blind = true;
 	}
-	if (!s || s->cause != cause || s->via != via || s->dev != dev || s->part != w->part || s->barrier != w->barrier) {
-		s = new_slice(w);
-		s->cause = cause;
-		s->via = via;
-		s->dev = dev;
-		s->part = w->part;
-		s->barrier = w->barrier;
-	}
-	s->ns += ns;
+	if (s && s->cause == cause && s->via == via && s->dev == dev && s->part == w->part && s->barrier == w->barrier)
+		s->ns += ns;
+	else
+		*new_slice(w) = (struct walk_slice){
+			.ns = ns, .barrier = w->barrier, .via = via, .dev = dev, .cause = cause, .part = w->part,
+		};
 	r->ledger.ns[cause] += ns;
 }
 
-/* While a handle is held, what its holder does counts as the journal's, except I/O. */
+/* Through `via`. While a handle is held, what its holder does counts as the journal's, except I/O. */
+static inline void emit_by(struct walk *w, const struct frame *f, uint32_t via, enum cause cause, uint32_t dev, uint64_t ns)
+{
+	bool device = has_device(cause);
+
+	if (ns)
+		add_slice(w, f->handle && !device ? CAUSE_JOURNAL : cause, via, device ? dev : 0, ns);
+}
+
 static void emit(struct walk *w, const struct frame *f, enum cause cause, uint32_t dev, uint64_t ns)
 {
-	if (!ns)
-		return;
-	if (f->handle && !has_device(cause))
-		cause = CAUSE_JOURNAL;
-	add_slice(w, cause, f->via, has_device(cause) ? dev : 0, ns);
+	emit_by(w, f, f->via, cause, dev, ns);
 }
 
 static uint64_t min(uint64_t a, uint64_t b)
@@ -170,32 +170,6 @@ static void emit_blind(struct walk *w, const struct frame *f, enum cause cause, 
 
 /* ---- through whom ---- */
 
-static const char *const numbered[] = { "ksoftirqd/", "iou-wrk-", "iou-sqp-", "migration/", "rcuc/" };
-
-/* "kworker/u8:2-xfs-log" becomes "kworker-xfs-log": numbers that change from run to run hide that it is the same work. */
-static void via_name(char name[16], const char *comm)
-{
-	size_t len, rest;
-
-	memset(name, 0, 16);
-	comm = comm[0] ? comm : "(task)";
-	memcpy(name, comm, strnlen(comm, 15));
-	if (!strncmp(name, "kworker/", 8)) {
-		rest = 8 + strcspn(name + 8, "-+");
-		len = strlen(name + rest);
-		memmove(name + 7, name + rest, len);
-		memset(name + 7 + len, 0, 16 - 7 - len);
-		if (len)
-			name[7] = '-';
-		return;
-	}
-	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
-		len = strlen(numbered[i]);
-		if (!strncmp(name, numbered[i], len))
-			memset(name + len - 1, 0, 16 - (len - 1));
-	}
-}
-
 static uint32_t hash_via(uint32_t up, const char name[16])
 {
 	uint64_t a, b;
@@ -208,10 +182,10 @@ static uint32_t hash_via(uint32_t up, const char name[16])
 
 static uint32_t via_push(struct walk *w, uint32_t up, const struct tl_task *t)
 {
-	char name[16];
+	static const char unnamed[16] = "(task)";
+	const char *name = t->name[0] ? t->name : unnamed;
 	uint32_t h, i;
 
-	via_name(name, t->comm);
 	for (h = hash_via(up, name); (i = w->via_hash[h]); h = (h + 1) % VIA_SLOTS)
 		if (w->via[i].up == up && !memcmp(w->via[i].name, name, 16))
 			return i;
@@ -255,15 +229,14 @@ struct cut {
 
 static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint64_t to);
 
-/* Up to `time`, by `f`. Nothing if that is behind us or 0. */
-static void upto_by(struct cut *c, const struct frame *f, uint64_t time, enum cause cause)
+/* Up to `time`, through `via`. Nothing if that is behind us or 0. */
+static void upto_by(struct cut *c, uint32_t via, uint64_t time, enum cause cause)
 {
-	uint64_t end = clamp(time, c->at, c->to), ns = end - c->at;
+	uint64_t end = min(time, c->to), ns = end - c->at;
 
-	if (cause == CAUSE_UNKNOWN)
-		emit_blind(c->w, f, cause, c->at, end);
-	else
-		emit(c->w, f, cause, c->r->r.dev, ns);
+	if (end <= c->at)
+		return;
+	emit_by(c->w, c->f, via, cause, c->r->r.dev, ns);
 	if (cause_family(cause) == FAMILY_FLUSH)
 		*(c->foreign ? &c->w->result.flush_foreign_ns : &c->w->result.flush_own_ns) += ns;
 	c->at = end;
@@ -271,24 +244,34 @@ static void upto_by(struct cut *c, const struct frame *f, uint64_t time, enum ca
 
 static void upto(struct cut *c, uint64_t time, enum cause cause)
 {
-	upto_by(c, c->f, time, cause);
+	if (cause != CAUSE_UNKNOWN) {
+		upto_by(c, c->f->via, time, cause);
+	} else {
+		uint64_t end = clamp(time, c->at, c->to);
+
+		emit_blind(c->w, c->f, cause, c->at, end);
+		c->at = end;
+	}
 }
 
 /* The task that issues a step was told, waited for a CPU, and ran. `otherwise`: what it is if it was not followed. */
 static void hop(struct cut *c, const struct wire_step *s, uint64_t time, enum cause otherwise)
 {
-	const struct tl_task *t = s->issuer ? tl_task(c->w->tl, s->issuer) : NULL;
-	struct frame by = *c->f;
+	const struct tl_task *t;
+	uint32_t via = c->f->via;
 
+	if (time <= c->at)
+		return;
 	if (!s->issuer_on || s->issuer_wake > s->issuer_on || s->issuer_on > s->issue) {
 		upto(c, time, otherwise);
 		return;
 	}
-	if (t && s->issuer != c->f->tid)
-		by.via = via_push(c->w, by.via, t);
+	t = s->issuer && s->issuer != c->f->tid ? tl_task(c->w->tl, s->issuer) : NULL;
+	if (t)
+		via = via_push(c->w, via, t);
 	upto(c, min(s->issuer_wake, time), CAUSE_COMPLETION);
-	upto_by(c, &by, min(s->issuer_on, time), CAUSE_RUNQ);
-	upto_by(c, &by, time, CAUSE_CPU);
+	upto_by(c, via, min(s->issuer_on, time), CAUSE_RUNQ);
+	upto_by(c, via, time, CAUSE_CPU);
 }
 
 static bool on_the_way(const struct frame *f, uint32_t tid)
@@ -300,7 +283,7 @@ static bool on_the_way(const struct frame *f, uint32_t tid)
 }
 
 /* What the sender was doing. It woke nobody at the end of that time, so less is known of it than of a waker. */
-static void sender_upto(struct cut *c, uint64_t time)
+static void walk_sender(struct cut *c, uint64_t time)
 {
 	const struct wire_request *r = &c->r->r;
 	const struct tl_task *t = r->tid ? tl_task(c->w->tl, r->tid) : NULL;
@@ -309,9 +292,6 @@ static void sender_upto(struct cut *c, uint64_t time)
 		.handle = c->f->handle, .blind = CAUSE_UNKNOWN,
 	};
 
-	time = clamp(time, c->at, c->to);
-	if (time == c->at)
-		return;
 	if (!t || f.depth > WALK_DEPTH || on_the_way(c->f, r->tid)) {
 		upto(c, time, CAUSE_UNKNOWN);
 		return;
@@ -319,6 +299,13 @@ static void sender_upto(struct cut *c, uint64_t time)
 	f.via = via_push(c->w, c->f->via, t);
 	walk_task(c->w, &f, c->at, time);
 	c->at = time;
+}
+
+static void sender_upto(struct cut *c, uint64_t time)
+{
+	time = min(time, c->to);
+	if (time > c->at)
+		walk_sender(c, time);
 }
 
 /* The first of its times that is known from step i on; 0 is pre, 1 data, 2 post, 3 the end. */
@@ -494,7 +481,7 @@ static const enum cause stack_causes[] = {
 
 static bool is_jbd2(const struct tl_task *t)
 {
-	return t && !strncmp(t->comm, "jbd2/", 5);
+	return t && !memcmp(t->name, "jbd2/", 5);
 }
 
 /*
@@ -653,11 +640,12 @@ static uint32_t last_idle(const struct tl_task *t, uint32_t i, uint64_t to)
 	return found;
 }
 
-static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint64_t to)
+/* The sleep `i` is the first that ended after `from`. */
+static void walk_from(struct walk *w, const struct frame *f, uint32_t i, uint64_t from, uint64_t to)
 {
 	const struct tl_task *t = f->task;
 	const struct tl_sleep *before = NULL, *s = NULL;
-	uint32_t n = t ? t->n : 0, i = t ? tl_first(t, from) : 0;
+	uint32_t n = t ? t->n : 0;
 	enum walk_part part = w->part;
 
 	if (t && t->kind == TASK_KWORKER && i < n) {
@@ -687,13 +675,17 @@ static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint
 		walk_gap(w, f, before, i < n ? tl_at(t, i) : NULL, from, to);
 }
 
+static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint64_t to)
+{
+	walk_from(w, f, f->task ? tl_first(f->task, from) : 0, from, to);
+}
+
 /* ---- calls ---- */
 
-/* Are all sleeps of the caller known that lie in the call? */
-static bool complete(const struct tl_task *t, const struct wire_sync *call)
+/* Are all sleeps of the caller known that lie in the call? The first of them is `first`. */
+static bool complete(const struct tl_task *t, const struct wire_sync *call, uint32_t first)
 {
 	const struct tl_sleep *before, *s;
-	uint32_t first;
 
 	/* tracepoints miss events while another tracer comes or goes; the kernel's own count of switches doesn't */
 	if (call->sleeps != call->switches)
@@ -702,7 +694,6 @@ static bool complete(const struct tl_task *t, const struct wire_sync *call)
 		return true;
 	if (t->lost > call->enter)
 		return false;
-	first = tl_first(t, call->enter);
 	before = first ? tl_at(t, first - 1) : NULL;
 	for (uint32_t i = first; i < t->n; i++, before = s) {
 		s = tl_at(t, i);
@@ -751,8 +742,9 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 		.task = tl_task(w->tl, call->tid), .tid = call->tid, .asleep = !by_worker, .caller = !by_worker,
 		.blind = CAUSE_UNKNOWN,
 	};
+	uint32_t first = f.task && !by_worker ? tl_first(f.task, call->enter) : 0;
 
-	if (!by_worker && !complete(f.task, call))
+	if (!by_worker && !complete(f.task, call, first))
 		return false;
 	w->result = (struct walk_result){ .slice = w->result.slice };
 	w->part = PART_OWN;
@@ -763,7 +755,7 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 	if (by_worker)
 		walk_by_worker(w, call, &f);
 	else
-		walk_task(w, &f, call->enter, call->exit);
+		walk_from(w, &f, first, call->enter, call->exit);
 	settle(w, call);
 	*out = &w->result;
 	return true;

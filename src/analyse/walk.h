@@ -27,9 +27,10 @@ struct walk_slice {
 	uint64_t barrier;	/* end of the barrier write that it is a step of; 0: none, or one that the caller sent itself */
 	uint32_t via;		/* through whom: see walk_via() */
 	uint32_t dev;		/* kernel dev_t; 0: no device */
-	enum cause cause;
-	enum walk_part part;
+	uint8_t cause;		/* enum cause */
+	uint8_t part;		/* enum walk_part */
 };
+_Static_assert(sizeof(struct walk_slice) == 32, "no more than that: each piece of each call is one");
 
 struct walk;
 
