@@ -75,8 +75,9 @@ static void rename_group(struct sync_analysis *a, const struct inode *e)
 		groups_rename(&a->files, e->group, e->dev, e->path);
 }
 
-static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
+static bool feed_file(struct sync_analysis *a, const void *record)
 {
+	const struct wire_file *w = record;
 	struct inode *e;
 	bool late;
 
@@ -98,23 +99,34 @@ static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 
 /* ---- calls ---- */
 
-static bool left_out(const struct sync_analysis *a, const struct wire_sync *s)
+/* NULL: it is not known. Most often it is the one that was asked for last. */
+static const struct sync_device *device_of(struct sync_analysis *a, uint32_t dev)
+{
+	if (!a->device || a->device->dev != dev)
+		a->device = devices_find(&a->devices, dev);
+	return a->device;
+}
+
+static bool left_out(struct sync_analysis *a, const struct wire_sync *s)
 {
 	const struct sync_device *d;
 
 	if (!a->opts.only_traced || !s->dev)
 		return false;
-	d = devices_find(&a->devices, s->dev);
+	d = device_of(a, s->dev);
 	return !d || !d->traced;
 }
 
 /* It wrote, said that all was well, and the disk's cache was not told: only if no part of its time can hide a flush. */
-static bool is_unflushed(const struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+static bool is_unflushed(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
 {
-	const struct sync_device *d = devices_find(&a->devices, s->dev);
+	const struct sync_device *d;
 
-	return s->ret >= 0 && d && d->volatile_cache && !s->flushes && !r->blind && r->ledger.ns[CAUSE_DEVICE_WRITE] &&
-	       !r->ledger.ns[CAUSE_DEVICE_FUA] && !ledger_family(&r->ledger, FAMILY_FLUSH);
+	if (s->ret < 0 || s->flushes || r->blind || !r->ledger.ns[CAUSE_DEVICE_WRITE] || r->ledger.ns[CAUSE_DEVICE_FUA] ||
+	    ledger_family(&r->ledger, FAMILY_FLUSH))
+		return false;
+	d = device_of(a, s->dev);
+	return d && d->volatile_cache;
 }
 
 static void add_totals(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
@@ -189,11 +201,11 @@ static void add_call(struct sync_analysis *a, const struct wire_sync *s, const s
 }
 
 /* The kernel terminates names; a damaged record may not, and what stands behind the end is no part of them. */
-static void clean_name(char to[16], const char from[16])
+static void clean_name(char name[16])
 {
-	size_t len = strnlen(from, 15);
+	size_t len = strnlen(name, 15);
 
-	memset(to + len, 0, 16 - len);
+	memset(name + len, 0, 16 - len);
 }
 
 /* Before the timeline knows of the call. */
@@ -212,7 +224,7 @@ static struct whatif_gap gap_before(const struct sync_analysis *a, const struct 
 	return g;
 }
 
-static bool feed_sync(struct sync_analysis *a, const struct wire_sync *s)
+static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 {
 	const struct walk_result *r;
 	bool complete;
@@ -235,6 +247,14 @@ static bool feed_sync(struct sync_analysis *a, const struct wire_sync *s)
 	return true;
 }
 
+static bool feed_sync(struct sync_analysis *a, const void *record)
+{
+	struct wire_sync s = *(const struct wire_sync *)record;
+
+	clean_name(s.comm);
+	return feed_call(a, &s);
+}
+
 /* ---- requests ---- */
 
 static void keep_request(struct sync_analysis *a, const struct wire_request *r)
@@ -246,11 +266,12 @@ static void keep_request(struct sync_analysis *a, const struct wire_request *r)
 }
 
 /* A device that has no name is shown as its disk. */
-static bool feed_request(struct sync_analysis *a, const struct wire_request *r)
+static bool feed_request(struct sync_analysis *a, const void *record)
 {
+	const struct wire_request *r = record;
 	struct wire_request renamed;
 
-	if (!devices_find(&a->devices, r->dev) && devices_find(&a->devices, r->disk)) {
+	if (!device_of(a, r->dev) && device_of(a, r->disk)) {
 		renamed = *r;
 		renamed.dev = r->disk;
 		r = &renamed;
@@ -259,6 +280,29 @@ static bool feed_request(struct sync_analysis *a, const struct wire_request *r)
 		keep_request(a, r);
 	whatif_request(a->whatif, r);
 	return tl_add_request(a->tl, r);
+}
+
+/* ---- tasks ---- */
+
+static bool feed_sleep(struct sync_analysis *a, const void *record)
+{
+	const struct wire_sleep *s = record;
+
+	whatif_cpu(a->whatif, s->head.cpu);
+	return tl_add_sleep(a->tl, s);
+}
+
+static bool feed_follow(struct sync_analysis *a, const void *record)
+{
+	struct wire_follow f = *(const struct wire_follow *)record;
+
+	clean_name(f.comm);
+	return tl_add_follow(a->tl, &f);
+}
+
+static bool feed_bio(struct sync_analysis *a, const void *record)
+{
+	return tl_add_bio(a->tl, record);
 }
 
 /* ---- the way in ---- */
@@ -273,43 +317,19 @@ union record {
 	struct wire_bio bio;
 };
 
+/* A whole record is looked at where it stands; of a shorter one, if it has what the first versions sent, a copy is. */
 static const struct {
-	size_t least, whole;
-} sizes[] = {
-	[WIRE_SYNC] = { WIRE_SYNC_SHORT, sizeof(struct wire_sync) },
-	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, sizeof(struct wire_sleep) },
-	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request) },
-	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow) },
-	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file) },
-	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio) },
+	uint16_t least, whole;
+	bool (*feed)(struct sync_analysis *a, const void *record);	/* false: it makes no sense */
+} kinds[] = {
+	[WIRE_SYNC] = { WIRE_SYNC_SHORT, sizeof(struct wire_sync), feed_sync },
+	/* a short sleep has no stack, and is known to have none (timeline.c) */
+	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, WIRE_SLEEP_SHORT, feed_sleep },
+	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request), feed_request },
+	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow), feed_follow },
+	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file), feed_file },
+	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio), feed_bio },
 };
-
-/* Those that are changed on their way are copied. */
-static bool feed(struct sync_analysis *a, const union record *r)
-{
-	struct wire_sync sync;
-	struct wire_follow follow;
-
-	switch (r->head.kind) {
-	case WIRE_SYNC:
-		sync = r->sync;
-		clean_name(sync.comm, r->sync.comm);
-		return feed_sync(a, &sync);
-	case WIRE_SLEEP:
-		whatif_cpu(a->whatif, r->head.cpu);
-		return tl_add_sleep(a->tl, &r->sleep);
-	case WIRE_REQUEST:
-		return feed_request(a, &r->request);
-	case WIRE_FOLLOW:
-		follow = r->follow;
-		clean_name(follow.comm, r->follow.comm);
-		return tl_add_follow(a->tl, &follow);
-	case WIRE_BIO:
-		return tl_add_bio(a->tl, &r->bio);
-	default:
-		return feed_file(a, &r->file);
-	}
-}
 
 /* Later versions may send more than we know of, and some send less: the rest is 0. */
 static bool feed_copy(struct sync_analysis *a, const struct wire_head *record)
@@ -319,24 +339,21 @@ static bool feed_copy(struct sync_analysis *a, const struct wire_head *record)
 
 	memcpy(&r, record, n);
 	memset((char *)&r + n, 0, sizeof(r) - n);
-	return feed(a, &r);
+	return kinds[record->kind].feed(a, &r);
 }
 
 void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 {
-	uint16_t kind = record->kind;
+	uint16_t kind = record->kind, size = record->size;
 	bool good;
 
-	if (kind >= WIRE_HEADER && kind <= WIRE_END)
-		return;
-	if (kind < WIRE_SYNC || kind > WIRE_BIO || record->size < sizes[kind].least) {
-		a->damaged++;
-		return;
-	}
-	/* a short sleep has no stack, and is known to have none (timeline.c) */
-	good = (uintptr_t)record % sizeof(uint64_t) == 0 && (kind == WIRE_SLEEP || record->size >= sizes[kind].whole);
-	if (!(good ? feed(a, (const union record *)record) : feed_copy(a, record)))
-		a->damaged++;
+	if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].whole && (uintptr_t)record % sizeof(uint64_t) == 0)
+		good = kinds[kind].feed(a, record);
+	else if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].least)
+		good = feed_copy(a, record);
+	else
+		good = kind >= WIRE_HEADER && kind <= WIRE_END;	/* of the recording itself */
+	a->damaged += !good;
 }
 
 void sync_forget(struct sync_analysis *a, uint64_t until)
