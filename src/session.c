@@ -62,19 +62,27 @@ int session_fd(const struct session *s)
 	return s->ring ? ring_fd(s->ring) : -1;
 }
 
-/*
- * What calls to come may still ask for: a call that had not begun when the looking began either is seen as begun, or has its record
- * among those that are read then. A request may have ended a little before what it woke, and a CPU's clock may be a little off.
- */
-static void drain_and_forget(struct session *s)
+/* A request may have ended a little before what it woke, and a CPU's clock may be a little off. */
+void session_forget(void *ctx, uint64_t began)
 {
-	uint64_t now = clock_ns(), oldest = probes_oldest_call(s->probes, now);
+	struct session *s = ctx;
+	uint64_t oldest = began < s->oldest_ns ? began : s->oldest_ns;
 
-	if (!ring_drain(s->ring) || oldest <= NEEDED_BEFORE_NS)
+	if (oldest <= NEEDED_BEFORE_NS)
 		return;
 	sync_forget(s->sync, oldest - NEEDED_BEFORE_NS);
 	if (s->sync_step)
 		sync_forget(s->sync_step, oldest - NEEDED_BEFORE_NS);
+}
+
+/*
+ * What calls to come may still ask for: a call that had not begun when the looking began either is seen as begun, or has its record
+ * among those that are read then.
+ */
+static void look_and_drain(struct session *s)
+{
+	s->oldest_ns = probes_oldest_call(s->probes, clock_ns());
+	ring_drain(s->ring);
 }
 
 void session_drain(struct session *s)
@@ -82,7 +90,7 @@ void session_drain(struct session *s)
 	if (!s->sync)
 		start_analysis(s);
 	if (s->ring)
-		drain_and_forget(s);
+		look_and_drain(s);
 }
 
 void session_tick(struct session *s)

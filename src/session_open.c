@@ -153,6 +153,7 @@ static int open_probes_and_symbols(struct session *s, struct err *e)
 int session_open(struct session_opts *opts, struct session **out, struct err *e)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
+	const struct ring_reader reader = { .each = session_feed, .to_come = session_forget, .ctx = s };
 	int err = 0;
 
 	s->opts = *opts;
@@ -163,7 +164,7 @@ int session_open(struct session_opts *opts, struct session **out, struct err *e)
 	if (!err)
 		err = open_probes_and_symbols(s, e);
 	if (!err && probes_maps(s->probes)->ring_fd >= 0 && probes_have_ledger(s->probes))
-		err = ring_open(probes_maps(s->probes)->ring_fd, session_feed, s, &s->ring, e);
+		err = ring_open(probes_maps(s->probes)->ring_fd, &reader, &s->ring, e);
 	if (err) {
 		session_close(s);
 		return err;

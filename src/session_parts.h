@@ -54,6 +54,7 @@ struct session {
 	uint64_t start_kernel_cpu_ns;	/* see cpu_kernel_ns() */
 	char start_text[32];
 	struct ring *ring;		/* NULL: sync calls are not traced */
+	uint64_t oldest_ns;		/* when the first of the calls under way began, as of the reading that goes on */
 	struct places places;
 	struct sync_symbol *symbols;
 	size_t n_symbols;
@@ -103,5 +104,6 @@ void session_record_end(struct session *s, const struct session_facts *facts, co
 /* ---- session.c ---- */
 
 void session_feed(void *ctx, const struct wire_head *fact);	/* ctx: the session */
+void session_forget(void *ctx, uint64_t began);	/* what no call needs that began then or later */
 
 #endif

@@ -11,7 +11,7 @@
 #define RING_MIN	8u
 #define RING_MAX	65536u		/* sleeps of one task: a sync() of many gigabytes sleeps that often */
 #define SLEEPS_MAX	(1u << 20)	/* of all tasks: 56 MiB */
-#define REQUESTS_MIN	4096u
+#define REQUESTS_MIN	512u
 #define REQUESTS_MAX	131072u		/* 29 MiB */
 #define BIOS_MAX	65536u		/* 3 MiB */
 #define KEEP_NS		(120 * 1000000000ull)	/* what is older makes room before more memory is taken */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel counts every mapped page of the buffer as resident, twice where it is mapped as libbpf does it: so only the window
- * that is being read is mapped, and nothing while nothing waits. To map a page costs 0.3 us, and as much as 20 pages each time.
+ * The kernel counts every mapped page of the buffer as resident, twice where it is mapped as libbpf does it: so only what is
+ * to be read is mapped, and nothing while nothing waits. To map a page costs 0.3 us, and as much as 20 pages each time.
  */
 #include "ring.h"
 
@@ -16,8 +16,9 @@
 
 #include "mem.h"
 
-#define WINDOW	(1ul << 20)	/* bytes that are mapped at once at most; more than a page and the longest record, whose length has 16 bits */
-#define GIVE_BACK	(64ul << 10)	/* bytes read until those who write are told: with each record, that would cost them and us a cache miss */
+#define WINDOW	(8ul << 20)	/* bytes that are mapped at once at most: twice what usually waits, and more than a record, whose length has 16 bits */
+#define STEP	(64ul << 10)	/* bytes read until those who write are told: with each record, that would cost them and us a cache miss */
+#define NEVER	UINT64_MAX
 
 struct ring {
 	int map_fd, epoll_fd;
@@ -26,8 +27,8 @@ struct ring {
 	const unsigned long *producer;
 	const char *window;	/* NULL: none is mapped */
 	unsigned long from, to;	/* of the window: positions as the two above, at the beginnings of pages */
-	ring_fn *each;
-	void *ctx;
+	uint64_t earliest[WINDOW / STEP + 2];	/* by step: when the first of the calls began whose records are in it, or behind it */
+	struct ring_reader reader;
 };
 
 /* ---- the window ---- */
@@ -54,41 +55,77 @@ static bool map_window(struct ring *r, unsigned long pos, unsigned long end)
 	return r->window;
 }
 
-/* `n` bytes at `pos`, all of which lie before `end`; NULL: no memory for the window. */
-static const void *at(struct ring *r, unsigned long pos, size_t n, unsigned long end)
-{
-	if ((!r->window || pos + n > r->to) && !map_window(r, pos, end))
-		return NULL;
-	return r->window + (pos - r->from);
-}
-
 /* ---- reading ---- */
 
-static void take(struct ring *r, const void *data, size_t size)
-{
-	const struct wire_head *head = data;
+struct place {
+	const struct wire_head *record;	/* NULL: it was given up */
+	unsigned long next;
+};
 
-	if (size >= sizeof(*head) && head->size <= size)
-		r->each(r->ctx, head);
+/* What stands at `pos`; false: it is still being written, or not all of it is in the window. */
+static bool look_at(const struct ring *r, unsigned long pos, struct place *p)
+{
+	const char *at = r->window + (pos - r->from);
+	uint32_t len = __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
+	size_t size = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+	const struct wire_head *head = (const void *)(at + BPF_RINGBUF_HDR_SZ);
+
+	p->next = pos + (BPF_RINGBUF_HDR_SZ + size + 7) / 8 * 8;
+	if (len & BPF_RINGBUF_BUSY_BIT || p->next > r->to)
+		return false;
+	p->record = !(len & BPF_RINGBUF_DISCARD_BIT) && size >= sizeof(*head) && head->size <= size ? head : NULL;
+	return true;
 }
 
-/* What stands at `pos`; NULL: it is still being written, or there is no memory for the window. */
-static const char *record_at(struct ring *r, unsigned long pos, unsigned long end, uint32_t *len)
+static uint64_t call_began(const struct wire_head *record)
 {
-	const uint32_t *head = at(r, pos, BPF_RINGBUF_HDR_SZ, end);
-
-	*len = head ? __atomic_load_n(head, __ATOMIC_ACQUIRE) : BPF_RINGBUF_BUSY_BIT;
-	if (*len & BPF_RINGBUF_BUSY_BIT)
-		return NULL;
-	return at(r, pos, BPF_RINGBUF_HDR_SZ + (*len & ~BPF_RINGBUF_DISCARD_BIT), end);
+	return record && record->kind == WIRE_SYNC && record->size >= WIRE_SYNC_SHORT ?
+	       ((const struct wire_sync *)record)->enter : NEVER;
 }
 
-static void give_back(struct ring *r, unsigned long pos)
+/* How far the window's records can be read, and which calls are still to come at each step. */
+static unsigned long survey(struct ring *r, unsigned long begin, unsigned long end)
 {
+	unsigned long pos = begin;
+	struct place p;
+	size_t i;
+
+	memset(r->earliest, 0xff, sizeof(r->earliest));
+	for (; pos < end && look_at(r, pos, &p); pos = p.next) {
+		uint64_t *earliest = &r->earliest[(pos - begin) / STEP], began = call_began(p.record);
+
+		if (began < *earliest)
+			*earliest = began;
+	}
+	for (i = (pos - begin) / STEP; i-- > 0;)
+		if (r->earliest[i + 1] < r->earliest[i])
+			r->earliest[i] = r->earliest[i + 1];
+	return pos;
+}
+
+/* `all`: behind `to` there are only records that were sent later than this reading began. */
+static void read_to(struct ring *r, unsigned long begin, unsigned long to, bool all)
+{
+	const struct ring_reader *reader = &r->reader;
+	unsigned long pos = begin, step = 0;
+	struct place p;
+
+	for (; pos < to && look_at(r, pos, &p); pos = p.next) {
+		if ((pos - begin) / STEP > step) {
+			step = (pos - begin) / STEP;
+			__atomic_store_n(r->consumer, pos, __ATOMIC_RELEASE);
+			if (all)
+				reader->to_come(reader->ctx, r->earliest[step]);
+		}
+		if (p.record)
+			reader->each(reader->ctx, p.record);
+	}
 	__atomic_store_n(r->consumer, pos, __ATOMIC_RELEASE);
+	if (all)
+		reader->to_come(reader->ctx, NEVER);
 }
 
-/* Read up to there; what came meanwhile is little, and the next wake-up counts it. */
+/* What has come since is little, and at the next wake-up it is counted again. */
 static void forget_wakeups(struct ring *r)
 {
 	struct epoll_event e;
@@ -96,25 +133,18 @@ static void forget_wakeups(struct ring *r)
 	epoll_wait(r->epoll_fd, &e, 1, 0);
 }
 
-bool ring_drain(struct ring *r)
+void ring_drain(struct ring *r)
 {
-	unsigned long pos = *r->consumer, given = pos, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
-	const char *record;
-	uint32_t len;
+	unsigned long pos = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE), to;
 
-	while (pos < end && (record = record_at(r, pos, end, &len))) {
-		size_t size = len & ~BPF_RINGBUF_DISCARD_BIT;
-
-		if (!(len & BPF_RINGBUF_DISCARD_BIT))
-			take(r, record + BPF_RINGBUF_HDR_SZ, size);
-		pos += (size + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
-		if (pos - given >= GIVE_BACK)
-			give_back(r, given = pos);
+	for (; pos < end && map_window(r, pos, end); pos = to) {
+		to = survey(r, pos, end);
+		if (to == pos)
+			break;
+		read_to(r, pos, to, to == end);
 	}
-	give_back(r, pos);
 	unmap_window(r);
 	forget_wakeups(r);
-	return pos >= end;
 }
 
 /* ---- all ---- */
@@ -150,12 +180,12 @@ static int open_map(struct ring *r)
 	return map_positions(r) || open_epoll(r) ? -1 : 0;
 }
 
-int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct err *e)
+int ring_open(int map_fd, const struct ring_reader *reader, struct ring **out, struct err *e)
 {
 	struct ring *r = xcalloc(1, sizeof(*r));
 	int err = 0;
 
-	*r = (struct ring){ .map_fd = map_fd, .epoll_fd = -1, .page = (size_t)sysconf(_SC_PAGESIZE), .each = each, .ctx = ctx };
+	*r = (struct ring){ .map_fd = map_fd, .epoll_fd = -1, .page = (size_t)sysconf(_SC_PAGESIZE), .reader = *reader };
 	if (open_map(r)) {
 		err = err_set(e, errno, EXIT_FAILED, "cannot map the ring buffer: %s", strerror(errno));
 		ring_close(r);

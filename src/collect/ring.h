@@ -4,23 +4,31 @@
 #define BT_RING_H
 
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "err.h"
 #include "wire.h"
 
 struct ring;
 
-typedef void ring_fn(void *ctx, const struct wire_head *record);
+struct ring_reader {
+	/* every record, valid only during the call */
+	void (*each)(void *ctx, const struct wire_head *record);
+	/*
+	 * Now and then, and at the end: of the calls whose records were sent before this reading began and are still to be read, when
+	 * the first began; UINT64_MAX: there are none. Not where that is not known: behind a record that is still being written.
+	 */
+	void (*to_come)(void *ctx, uint64_t began);
+	void *ctx;
+};
 
-/* `each` gets every record, valid only during the call. */
-int ring_open(int map_fd, ring_fn *each, void *ctx, struct ring **out, struct err *e);
+int ring_open(int map_fd, const struct ring_reader *reader, struct ring **out, struct err *e);
 
 /* Readable when much has come together. */
 int ring_fd(const struct ring *r);
 
-/* Hands over everything that is there now. False: what stands behind a record that is being written waits for it. */
-bool ring_drain(struct ring *r);
+/* Hands over everything that is there now; what stands behind a record that is being written waits for it. */
+void ring_drain(struct ring *r);
 
 void ring_close(struct ring *r);	/* NULL is fine */
 
