@@ -51,14 +51,17 @@ static inline __attribute__((always_inline)) unsigned int hist_log2(unsigned lon
 /* The bucket of a value, 0 to HIST_BUCKETS - 1. */
 static inline __attribute__((always_inline)) unsigned int hist_index(unsigned long long v)
 {
-	unsigned long long above = -(v >> HIST_TOP_BITS);
+	const unsigned long long top = (1ull << HIST_TOP_BITS) - 1;
 	unsigned int cut;
-
 #ifdef __bpf__
+	unsigned long long above = -(v >> HIST_TOP_BITS);
+
 	/* or clang makes a branch of it */
 	asm volatile("" : "+r"(above));
+	v = (v | -(above >> 63)) & top;
+#else
+	v = v < top ? v : top;
 #endif
-	v = (v | -(above >> 63)) & ((1ull << HIST_TOP_BITS) - 1);
 	cut = hist_log2(v | HIST_SUB) - HIST_SUB_BITS;
 	return cut * HIST_SUB + (unsigned int)(v >> cut);
 }
