@@ -33,7 +33,7 @@ static void command(struct buf *out, char *const *v)
 
 static void left_out(struct buf *out, const char *what, uint64_t n)
 {
-	buf_printf(out, "\"%s_left_out\":%" PRIu64 ",", what, n);
+	buf_printf(out, "\"%s_left_out\":%" PRIu64 ",", what, trace_number(n));
 }
 
 static void members(const struct report *r, struct buf *out)
@@ -51,7 +51,7 @@ static void members(const struct report *r, struct buf *out)
 		left_out(out, "requests", d->requests_left_out);
 	}
 	if (r->wall_ns)
-		buf_printf(out, "\"wall_ns\":%" PRIu64 ",", r->wall_ns);
+		buf_printf(out, "\"wall_ns\":%" PRIu64 ",", trace_number(r->wall_ns));
 }
 
 static void head(const struct report *r, struct buf *out)

@@ -40,6 +40,12 @@ struct trace {
 };
 
 /* perfetto_event.c */
+/* A number for JSON: the nearest that its readers take. */
+static inline uint64_t trace_number(uint64_t v)
+{
+	return v > INT64_MAX ? INT64_MAX : v;
+}
+
 void trace_string(struct buf *b, const char *raw);	/* a JSON string, quotes included */
 void trace_us(struct buf *b, uint64_t ns);		/* microseconds with three decimals */
 void trace_name(struct trace *t, const char *what, struct trace_track where, const char *name);

@@ -14,7 +14,7 @@ static void ledger(struct buf *out, const struct ledger *l)
 	for (enum cause c = 0; c < CAUSE_COUNT; c++) {
 		if (!l->ns[c])
 			continue;
-		buf_printf(out, "%s\"%s\":%" PRIu64, any ? "," : "", cause_name(c), l->ns[c]);
+		buf_printf(out, "%s\"%s\":%" PRIu64, any ? "," : "", cause_name(c), trace_number(l->ns[c]));
 		any = true;
 	}
 	buf_char(out, '}');
@@ -34,7 +34,7 @@ static void slice(struct trace *t, struct trace_track where, const struct detail
 	const struct trace_flush *f = trace_find_flush(t, s, from);
 
 	trace_open(t, where, family_name(cause_family(s->cause)), cause_name(s->cause), from, s->ns);
-	buf_printf(t->out, "\"ns\":%" PRIu64, s->ns);
+	buf_printf(t->out, "\"ns\":%" PRIu64, trace_number(s->ns));
 	named(t, "via", s->via);
 	named(t, "device", s->device);
 	trace_close(t);
@@ -52,7 +52,7 @@ static void call(struct trace *t, struct trace_track where, size_t i)
 
 	detail_ledger(t->d, c, &l);
 	trace_open(t, where, "sync", t->d->name[c->call], from, c->duration_ns);
-	buf_printf(t->out, "\"id\":%zu,\"duration_ns\":%" PRIu64, i + 1, c->duration_ns);
+	buf_printf(t->out, "\"id\":%zu,\"duration_ns\":%" PRIu64, i + 1, trace_number(c->duration_ns));
 	named(t, "path", c->path);
 	named(t, "device", c->device);
 	ledger(t->out, &l);

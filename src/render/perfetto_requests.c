@@ -205,7 +205,7 @@ static void part(struct trace *t, struct trace_track where, const char *name, ui
 	if (from == to)
 		return;
 	trace_open(t, where, "request", name, from, to - from);
-	buf_printf(t->out, "\"ns\":%" PRIu64, to - from);
+	buf_printf(t->out, "\"ns\":%" PRIu64, trace_number(to - from));
 }
 
 static void step(struct trace *t, struct trace_track where, const struct shown *s, bool sequence)
@@ -229,7 +229,8 @@ static void step(struct trace *t, struct trace_track where, const struct shown *
 
 static void args(struct trace *t, const struct detail_request *q, size_t i)
 {
-	buf_printf(t->out, "\"id\":%zu,\"sector\":%" PRIu64 ",\"bytes\":%u,\"device\":", i + 1, q->sector, q->bytes);
+	buf_printf(t->out, "\"id\":%zu,\"sector\":%" PRIu64 ",\"bytes\":%u,\"device\":", i + 1,
+		   trace_number(q->sector), q->bytes);
 	trace_string(t->out, t->d->name[q->device]);
 	if (rows_kind(q->class))
 		buf_printf(t->out, ",\"kind\":\"%s\"", rows_kind(q->class));

@@ -384,6 +384,18 @@ static bool slices_add_up(json_t *events)
 	return n_calls == ARRAY_LEN(calls);
 }
 
+/* A damaged recording may hold any. */
+static void test_perfetto_numbers(struct report *r)
+{
+	const struct detail_request odd = { .begin_ns = 0, .end_ns = UINT64_MAX, .sector = UINT64_MAX, .bytes = 512 };
+	json_t *j;
+
+	report_detail_add_request(r->detail, &odd);
+	j = parse(render_perfetto, r);
+	ok(j != NULL, "perfetto: numbers that JSON's readers refuse are none of it");
+	json_decref(j);
+}
+
 static void test_perfetto(const struct report *r)
 {
 	json_t *j = parse(render_perfetto, r), *ev = json_object_get(j, "traceEvents"), *e, *other;
@@ -738,6 +750,7 @@ int main(void)
 	test_db(&r);
 	test_empty();
 	test_many();
+	test_perfetto_numbers(&r);
 	report_free(&r);
 	return tap_done();
 }
