@@ -226,10 +226,11 @@ report_of() {
 	[[ -s $J && $(<"$G/$1.status") == 0 ]] || { cat "$G"/*.err "$G/$1.said" "$G/$1.out"; return 1; }
 }
 
-# near OURS RAW N: within 1 %. Both tracers read the same clock, one after the other: for each of N times there are the raw events'
-# resolution, a microsecond, and the instructions between the two, of which a guest's clock counts one as a nanosecond: some hundreds.
+# near OURS RAW N: within 1 %. Both tracers read the same clock, one after the other, and ours is always the inner one: for each of N times there
+# are the raw events' resolution, a microsecond either way, and the instructions between the two, of which a guest's clock counts one as a
+# nanosecond: up to 350 for a write, 850 for a FLUSH in the mean of a disk's, and a thousand is allowed for.
 near() {
-	holds "$1 >= 0.99 * $2 - $3 * 1500 && $1 <= 1.01 * $2 + $3 * 1500"
+	holds "$1 >= 0.99 * $2 - $3 * 2000 && $1 <= 1.01 * $2 + $3 * 1000"
 }
 
 kernel_flushes() { # RUN DISK: how many more the kernel counts after the run
