@@ -223,19 +223,22 @@ tests: all $(BENCH_HELPERS) $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TEST
 setup-build setup-test setup-demo setup-bench setup-cross: setup-%:
 	@scripts/setup $*
 
+# What is built before the tests takes all CPUs, unless make was told how many.
+ALL_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # The arm64 half of tests/vm, where the compiler and Debian's libraries can be had; else its tests say what is missing
 ARM64_TOOL = ! { command -v aarch64-linux-gnu-gcc && scripts/sysroot arm64; } > /dev/null || \
-	$(MAKE) --no-print-directory static ARCH=arm64
+	$(MAKE) $(ALL_CPUS) --no-print-directory static ARCH=arm64
 
 # The set-up must be over before make asks pkg-config: hence a second make.
 check: setup-test
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) $(ALL_CPUS) --no-print-directory tests
 	@$(ARM64_TOOL)
 	@BUILD=$(abspath $(O)) scripts/check $(UNITS) tests
 
 # what "make check" runs of tests/vm, and more of tests/live and tests/truth, as a table: KERNELS="6.1 7.2" for some
 check-kernels: setup-test
-	@$(MAKE) --no-print-directory all $(O)/tests/rigd
+	@$(MAKE) $(ALL_CPUS) --no-print-directory all $(O)/tests/rigd
 	@$(ARM64_TOOL)
 	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(if $(WRITE),--write) $(KERNELS)
 

@@ -226,6 +226,29 @@ failed:
   tests/live/a.bats: bad'* ]]
 }
 
+@test "check: the long guest runs beside the others, once, alone if there are none" {
+	mkdir scripts
+	cp "$check" scripts/check
+	unit meet 'echo >>met; for i in {1..100}; do (($(wc -l <met) < 2)) || exit 0; sleep 0.1; done; exit 1'
+	test_case first "cd '$PWD' && ./meet" >first
+	bats_file tests/vm/doctor.bats <first
+	bats_file tests/vm/a.bats <first
+	passing early | bats_file tests/truth/a.bats
+	failing | bats_file tests/vm/b.bats
+	run scripts/check
+	[ "$status" -eq 1 ]
+	last_line '3 passed, 1 failed, 0 skipped'
+	[[ $output == *truth/a.bats*vm/a.bats*vm/b.bats*vm/doctor.bats* ]]
+	run scripts/check tests tests/vm
+	last_line '3 passed, 1 failed, 0 skipped'
+	run scripts/check tests/vm/doctor.bats tests
+	last_line '3 passed, 1 failed, 0 skipped'
+	rm tests/*/[ab].bats
+	run scripts/check
+	[ "$status" -eq 0 ]
+	last_line '1 passed, 0 failed, 0 skipped'
+}
+
 @test "check: what runs beside the others ends with it" {
 	mkdir scripts
 	cp "$check" scripts/check
