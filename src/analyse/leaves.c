@@ -80,13 +80,14 @@ static struct leaf_owner owner_of(const struct wire_sync *s, uint32_t file)
 static struct tally *new_leaf(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice)
 {
 	struct leaf_owner no_file = owner_of(s, GROUPS_OTHER), other = { .comm = "(other)" };
+	const struct walk_slice cause = { .cause = slice->cause };
 	struct tally *leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_MAX);
 
 	if (leaf)
 		return leaf;
 	owner = find_owner(l, &no_file, LEAVES_END);
 	leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_END);
-	return leaf ? leaf : find_leaf(l, find_owner(l, &other, OWNERS_MAX), slice, OWNERS_MAX);
+	return leaf ? leaf : find_leaf(l, find_owner(l, &other, OWNERS_MAX), &cause, OWNERS_MAX);
 }
 
 #define BATCH 32

@@ -1042,6 +1042,27 @@ static void many_files(void)
 	   !strcmp(report.sync.process[0].comm, "(other processes)"), "the rest has a line of its own");
 }
 
+/* On disks by the dozen, too: what there is no room for is told apart by its cause, and not by its disk. */
+static void many_disks(void)
+{
+	begin();
+	for (unsigned int i = 1; i <= 40000; i++) {
+		struct wire_sync s = { .enter = 1000 * i, .exit = 1000 * i + 100, .ino = i, .tid = 1000 + i };
+
+		snprintf(s.comm, sizeof(s.comm), "p%u", i % 5000);
+		REQUEST(.rq = i, .done = 1000 * i + 80, .alloc = 1000 * i + 10, .tid = s.tid, .class = WIRE_WRITE_SYNC,
+			.dev = WIRE_DEV(259, i % 50), .disk = WIRE_DEV(259, i % 50),
+			.data = { .issue = 1000 * i + 10, .done = 1000 * i + 80 });
+		SLEEP(.tid = s.tid, .off = 1000 * i + 20, .wake = 1000 * i + 80, .on = 1000 * i + 80, .rq = i, .done = 1000 * i + 80);
+		sync_fact(s);
+	}
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(exact(&report.sync) && report.sync.total_ns == asked && report.sync.n_leaves <= 9300,
+	   "40,000 calls on 50 disks add up, in %zu leaves", report.sync.n_leaves);
+	ok(leaf("(other);(other calls);(other files);device.write"), "the rest of their causes, too");
+}
+
 /* A call may sleep more often than any ring holds at first; beyond what is kept it has no ledger. */
 static void many_sleeps(void)
 {
@@ -1448,6 +1469,7 @@ int main(void)
 	scenarios();
 	hostile();
 	many_files();
+	many_disks();
 	many_sleeps();
 	many_requests();
 	turned_rings();
