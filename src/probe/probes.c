@@ -227,23 +227,35 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 
 /* ---- attach, look, close ---- */
 
+/* Optional ones that can't be attached are refused. */
+static int attach(struct probes *p, enum probe_id id, struct err *e)
+{
+	struct plan_entry *pe = &p->plan.entry[id];
+
+	if (pe->state != PROBE_ATTACHED)
+		return 0;
+	p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
+	if (p->link[id])
+		return 0;
+	pe->state = PROBE_REFUSED;
+	snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
+	last_plan = p->plan;
+	if (probe_table[id].required || p->forced[id])
+		return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[id].name,
+			       rung_names[pe->rung], strerror(errno));
+	return 0;
+}
+
 int probes_attach(struct probes *p, struct err *e)
 {
-	for (int i = 0; i < PROBE_COUNT; i++) {
-		struct plan_entry *pe = &p->plan.entry[i];
+	int err = 0;
 
-		if (pe->state != PROBE_ATTACHED)
-			continue;
-		p->link[i] = plan_attach(&p->plan, (enum probe_id)i, load_program(p->load, (enum probe_id)i));
-		if (p->link[i])
-			continue;
-		pe->state = PROBE_REFUSED;
-		snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
-		last_plan = p->plan;
-		if (probe_table[i].required || p->forced[i])
-			return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[i].name,
-				       rung_names[pe->rung], strerror(errno));
-	}
+	for (int begins = 0; begins < 2; begins++)
+		for (int i = 0; i < PROBE_COUNT && !err; i++)
+			if (probe_table[i].begins == begins)
+				err = attach(p, (enum probe_id)i, e);
+	if (err)
+		return err;
 	last_plan = p->plan;
 	if (load_fill(p->load))
 		return err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno));

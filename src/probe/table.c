@@ -57,7 +57,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_BIO_QUEUE] = {
 		.name = "bio.queue", .event = "block_bio_queue", .program = RUNGS("bio_queue"),
-		.without = "dm, md and other bio-based disks show nothing",
+		.begins = true, .without = "dm, md and other bio-based disks show nothing",
 	},
 	[PROBE_BIO_COMPLETE] = {
 		.name = "bio.complete", .event = "block_bio_complete", .program = RUNGS("bio_complete"),
@@ -73,7 +73,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_SYS_ENTER] = {
 		.name = "sync.enter", .event = "sys_enter", .group = "raw_syscalls", .program = SYSCALLS("sys_enter"),
-		.without = NO_LEDGER,
+		.begins = true, .without = NO_LEDGER,
 	},
 	[PROBE_SYS_EXIT] = {
 		.name = "sync.exit", .event = "sys_exit", .group = "raw_syscalls", .program = SYSCALLS("sys_exit"),
@@ -93,12 +93,12 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_URING_SUBMIT] = {
 		.name = "uring.submit", .event = "io_uring_submit_req", .program = BTF_ONLY("uring_submit"),
-		.without = NO_URING,
+		.begins = true, .without = NO_URING,
 	},
 	/* its predecessor, up to 6.3 */
 	[PROBE_URING_SUBMIT_SQE] = {
 		.name = "uring.submit_sqe", .event = "io_uring_submit_sqe", .program = BTF_ONLY("uring_submit_sqe"),
-		.without = NO_URING,
+		.begins = true, .without = NO_URING,
 	},
 	[PROBE_URING_TASK_ADD] = {
 		.name = "uring.task_add", .event = "io_uring_task_add", .program = BTF_ONLY("uring_task_add"),
@@ -144,7 +144,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	/* Each is inlined into the other, or into the system calls, on some kernels: only both see all calls from elsewhere. */
 	[PROBE_KSYNC_RANGE] = {
 		.name = "ksync.range", .function = "vfs_fsync_range", .program = FUNCTION("ksync_range"),
-		.without = NO_KSYNC,
+		.begins = true, .without = NO_KSYNC,
 	},
 	[PROBE_KSYNC_RANGE_END] = {
 		.name = "ksync.range_end", .function = "vfs_fsync_range", .program = FUNCTION("ksync_range_end"),
@@ -152,7 +152,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_KSYNC_FILE] = {
 		.name = "ksync.file", .function = "vfs_fsync", .program = FUNCTION("ksync_file"),
-		.without = NO_KSYNC,
+		.begins = true, .without = NO_KSYNC,
 	},
 	[PROBE_KSYNC_FILE_END] = {
 		.name = "ksync.file_end", .function = "vfs_fsync", .program = FUNCTION("ksync_file_end"),

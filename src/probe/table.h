@@ -15,6 +15,7 @@ struct probe_row {
 	bool at_return;		/* of the function, not at its entry */
 	enum probe_id stands_in;	/* wanted, too, where that one is and the kernel hasn't got it; 0: for none */
 	bool required;		/* a run that wants it can't do without it */
+	bool begins;		/* attached behind the others: something begins with it that they follow and end */
 	const char *without;	/* what is lost when an optional one is missing */
 };
 

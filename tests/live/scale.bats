@@ -114,6 +114,19 @@ userspace_cpu() { # PID
 	holds "$RESIDENT <= 24 * 1024"
 }
 
+@test "as many sync calls as two CPUs can make, when the run begins: the ends of all whose beginnings were seen are" {
+	local i
+	cd "$BATS_TEST_TMPDIR"
+	memory_disk
+	start "$STORM" "$MNT/file" 2 10000000 5 > made
+	for i in 1 2 3; do
+		"$BT" "$DISK" -d 0.1 -q --json begun.json || [[ $? == 5 ]]
+		jq -c '[.run.lost, .sync.count, .sync.no_ledger]' begun.json
+		jq -e '[.run.lost[]? | select(.reason | test("end was not seen"))] == [] and .sync.count > 100 and .sync.no_ledger == 0' begun.json
+	done
+	status_of "$STARTED"
+}
+
 # readings FILE: of what strace saw, how often the ring buffer was read (first comes a look at the calls under way, at a map's
 # beginning), in how many pieces it was mapped for that, and how often it was read again at once
 readings() {
