@@ -73,7 +73,7 @@ static __always_inline void name_file(struct file *file, const struct file_key *
 	send_file((u64)file);
 }
 
-/* Wakes the reader only when much has come together: it looks by itself several times a second. */
+/* Wakes the reader only when much has come together; whether it has, it also looks by itself, several times a second. */
 static __always_inline u64 wake_flag(void)
 {
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg.ring_wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;

@@ -105,7 +105,7 @@ void session_tick(struct session *s)
 	if (s->carry)
 		heats_look(s->turn.heats, clock_ns() - s->turn.start_ns, false);
 	/* what is recorded is to survive a crash */
-	if (s->opts.recording)
+	if (s->opts.recording || (s->ring && ring_fills(s->ring)))
 		session_drain(s);
 }
 

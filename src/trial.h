@@ -51,7 +51,7 @@ void trial_free(struct trial *t);	/* zeroes it */
 
 /* ---- what runs share ---- */
 
-#define TRIAL_TICK_NS	100000000	/* facts are fetched this often, or earlier when many wait */
+#define TRIAL_TICK_NS	100000000	/* so often we look whether facts are to be fetched, or earlier when many wait */
 
 /* Descriptors for a run's loop: `signals` as they come, and a tick each TRIAL_TICK_NS. -1 for what isn't open. */
 int trial_wakeups(const sigset_t *signals, int *signal_fd, int *tick_fd, struct err *e);

@@ -18,6 +18,7 @@
 
 #define WINDOW	(8ul << 20)	/* bytes that are mapped at once at most: twice what usually waits, and more than a record, whose length has 16 bits */
 #define STEP	(64ul << 10)	/* bytes read until those who write are told: with each record, that would cost them and us a cache miss */
+#define FILLS	8		/* a part of so many is much: of the usual size it is what we are woken at */
 #define NEVER	UINT64_MAX
 
 struct ring {
@@ -125,7 +126,11 @@ static void read_to(struct ring *r, unsigned long begin, unsigned long to, bool 
 		reader->to_come(reader->ctx, NEVER);
 }
 
-/* What has come since is little, and at the next wake-up it is counted again. */
+bool ring_fills(const struct ring *r)
+{
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - *r->consumer >= r->size / FILLS;
+}
+
 static void forget_wakeups(struct ring *r)
 {
 	struct epoll_event e;
@@ -135,7 +140,7 @@ static void forget_wakeups(struct ring *r)
 
 void ring_drain(struct ring *r)
 {
-	unsigned long pos = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE), to;
+	unsigned long begin = *r->consumer, pos = begin, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE), to;
 
 	for (; pos < end && map_window(r, pos, end); pos = to) {
 		to = survey(r, pos, end);
@@ -144,7 +149,9 @@ void ring_drain(struct ring *r)
 		read_to(r, pos, to, to == end);
 	}
 	unmap_window(r);
-	forget_wakeups(r);
+	/* what has come since is little, and at the next wake-up it is counted again; of much none may come. Stuck, it waits for the next tick */
+	if (pos == begin || !ring_fills(r))
+		forget_wakeups(r);
 }
 
 /* ---- all ---- */

@@ -3,7 +3,7 @@
 #ifndef BT_RING_H
 #define BT_RING_H
 
-
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "err.h"
@@ -26,6 +26,9 @@ int ring_open(int map_fd, const struct ring_reader *reader, struct ring **out, s
 
 /* Readable when much has come together. */
 int ring_fd(const struct ring *r);
+
+/* Waits so much that it is to be read, woken or not? Only a call's end wakes us: not within a long one, nor where its record has no room. */
+bool ring_fills(const struct ring *r);
 
 /* Hands over everything that is there now; what stands behind a record that is being written waits for it. */
 void ring_drain(struct ring *r);

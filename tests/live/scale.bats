@@ -154,6 +154,44 @@ readings() {
 	holds "$readings >= 2 && $pieces <= $readings + 1 && $again == 0 && $RESIDENT <= 17 * 1024"
 }
 
+# least_memory DISK: the least that --memory may say, with which the ring buffer has 1 MiB
+least_memory() {
+	"$BT" "$1" --memory 1M -- true 2>&1 | sed -n 's/.* takes \([0-9]*M\) at least.*/\1/p'
+}
+
+ring_was_full() { # JSON: how many facts it had no room for
+	jq '[.run.lost[]? | select(.reason | test("ring buffer was full")) | .count] | add // 0' "$1"
+}
+
+# Nobody is woken within a call.
+@test "one call that sends more than the ring buffer holds: nothing is lost" {
+	need fio jq
+	rig_up --flush-us 0 --write-us 0 --fs ext4-nojournal --sched none --nr-requests 4
+	dd if=/dev/zero of="$RIG_MNT/f" bs=1M count=160 conv=fsync status=none
+	# every second page: no two writes are one, and few find a free request
+	fio --name=f --filename="$RIG_MNT/f" --size=160m --rw=write:4k --bs=4k --ioengine=sync --end_fsync=0 --minimal > /dev/null
+	"$BT" "$RIG_DISK" --memory "$(least_memory "$RIG_DISK")" --json "$BATS_TEST_TMPDIR/json" -o "$BATS_TEST_TMPDIR/text" -- \
+		sync -d "$RIG_MNT/f" || [[ $? == 5 ]]
+	jq -c '[.run.lost, .sync.count, .sync.no_ledger, .devices[0].ops.write.count]' "$BATS_TEST_TMPDIR/json"
+	[[ $(ring_was_full "$BATS_TEST_TMPDIR/json") == 0 ]]
+	jq -e '.sync.count + .sync.no_ledger == 1 and .devices[0].ops.write.count > 10000' "$BATS_TEST_TMPDIR/json"
+}
+
+# Twice per reading something is unmapped, the second time before the reader forgets that it was woken meanwhile.
+@test "a reader that is held up until the ring buffer is full reads on" {
+	local readings
+	need strace jq
+	cd "$BATS_TEST_TMPDIR"
+	memory_disk
+	start "$BT" "$DISK" --memory "$(least_memory "$DISK")" --json storm.json -o storm.txt -- "$STORM" "$MNT/file" 2 10000000 4 > made
+	eventually 10 is_tracing "$STARTED"
+	timeout 3 strace -ttt -e trace=mmap,munmap -e signal=none -e inject=munmap:delay_exit=20000 -o calls -p "$STARTED" 2> err || true
+	status_of "$STARTED" || [[ $? == 5 ]]
+	read -r readings _ < <(readings calls)
+	comment "$readings readings; $(ring_was_full storm.json) of $(< made) calls were lost"
+	holds "$(ring_was_full storm.json) > 0 && $readings >= 30"
+}
+
 # ---- what the kernel side takes ----
 
 # Bytes that the kernel accounts for the maps of a process, of which some have several descriptors
