@@ -642,6 +642,7 @@ int forget_btf(u64 *ctx)
 		i = t->history - 1;
 		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
 	}
+	count_end_missed(t);
 	t->follow = 0;
 	i = *entry - 1;
 	*entry = 0;

@@ -157,9 +157,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 
 	if (!t)
 		return;
-	/* of the kernel's own it can't be told: one may be within another */
-	if (t->follow & FOLLOW_CALLER && t->nr != CALL_NO_NR)
-		__sync_fetch_and_add(&run.drops[DROP_END], 1);
+	count_end_missed(t);
 	if (file)
 		note_file(t, file, call == CALL_SYNCFS);
 	else

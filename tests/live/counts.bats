@@ -501,6 +501,11 @@ unseen() {
 	json '.sync.calls.fsync == 2' "$J"
 }
 
+@test "counts: a sync call whose end was not seen is lost, also when its task ends" {
+	unseen end
+	json '.sync.calls.fsync == 1' "$J"
+}
+
 @test "counts: a loop device detached under load doesn't break the run" {
 	local tool
 	need_rig

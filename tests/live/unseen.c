@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * unseen.c - makes a sync call whose end a running tool misses, and stays in another call; or goes on.
+ * unseen.c - makes a sync call whose end a running tool misses, and stays in another call; or goes on; or ends.
  *
- * usage: unseen TOOL FILE [again]
+ * usage: unseen TOOL FILE [again|end]
  *
  * No test can make the kernel skip the program at a call's exit. What comes of it can be made: the state of the task, in the map of
  * the tool that is process TOOL, says that it is still in the call. Prints a line and sleeps until it is killed; with `again` it
- * writes to a pipe and syncs once more.
+ * writes to a pipe and syncs once more, with `end` it ends.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -74,5 +74,5 @@ int main(int argc, char **argv)
 	puts("unseen");
 	fflush(stdout);
 	t->follow |= FOLLOW_CALLER;
-	return argc > 3 ? go_on(file) : pause();
+	return argc == 3 ? pause() : strcmp(argv[3], "end") ? go_on(file) : 0;
 }
