@@ -85,7 +85,9 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 
 /* ---- what programs attach to: looked up in the types that are here, and not, by each object anew, in all of the kernel's ---- */
 
-static const struct types *target_types;	/* of the present load: libbpf's calls bring nothing along */
+/* Of the present load: libbpf's calls bring nothing along. */
+static const struct types *target_types;
+static int cast_id;	/* the kernel's number of its function for CONFIG_CAST; 0: there is none to call */
 
 static const char *target_name(const struct bpf_program *prog)
 {
@@ -100,15 +102,32 @@ static int target_later(struct bpf_program *prog, long cookie __attribute__((unu
 	return bpf_program__set_attach_target(prog, 1, NULL);
 }
 
-/* Turns the programs' CONFIG_CAST into calls of the kernel's function. Where it has none, the verifier takes them out. */
+/* Does the kernel translate programs? One that interprets them loads none in which its functions are called, and has no such file if it can't. */
+static bool translates(void)
+{
+	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
+	int first = f ? getc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return first != EOF && first != '0';
+}
+
+static int find_cast(void)
+{
+	struct types_target to;
+
+	return target_types && translates() && !types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to) ? to.id : 0;
+}
+
+/* Turns the programs' CONFIG_CAST into calls of the kernel's function. Where there is none to call, the verifier takes them out. */
 static int cast_now(struct bpf_program *prog)
 {
 	size_t n = bpf_program__insn_cnt(prog);
-	struct types_target cast;
 	struct bpf_insn *insns;
 	int err;
 
-	if (!target_types || types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &cast))
+	if (!cast_id)
 		return 0;
 	insns = xcalloc(n, sizeof(*insns));
 	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
@@ -116,7 +135,7 @@ static int cast_now(struct bpf_program *prog)
 		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg || insns[i].imm != CONFIG_CAST)
 			continue;
 		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
-		insns[i].imm = cast.id;
+		insns[i].imm = cast_id;
 	}
 	err = bpf_program__set_insns(prog, insns, n);
 	free(insns);
@@ -221,17 +240,6 @@ static bool flush_path(const struct plan *plan)
 	       plan->entry[PROBE_FLUSH_DATA].state == PROBE_ATTACHED && plan->entry[PROBE_FLUSH_END].state == PROBE_ATTACHED;
 }
 
-/* Does the kernel translate programs? One that interprets them runs none that calls its functions, and has no such file if it can't. */
-static bool translates(void)
-{
-	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
-	int first = f ? getc(f) : EOF;
-
-	if (f)
-		fclose(f);
-	return first != EOF && first != '0';
-}
-
 static void fill_types(struct bt_config *cfg)
 {
 	static const struct {
@@ -245,9 +253,7 @@ static void fill_types(struct bt_config *cfg)
 	};
 	struct types_target to;
 
-	if (!target_types || !translates() || types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to))
-		return;
-	for (size_t i = 0; i < sizeof(cast) / sizeof(cast[0]); i++)
+	for (size_t i = 0; cast_id && i < sizeof(cast) / sizeof(cast[0]); i++)
 		if (!types_target(target_types, cast[i].name, BTF_KIND_STRUCT, &to))
 			*(__u32 *)((char *)cfg + cast[i].offset) = (__u32)to.id;
 }
@@ -588,6 +594,7 @@ int load_programs(struct load *l, const struct probe_want *want, struct plan *pl
 	int err;
 
 	target_types = types->target;
+	cast_id = find_cast();
 	err = create_maps(l, want, plan, types_btf(types->kernel));
 	if (!err) {
 		share_out(l, want, plan);

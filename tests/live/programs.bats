@@ -31,3 +31,18 @@ no_copies() {
 	no_copies "$STARTED" sys_exit_btf
 	stop_tracing "$STARTED"
 }
+
+# Nor has one that it would never come to: such a program is not loaded at all. Many kernels can't be told to interpret: this says so only.
+@test "programs: where the kernel says that it interprets programs, they call none of its functions" {
+	need strace
+	need_mount_namespace
+	cd "$BATS_TEST_TMPDIR"
+	echo 0 >interprets
+	# shellcheck disable=SC2016  # for the inner shell
+	unshare -m sh -c 'mount --bind interprets /proc/sys/net/core/bpf_jit_enable && exec "$@"' - \
+		strace -f -v -e trace=bpf -o calls "$BT" probes >probes
+	grep -c 'prog_type=BPF_PROG_TYPE_TRACING' calls
+	grep -q 'BPF_CALL, dst_reg=BPF_REG_0, src_reg=BPF_REG_0' calls
+	# BPF_PSEUDO_KFUNC_CALL
+	! grep -o 'BPF_CALL, dst_reg=BPF_REG_0, src_reg=BPF_REG_2[^}]*' calls
+}
