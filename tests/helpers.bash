@@ -83,6 +83,26 @@ with_governors() {
 	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$GOVERNORS" "$@"
 }
 
+need_zram() {
+	[[ -e /sys/class/zram-control/hot_add ]] || skip "missing: zram"
+}
+
+# A disk in memory that takes bios; its name in $ZRAM. It goes with clean_up.
+zram_up() {
+	local id
+	id=$(</sys/class/zram-control/hot_add)
+	ZRAM=zram$id
+	on_exit "zram_down $id"
+	echo 32M >"/sys/block/$ZRAM/disksize"
+	eventually 5 test -b "/dev/$ZRAM"
+}
+
+zram_down() {
+	[[ -e /sys/block/zram$1 ]] || return 0
+	echo 1 >"/sys/block/zram$1/reset"
+	echo "$1" >/sys/class/zram-control/hot_remove
+}
+
 # start COMMAND...: in the background; its number in $STARTED
 start() {
 	"$@" &

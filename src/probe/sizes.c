@@ -14,11 +14,11 @@
  */
 #define SLOT_BYTES	320u
 #define ALWAYS_BYTES	(1008u << 10)	/* queues, disks, settings */
-#define CPU_BYTES	976u		/* what each CPU notes: its completions, stamps of requests, who is of the command */
+#define CPU_BYTES	2768u		/* what each CPU notes: its completions, stamps of requests, who is of the command */
 #define LEDGER_BYTES	(9014u << 10)	/* tasks, histories, files, calls on their way */
 #define PID_BYTES	2u
 #define FAMILY_BYTES	(1282u << 10)
-#define BIOS_BYTES	(1540u << 10)
+#define BIOS_BYTES	(1664u << 10)
 
 uint32_t sizes_slots(const struct sizes_disk *d, uint32_t depth)
 {

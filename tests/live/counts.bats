@@ -235,25 +235,6 @@ export -f reads writes script
 	done
 }
 
-need_zram() {
-	[[ -e /sys/class/zram-control/hot_add ]] || skip "missing: zram"
-}
-
-zram_up() {
-	local id
-	id=$(</sys/class/zram-control/hot_add)
-	ZRAM=zram$id
-	on_exit "zram_down $id"
-	echo 32M >"/sys/block/$ZRAM/disksize"
-	eventually 5 test -b "/dev/$ZRAM"
-}
-
-zram_down() {
-	[[ -e /sys/block/zram$1 ]] || return 0
-	echo 1 >"/sys/block/zram$1/reset"
-	echo "$1" >/sys/class/zram-control/hot_remove
-}
-
 zram_raw() {
 	need_zram
 	zram_up
