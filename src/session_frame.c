@@ -50,8 +50,6 @@ static void note_sizes(const struct session *s, struct report *r)
 					      z->depth == 1 ? " has" : "s have"));
 }
 
-#define END_NOT_SEEN "sync calls whose end was not seen"
-
 static void run_losses(struct session *s, enum span span, struct report *r)
 {
 	static const struct turn from_start;
@@ -61,7 +59,6 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
 		[DROP_HELPERS_FULL] = "tasks that sync calls waited for, not followed: too many",
 		[DROP_AIO] = "AIO fsyncs not followed: another one for the same file came before a worker was seen to begin",
-		[DROP_END] = END_NOT_SEEN,
 		[DROP_HISTORY] = "sleeps of followed tasks: more within one wait than is remembered",
 	};
 	const struct wire_run *run = probes_maps(s->probes)->run;
@@ -71,7 +68,8 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	report_add_lost(r, run->bios_full - before->run.bios_full, "bios not timed: too many in flight");
 	report_add_lost(r, run->family_full - before->run.family_full, "processes of the command not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
-		report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
+		if (drops[i])	/* else see calls_without_end() */
+			report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
 	note_sizes(s, r);
 	session_note_clocks(s, r);
 	if (s->not_followed)
@@ -132,17 +130,36 @@ static bool is_of_run(const void *ctx, uint32_t dev)
 	return s->opts.all || !dev;
 }
 
-static void calls_under_way(const struct session *s, struct report *r)
+/* Until `now`. */
+static struct calls_under_way look_at_calls(const struct session *s, uint64_t now)
 {
-	uint64_t now = clock_ns();
-	struct calls_under_way c;
-
 	if (!s->ring || now < HANGS_NS)
-		return;
-	c = probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s);
+		return (struct calls_under_way){ 0 };
+	return probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s);
+}
+
+/* In the run so far. Those that are over by the look of it are found by each look, until the kernel side counts them. */
+static uint64_t ends_missed(const struct session *s, const struct calls_under_way *c)
+{
+	return probes_maps(s->probes)->run->drops[DROP_END] + c->returned;
+}
+
+uint64_t session_ends_missed(const struct session *s)
+{
+	struct calls_under_way c = look_at_calls(s, clock_ns());
+
+	return ends_missed(s, &c);
+}
+
+static void calls_without_end(const struct session *s, enum span span, struct report *r)
+{
+	uint64_t now = clock_ns(), missed, before = span == SPAN_FILE ? s->turn.ends_missed : 0;
+	struct calls_under_way c = look_at_calls(s, now);
+
 	r->under_way = c.n;
 	r->under_way_ns = c.n ? now - c.oldest : 0;
-	report_add_lost(r, c.returned, END_NOT_SEEN);
+	missed = ends_missed(s, &c);
+	report_add_lost(r, missed > before ? missed - before : 0, "sync calls whose end was not seen");
 }
 
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)
@@ -155,7 +172,7 @@ void session_make_frame(struct session *s, const struct session_facts *facts, en
 	};
 	run_facts(s, facts, span, &f->run);
 	run_losses(s, span, &f->run);
-	calls_under_way(s, &f->run);
+	calls_without_end(s, span, &f->run);
 	for (size_t i = 0; i < s->n_tracked; i++)
 		frame_add_device(s, &s->tracked[i], span, f);
 }

@@ -33,7 +33,7 @@ struct turn {
 	uint64_t start_ns;
 	char start_text[32];
 	struct wire_run run;
-	uint64_t skipped;
+	uint64_t skipped, ends_missed;
 	struct heats *heats;
 };
 
@@ -89,6 +89,8 @@ void session_note_clocks(const struct session *s, struct report *r);
 /* Places and symbols are lent: session_drop_frame() frees the rest. */
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f);
 void session_drop_frame(struct frame *f);
+/* Sync calls so far whose end was not seen. */
+uint64_t session_ends_missed(const struct session *s);
 /* By view; the caller's. Those of a file are those since the last step, which only intervals and turns take, and never both. */
 struct view_counts *session_all_counts(struct session *s, enum span span);
 

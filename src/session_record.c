@@ -125,6 +125,7 @@ static void begin_turn(struct session *s)
 	session_date(s->turn.start_text);
 	s->turn.run = *probes_maps(s->probes)->run;
 	s->turn.skipped = probes_skipped_runs(s->probes);
+	s->turn.ends_missed = session_ends_missed(s);
 	heats_restart(s->turn.heats);
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		struct tracked *k = &s->tracked[i];

@@ -455,18 +455,23 @@ export -f sync_writes
 	jq -e '.sync | .under_way == 1 and .under_way_oldest_ns > 1e9 and .under_way_oldest_ns < 3e9' "$J"
 }
 
-# unseen ARGUMENT...: runs unseen.c beside the tool, whose report is in $J
+# start_unseen ARGUMENT...: runs unseen.c beside the tool, and returns when it is certain that its call is over
+start_unseen() {
+	need "${CC:-cc}"
+	"${CC:-cc}" -O1 -D_GNU_SOURCE -I"$TOP/bpf" -o "$BATS_TEST_TMPDIR/unseen" "$TOP/tests/live/unseen.c"
+	start "$BATS_TEST_TMPDIR/unseen" "$STARTED" "$RIG_MNT/f" "$@" >"$BATS_TEST_TMPDIR/out"
+	eventually 5 test -s "$BATS_TEST_TMPDIR/out"
+	sleep 1.1
+}
+
+# unseen ARGUMENT...: the tool's report is in $J
 unseen() {
 	local tool
 	need_rig
-	need "${CC:-cc}"
-	"${CC:-cc}" -O1 -D_GNU_SOURCE -I"$TOP/bpf" -o "$BATS_TEST_TMPDIR/unseen" "$TOP/tests/live/unseen.c"
 	rig_up
 	start_tracing "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	tool=$STARTED
-	start "$BATS_TEST_TMPDIR/unseen" "$tool" "$RIG_MNT/f" "$@" >"$BATS_TEST_TMPDIR/out"
-	eventually 5 test -s "$BATS_TEST_TMPDIR/out"
-	sleep 1.1
+	start_unseen "$@"
 	stop_tracing "$tool"
 	jq -c '.verdict.sentence, .run.lost, .sync.calls' "$J"
 	[[ $(jq -c '[.run.lost[] | select(.reason | test("end was not seen")) | .count]' "$J") == '[1]' ]]
@@ -485,6 +490,25 @@ unseen() {
 @test "counts: a sync call whose end was not seen is lost, also when its task ends" {
 	unseen end
 	json '.sync.calls.fsync == 1' "$J"
+}
+
+@test "counts: a sync call whose end was not seen is lost once, however many files a recording has" {
+	local tool file lost=()
+	need_rig
+	need fio
+	rig_up --flush-us 0 --write-us 0
+	start_tracing record -q -o "$BATS_TEST_TMPDIR/rec" --rotate 1M,9 "$RIG_DISK"
+	tool=$STARTED
+	start_unseen
+	fio --name=f --directory="$RIG_MNT" --size=4m --rw=randwrite --bs=4k --ioengine=sync --fdatasync=1 --overwrite=1 \
+		--time_based --runtime=3 --minimal >"$BATS_TEST_TMPDIR/fio"
+	stop_tracing "$tool"
+	for file in "$BATS_TEST_TMPDIR/rec"*; do
+		"$BT" report -q --json "$J" -o "$BATS_TEST_TMPDIR/text" "$file" || [[ $? == 5 ]]
+		lost+=("$(jq '[.run.lost[]? | select(.reason | test("end was not seen")) | .count] | add // 0' "$J")")
+	done
+	echo "${lost[*]}"
+	((${#lost[@]} > 1 && $(IFS=+ && echo "${lost[*]}") == 1))
 }
 
 @test "counts: a loop device detached under load doesn't break the run" {
