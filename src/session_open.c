@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyse/sync.h"
@@ -150,15 +151,30 @@ static int open_probes_and_symbols(struct session *s, struct err *e)
 	return err;
 }
 
+#define FIRST_PID_NAMESPACE 4026531836u	/* PID_NS_INIT_INO of linux/nsfs.h */
+
+/* The programs know processes by the numbers that the kernel's first PID namespace has for them. */
+static int check_numbers(const struct probe_want *want, struct err *e)
+{
+	struct stat st;
+
+	if ((!want->command && !want->filter_tgid) || stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NAMESPACE)
+		return 0;
+	return err_set(e, ENOTSUP, EXIT_FAILED, "%s: this container numbers processes in its own way (a PID namespace), by which "
+		       "they are not found in the kernel: run it outside, or share the host's (docker run --pid=host)",
+		       want->command ? "cannot follow a command" : "cannot watch a process");
+}
+
 int session_open(struct session_opts *opts, struct session **out, struct err *e)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 	const struct ring_reader reader = { .each = session_feed, .to_come = session_forget, .ctx = s };
-	int err = 0;
+	int err;
 
 	s->opts = *opts;
 	s->sizes.depth = UINT32_MAX;
 	memset(&opts->targets, 0, sizeof(opts->targets));
+	err = check_numbers(&s->opts.want, e);
 	for (size_t i = 0; i < s->opts.targets.n && !err; i++)
 		err = session_track(s, &s->opts.targets.t[i], e);
 	if (!err)

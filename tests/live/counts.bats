@@ -3,6 +3,7 @@
 #
 # Reads and writes beside fio's own figures and the kernel's counters.
 
+bats_require_minimum_version 1.5.0
 load ../helpers
 try_tests_again
 
@@ -309,6 +310,25 @@ cgroup_counts() {
 	[[ $(json '.verdict.class' "$J") == device-flush && $(jq .sync.unflushed "$J") == 0 ]]
 	# the journal's requests are waited for, not counted
 	[[ $(of_disk "$J" "$RIG_DISK" .flush.post) == 0 ]]
+}
+
+# in_container COMMAND...: with numbers of processes of its own
+in_container() {
+	unshare --pid --fork --mount-proc "$@"
+}
+
+@test "counts: where processes have other numbers than in the kernel, a command and -p are refused, instead of counting nothing" {
+	need_rig
+	need unshare
+	in_container true 2>/dev/null || skip "missing: the right to make a PID namespace"
+	rig_up --flush-us 2000
+	run -1 in_container "$BT" "$RIG_DISK" -- sync -d "$RIG_MNT"
+	[[ ${#lines[@]} == 1 && $output == *'cannot follow a command'*'PID namespace'* ]]
+	run -1 in_container "$BT" "$RIG_DISK" -d 1 -p 1
+	[[ ${#lines[@]} == 1 && $output == *'cannot watch a process'*'PID namespace'* ]]
+	start sync_writes "$RIG_MNT/f" 1000
+	in_container "$BT" "$RIG_DISK" -d 0.5 -q --json "$J" || [[ $? == 5 ]]
+	json '.sync.count > 0' "$J"
 }
 
 # These set CGROUP, one to be made in such a hierarchy.
