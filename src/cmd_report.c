@@ -11,13 +11,15 @@
 
 enum { OPT_HELP };
 
+#define G_OUT "Output"
+
 static const struct option_def options[] = {
-	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", NULL },
-	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", G_OUT },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes.", G_OUT },
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
 	OUTPUT_OPTIONS
-	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
-	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes.", NULL },
-	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };

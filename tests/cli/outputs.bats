@@ -286,6 +286,16 @@ files_here() {
 	done
 }
 
+@test "help: each heading once" {
+	local command
+	for command in '' record report diff doctor experiment bench probes; do
+		# shellcheck disable=SC2086
+		"$BT" $command --help >../help
+		grep -q '^Options:$' ../help
+		[[ ! $(grep '^[A-Z][^.]*:$' ../help | sort | uniq -d) ]] || { echo "$command:"; grep '^[A-Z][^.]*:$' ../help; false; }
+	done
+}
+
 @test "outputs: belong to the user who called sudo" {
 	need_root
 	need getent
