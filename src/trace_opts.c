@@ -28,9 +28,9 @@ enum {
 	{ "duration", 'd', "SECONDS", OPT_DURATION, "Trace for SECONDS (also 500ms, 2m); a COMMAND then goes on, and " \
 	  "its status counts. Without it: until Ctrl-C, or until COMMAND ends.", G_RUN },
 
-#define REPORT_OPTIONS \
-	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'. With -i: one " \
-	  "object per line.", G_OUT }, \
+/* `json`: what else is to be said of it */
+#define REPORT_OPTIONS(json) \
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'." json, G_OUT }, \
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes, no progress.", G_OUT }, \
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
@@ -54,7 +54,7 @@ static const struct option_def options[] = {
 	DURATION_OPTION
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "plain", 0, NULL, OPT_PLAIN, "Plain text instead of the live screen.", G_OUT },
-	REPORT_OPTIONS
+	REPORT_OPTIONS(" With -i: one object per line.")
 	OUTPUT_OPTIONS
 	OTHER_OPTIONS
 	{ 0 },
@@ -66,7 +66,7 @@ static const struct option_def record_options[] = {
 	  "FILE.1 is the one before, and so on. Each is a recording of its own time. Those of an earlier run are "
 	  "removed at the start.", G_OUT },
 	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
-	REPORT_OPTIONS
+	REPORT_OPTIONS("")
 	OUTPUT_OPTIONS
 	WHAT_OPTIONS
 	DURATION_OPTION

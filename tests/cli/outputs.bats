@@ -296,6 +296,18 @@ files_here() {
 	done
 }
 
+@test "help: names no option that the command hasn't" {
+	local command
+	for command in '' record report diff doctor experiment bench probes; do
+		# shellcheck disable=SC2086
+		"$BT" $command --help >../help
+		grep -oE '^ +(-., )?--[a-z-]+' ../help | grep -oE -- '-(-[a-z-]+|[a-z])$|-[a-z]\b' >../have
+		grep -q '^--help$' ../have && grep -q '^-h$' ../have
+		[[ ! $(grep -oE '(^|[ (])-(-[a-z][a-z-]*|[a-z])\b' ../help | tr -d ' (' | grep -vxFf ../have) ]] ||
+			{ echo "$command: an option is named and not listed"; false; }
+	done
+}
+
 @test "outputs: belong to the user who called sudo" {
 	need_root
 	need getent
