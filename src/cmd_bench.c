@@ -68,7 +68,8 @@ static const struct option_def options[] = {
 	  "Write the result as JSON to FILE, or to standard output for '-'; of barrier: the card, for barriertrace "
 	  "diff.",
 	  G_OUT },
-	{ "quiet", 'q', NULL, OUTPUT_QUIET, "The score alone, and no progress.", G_OUT },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET,
+	  "Without the report behind the score (barrier: without the words below the table), and no progress.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "The whole report behind the score.", G_OUT },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },

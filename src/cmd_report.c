@@ -17,7 +17,7 @@ static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", G_OUT },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
-	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes.", G_OUT },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
 	OUTPUT_OPTIONS
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },

@@ -32,7 +32,8 @@ enum {
 #define REPORT_OPTIONS(json) \
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'." json, G_OUT }, \
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
-	{ "quiet", 'q', NULL, OUTPUT_QUIET, "Tables only: no histograms, no notes, no progress.", G_OUT }, \
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls, no progress, no remarks " \
+	  "beside the report.", G_OUT }, \
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
 	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT },
 
