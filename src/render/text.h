@@ -51,6 +51,8 @@ void text_figures(struct text *t, struct buf *b, const char *raw);
 void text_arguments(struct text *t, struct buf *b, char *const *argv);
 /* Appends how long the run took, "of unknown length," where a recording was cut off. */
 void text_how_long(struct text *t, struct buf *b, const struct report *r);
+/* Appends ", in a run of 5.00 s", or of an interval, if that is known. */
+void text_in_time(struct text *t, struct buf *b);
 /* Appends " from 2026-01-31T03:07:00Z, Linux 6.18.0 x86_64", as far as it is known. */
 void text_when_and_where(struct text *t, struct buf *b, const struct report *r);
 /* Appends ", " unless b is empty, then the formatted words. */

@@ -153,10 +153,7 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 	buf_str(b, "; ");
 	text_dur(t, b, flush_time(d));
 	buf_str(b, d->bio_based ? " in all" : " in the device");
-	if (!t->r->wall_ns)
-		return;
-	buf_str(b, ", in a run of ");
-	text_dur(t, b, t->r->wall_ns);
+	text_in_time(t, b);
 }
 
 static void quantiles(struct text *t, struct buf *b, const struct hist *h)

@@ -231,6 +231,14 @@ void text_how_long(struct text *t, struct buf *b, const struct report *r)
 		buf_str(b, "of unknown length,");
 }
 
+void text_in_time(struct text *t, struct buf *b)
+{
+	if (!t->r->wall_ns)
+		return;
+	buf_str(b, text_compact(t) ? ", in an interval of " : ", in a run of ");
+	text_dur(t, b, t->r->wall_ns);
+}
+
 void text_when_and_where(struct text *t, struct buf *b, const struct report *r)
 {
 	if (r->start) {

@@ -276,10 +276,7 @@ static void no_calls(struct text *t, const struct report_sync *s)
 	struct buf b = { 0 };
 
 	buf_str(&b, none);
-	if (t->r->wall_ns) {
-		buf_str(&b, ", in a run of ");
-		text_dur(t, &b, t->r->wall_ns);
-	}
+	text_in_time(t, &b);
 	text_para(t, "sync calls", STYLE_PLAIN, b.data);
 	buf_free(&b);
 }
