@@ -55,6 +55,11 @@ uint64_t report_device_sent(const struct report_device *d)
 	return all + (sequences > d->flush.barrier_writes ? sequences - d->flush.barrier_writes : 0);
 }
 
+const char *report_no_devices(const struct report *r)
+{
+	return r->filter ? "No I/O of the filtered tasks was seen on any disk." : "No I/O was seen on any disk.";
+}
+
 uint64_t report_device_depths(const struct report_device *d)
 {
 	uint64_t flushes = d->op[OP_FLUSH].count;

@@ -338,6 +338,9 @@ uint64_t report_device_requests(const struct report_device *d);
 /* What somebody sent to it: requests, with the empty flushes of callers in place of the FLUSHes that served them. */
 uint64_t report_device_sent(const struct report_device *d);
 
+/* What a report without devices has in their place. All were traced then: where some are named, these are there. */
+const char *report_no_devices(const struct report *r);
+
 /* FLUSHes that flush.in_flight is the sum of. */
 uint64_t report_device_depths(const struct report_device *d);
 

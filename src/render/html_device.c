@@ -373,7 +373,7 @@ static void facts(struct buf *b, const struct report *r, const struct report_dev
 void html_devices(struct buf *b, const struct report *r)
 {
 	if (!r->n_devices)
-		buf_str(b, "<p>No block device was traced.</p>\n");
+		buf_printf(b, "<p>%s</p>\n", report_no_devices(r));
 	for (size_t i = 0; i < r->n_devices; i++) {
 		const struct report_device *d = &r->device[i];
 

@@ -35,7 +35,7 @@ static void devices(struct text *t)
 	bool was_short = false;
 
 	if (!t->r->n_devices)
-		buf_str(out, "No block device was traced.\n");
+		buf_printf(out, "%s\n", report_no_devices(t->r));
 	t->out = &one;
 	for (size_t i = 0; i < t->r->n_devices; i++) {
 		bool is_short;

@@ -468,6 +468,15 @@ static void test_sentences(void)
 	report_free(&r);
 }
 
+static void test_no_devices(void)
+{
+	struct report r = { .wall_ns = 5 * MS, .filter = xstrdup("pid 42") };
+	const struct render_opts wide = { .width = 200 };
+
+	ok(says(&r, &wide, "No I/O of the filtered tasks was seen on any disk."), "without a disk, the filter is told of");
+	report_free(&r);
+}
+
 /* The kernel times a FLUSH from when it is set up: its queue, too. */
 static void test_flush_check(void)
 {
@@ -845,6 +854,7 @@ int main(int argc, char **argv)
 	test_color();
 	test_ones();
 	test_sentences();
+	test_no_devices();
 	test_flush_check();
 	test_honesty();
 	test_json_schema();
