@@ -560,7 +560,7 @@ static void show_depth(const struct facts *f, char ***to)
 {
 	struct buf b = { 0 };
 
-	if (!f->dev || !f->flush_mean || !f->s->count)
+	if (!f->dev || !f->flush_mean || !f->s->count || !(f->s->busy_flushes || report_device_depths(f->dev)))
 		return;
 	buf_printf(&b, "When a FLUSH was sent, %s other requests were in the drive on average",
 		   num_ratio((uint64_t)(f->ahead * 100 + 0.5), 100).s);

@@ -190,6 +190,13 @@ static void test_flush(void)
 	judged(r, "device-flush", "flush", "quick calls");
 	ok(strstr(r->verdict.sentence, "quick") && !strstr(r->verdict.sentence, "slow because"), "aren't called slow");
 	drop(r);
+
+	r = slow_flush();	/* none was seen to be issued, and the device was idle for most of the time */
+	r->sync.busy_flushes = 0;
+	r->device[0].flush.no_depth = 100;
+	judged(r, "device-flush", "flush", "what was in the drive beside a FLUSH is not known");
+	ok(!says(r->verdict.evidence, "other requests were in the drive"), "and then nothing is said of it");
+	drop(r);
 }
 
 /* 100 FLUSHes in a mirror of two legs. */
