@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,15 +64,24 @@ static void hold_closed_files(void)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+/* Reports have files of their own: this is of help, lists and the like, which a full disk may have swallowed. */
+static int once_printed(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	log_error("cannot write standard output: %s", strerror(errno));
+	return status ? status : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	hold_closed_files();
 	if (argc == 3 && !strcmp(argv[1], "--generate"))
-		return print_generated(argv[2]);
+		return once_printed(print_generated(argv[2]));
 	if (argc == 2 && !strcmp(argv[1], WORKLOAD_ENTRY))
 		return workload_main();
 	for (size_t i = 1; argc > 1 && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(argv[1], rows[i].def->name))
-			return rows[i].run(argv + 2);
-	return rows[0].run(argv + 1);
+			return once_printed(rows[i].run(argv + 2));
+	return once_printed(rows[0].run(argv + 1));
 }

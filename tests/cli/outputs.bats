@@ -265,6 +265,21 @@ files_here() {
 	[[ $status == 1 && $(<../err) == *'cannot write standard output: Bad file descriptor' && ! $(ls -A) ]]
 }
 
+@test "outputs: help and lists that cannot be written are no success" {
+	local status words
+	for words in --help --version 'record --help' 'diff --help' 'doctor --help' 'experiment --help' bench; do
+		status=0
+		# shellcheck disable=SC2086
+		"$BT" $words >/dev/full 2>../err || status=$?
+		echo "$words: status $status: $(<../err)"
+		[[ $status == 1 && $(<../err) == 'barriertrace: cannot write standard output: No space left on device' ]]
+		status=0
+		# shellcheck disable=SC2086
+		"$BT" $words >&- 2>../err || status=$?
+		[[ $status == 1 && $(<../err) == 'barriertrace: cannot write standard output: Bad file descriptor' ]]
+	done
+}
+
 @test "outputs: without their argument" {
 	local option
 	for option in "${FILES[@]/#/--}" --csv --json --output -o; do
@@ -288,7 +303,7 @@ files_here() {
 
 @test "help: each heading once" {
 	local command
-	for command in '' record report diff doctor experiment bench probes; do
+	for command in '' record report diff doctor experiment bench; do
 		# shellcheck disable=SC2086
 		"$BT" $command --help >../help
 		grep -q '^Options:$' ../help
@@ -298,7 +313,7 @@ files_here() {
 
 @test "help: names no option that the command hasn't" {
 	local command
-	for command in '' record report diff doctor experiment bench probes; do
+	for command in '' record report diff doctor experiment bench; do
 		# shellcheck disable=SC2086
 		"$BT" $command --help >../help
 		grep -oE '^ +(-., )?--[a-z-]+' ../help | grep -oE -- '-(-[a-z-]+|[a-z])$|-[a-z]\b' >../have
