@@ -79,7 +79,7 @@ struct render_opts outputs_text_opts(const struct outputs *o)
 	struct winsize ws = { 0 };
 	bool tty = isatty(fd);
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	unsigned int width = tty && !ioctl(fd, TIOCGWINSZ, &ws) && ws.ws_col >= 60 ? ws.ws_col : 80;
+	unsigned int width = tty && !ioctl(fd, TIOCGWINSZ, &ws) && ws.ws_col ? ws.ws_col : 80;
 
 	return (struct render_opts){
 		.color = tty && !(no_color && *no_color) && term && strcmp(term, "dumb"),

@@ -280,6 +280,21 @@ files_here() {
 	done
 }
 
+# on_terminal COLUMNS COMMAND...: what it writes to a terminal of that width, without colours
+on_terminal() {
+	NO_COLOR=1 script -qec "stty cols $1; ${*:2}" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "outputs: text is as wide as the terminal, from 60 columns to 120" {
+	need script stty
+	local cols widest
+	for cols in 40:60 59:60 72:72 200:120; do
+		widest=$(on_terminal "${cols%:*}" "$BT" report "$REC" | wc -L)
+		echo "$cols: $widest"
+		((widest <= ${cols#*:} && widest > ${cols#*:} - 10))
+	done
+}
+
 @test "outputs: without their argument" {
 	local option
 	for option in "${FILES[@]/#/--}" --csv --json --output -o; do
