@@ -47,20 +47,49 @@ static const struct report_group *main_process(const struct report_sync *s)
 	return best;
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those with a line of their own; one that took another name, by exec say, has two. */
+static uint64_t named_processes(const struct report_sync *s)
+{
+	uint32_t *pid = xcalloc(s->n_processes + 1, sizeof(*pid));	/* the first one is 0, as the rest's */
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_processes; i++)
+		pid[i + 1] = s->process[i].pid;
+	qsort(pid, s->n_processes + 1, sizeof(*pid), by_pid);
+	for (size_t i = 1; i <= s->n_processes; i++)
+		n += pid[i] != pid[i - 1];
+	free(pid);
+	return n;
+}
+
+static bool has_rest(const struct report_sync *s)
+{
+	for (size_t i = 0; i < s->n_processes; i++)
+		if (is_rest(&s->process[i]))
+			return true;
+	return false;
+}
+
 static void add_who(struct buf *b, const struct report_sync *s)
 {
 	const struct report_group *p = main_process(s);
-	bool rest = false;
+	uint64_t n;
 
-	for (size_t i = 0; i < s->n_processes; i++)
-		rest = rest || is_rest(&s->process[i]);
-	if (p && !is_rest(p) && p->comm && (double)p->total_ns >= ALMOST_ALL * (double)s->total_ns)
+	if (p && !is_rest(p) && p->comm && (double)p->total_ns >= ALMOST_ALL * (double)s->total_ns) {
 		buf_str(b, p->comm);
-	else if (s->n_processes > 1)
-		buf_printf(b, "%s%s process%s", rest ? "more than " : "", num_count(s->n_processes - rest).s,
-			   s->n_processes - rest == 1 ? "" : "es");
-	else
+	} else if (s->n_processes > 1) {
+		n = named_processes(s);
+		buf_printf(b, "%s%s process%s", has_rest(s) ? "more than " : "", num_count(n).s, n == 1 ? "" : "es");
+	} else {
 		buf_str(b, "programs");
+	}
 }
 
 static void add_call(struct buf *b, const struct report_sync *s)

@@ -433,6 +433,13 @@ static void test_many_processes(void)
 	judged(r, "device-flush", "flush", "one process that has a line of its own");
 	ok(strstr(r->verdict.sentence, "that more than 1 process spent in"), "it is one process");
 	drop(r);
+	r = slow_flush();
+	r->sync.process[0].total_ns = SEC / 2;
+	add_process(r, "sh", 42, 50, SEC / 4);
+	add_process(r, "fio", 43, 50, SEC / 4);
+	judged(r, "device-flush", "flush", "a process that took another name");
+	ok(strstr(r->verdict.sentence, "that 2 processes spent in"), "is one");
+	drop(r);
 }
 
 /* ---- not fsync, not enough ---- */
