@@ -190,7 +190,7 @@ struct report_whatif {
 struct report_verdict {
 	const char *class;	/* one of the public classes; static */
 	const char *family;	/* family or NULL; static */
-	double share;		/* of the sync time (of the wall time for not-sync) */
+	double share;		/* of the sync time (of the wall time for not-sync, of the calls for unsafe-fast); NAN: none */
 	char *sentence;
 	char **evidence;	/* NULL-terminated sentences with figures */
 	char **advice;		/* NULL-terminated: what could be done, best first, each with its risk */

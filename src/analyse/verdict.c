@@ -7,6 +7,7 @@
  */
 #include "analyse/verdict.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analyse/verdict_facts.h"
@@ -41,7 +42,7 @@ static double ratio(uint64_t a, uint64_t b)
 	return b ? (double)a / (double)b : 0;
 }
 
-/* ---- rules; each returns whether it applies, and the share that goes with its class ---- */
+/* ---- rules; each returns whether it applies, and the share that goes with its class, if any does ---- */
 
 /* Of none nothing is known where its record may be among what was lost. */
 static bool rule_no_sync(struct facts *f, double *share)
@@ -248,7 +249,7 @@ static const struct rule {
 void verdict_make(struct report *r)
 {
 	const struct rule *rule = rules;
-	double share = 0;
+	double share = NAN;
 	struct facts f;
 
 	if (!r->have_sync || r->have_verdict)
@@ -256,7 +257,7 @@ void verdict_make(struct report *r)
 	facts_of(r, &f);
 	while (!rule->applies(&f, &share)) {
 		rule++;
-		share = 0;
+		share = NAN;
 	}
 	r->verdict.class = rule->class;
 	r->verdict.family = rule->family < 0 ? NULL : family_name(rule->family);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The verdict on reports made by hand: every class, the borders between them, and reports with hardly anything in them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,14 @@ static void drop(struct report *r)
 	free(r);
 }
 
+/* Where there is nothing to have a part of, there is none: not 0. */
+static bool share_fits(const struct report_verdict *v)
+{
+	if (!strcmp(v->class, "no-sync") || !strcmp(v->class, "too-little-data"))
+		return isnan(v->share);
+	return v->share >= 0 && v->share <= 1;
+}
+
 /* Judges; the report stays for further questions. */
 static bool judged(struct report *r, const char *class, const char *family, const char *what)
 {
@@ -126,7 +135,7 @@ static bool judged(struct report *r, const char *class, const char *family, cons
 	bool good;
 
 	verdict_make(r);
-	good = r->have_verdict && !strcmp(v->class, class) && words_are_there(v) && v->share >= 0 && v->share <= 1 &&
+	good = r->have_verdict && !strcmp(v->class, class) && words_are_there(v) && share_fits(v) &&
 	       (family ? v->family && !strcmp(v->family, family) : !v->family);
 	if (!ok(good, "%s: %s", class, what) || getenv("VERBOSE"))
 		show(v);
