@@ -192,3 +192,26 @@ described() { # TABLE
 		[[ $status == 0 && $output ]] || { cat "$query"; echo "$output"; false; }
 	done
 }
+
+# section HEADING: of the document, up to the next heading
+section() {
+	awk -v h="## $1" '$0 == h { on = 1; next } /^## / { on = 0 } on' "$DOC"
+}
+
+# described_keys HEADING FILE..: each key of these documents stands in the section, but for causes and calls: they have tables of their own
+described_keys() {
+	local key
+	section "$1" >section
+	for key in $(jq -r 'del(.. | .ledger?, .calls?) | [paths | map(strings) | last | values] | unique[]' "${@:2}" | sort -u); do
+		grep -qE "\`([^\` ]*[.])?$key([.[][^\` ]*)?\`|\"$key\"|\[$key, " section || { echo "not described: $key"; false; }
+	done
+}
+
+@test "docs: every key of the report's JSON, and of the diff's" {
+	"$BT" diff "$RECORDINGS/sample.btrec" "$RECORDINGS/mixed.btrec" --json diff.json -o text
+	for name in "${NAMES[@]}" blocks; do
+		"$BT" report "$RECORDINGS/$name.btrec" --json "$name.json" -o text
+	done
+	described_keys "The report's JSON" {sample,sqlite,hostile,mixed,blocks}.json
+	described_keys "The diff's JSON" diff.json
+}
