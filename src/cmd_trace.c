@@ -221,13 +221,31 @@ static void progress(struct trace *t)
 
 /* ---- the run ---- */
 
+/* What no disk is called may have been meant as a command: of ours, or one to run. */
+static int hint_at_command(const struct trace *t, const char *word, int err, struct err *e)
+{
+	const char *near = command_near(word);
+	size_t len = strlen(e->text);
+
+	if (err != -ENOENT || t->o.argv || strchr(word, '/'))
+		return err;
+	if (near)
+		snprintf(e->text + len, sizeof(e->text) - len, "; or did you mean barriertrace %s?", near);
+	else if (command_in_path(word))
+		snprintf(e->text + len, sizeof(e->text) - len, "; a command to run stands behind --");
+	return err;
+}
+
 static int resolve_targets(struct trace *t, char **words, struct err *e)
 {
 	struct session_opts *o = &t->o.session;
 	int err = 0;
 
-	for (size_t i = 0; words && words[i] && !err; i++)
+	for (size_t i = 0; words && words[i] && !err; i++) {
 		err = target_resolve(words[i], &o->targets, e);
+		if (err && !i)
+			err = hint_at_command(t, words[i], err, e);
+	}
 	if (err || o->targets.n)
 		return err;
 	o->all = true;

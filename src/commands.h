@@ -24,6 +24,9 @@ int cmd_probes(char **argv);	/* barriertrace probes */
 /* Prints a command's help; returns status 0. */
 int command_help(const struct command_def *def);
 
+/* The command whose name was probably meant, or NULL. */
+const char *command_near(const char *word);
+
 /* Speaks an error and gives its exit status. */
 int command_failed(const struct err *e);
 

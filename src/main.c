@@ -7,7 +7,10 @@
 
 #include "commands.h"
 #include "log.h"
+#include "near.h"
 #include "workload/workload.h"
+
+#define NEAR_ENOUGH 3	/* edits from which a hint would only puzzle */
 
 static const struct command_row rows[] = {
 	{ &trace_def, cmd_trace },	/* without a command word */
@@ -19,6 +22,22 @@ static const struct command_row rows[] = {
 	{ &bench_def, cmd_bench },
 	{ &probes_def, cmd_probes },
 };
+
+const char *command_near(const char *word)
+{
+	const char *best = NULL;
+	size_t least = NEAR_ENOUGH;
+
+	for (size_t i = 1; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t far = near_distance(word, strlen(word), rows[i].def->name);
+
+		if (far < least) {
+			least = far;
+			best = rows[i].def->name;
+		}
+	}
+	return best;
+}
 
 int command_failed(const struct err *e)
 {

@@ -258,8 +258,7 @@ static int identity_take(const struct identity *id, struct failure *f)
 	return 0;
 }
 
-/* Is there a file of this name in one of PATH's folders that we may look into? */
-static bool in_path(const char *name)
+bool command_in_path(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
 	char file[4096];
@@ -290,7 +289,7 @@ static void run(char *const argv[], struct failure *f)
 	if (strchr(argv[0], '/')) {
 		if (f->code == ENOENT && stat(argv[0], &st) == 0)
 			f->step = STEP_INTERPRETER;
-	} else if (f->code == EACCES && !in_path(argv[0])) {
+	} else if (f->code == EACCES && !command_in_path(argv[0])) {
 		/* a folder in PATH that is closed to us (root's own) says EACCES for every name */
 		f->code = ENOENT;
 	}

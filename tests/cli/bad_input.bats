@@ -58,6 +58,16 @@ bad() { # STATUS TEXT ARGUMENT...
 	bad 2 empty '' -o report
 }
 
+@test "bad input: a command where a disk is expected" {
+	any_disk
+	bad 2 "no disk called 'docter': there are *; or did you mean barriertrace doctor?" docter
+	bad 2 "no disk called 'true': there are *; a command to run stands behind --" true
+	bad 2 "no disk called 'true': there are *; a command to run stands behind --" record -o rec true
+	# where there is a command, or a disk before it, it is a disk that was meant
+	[[ $("$BT" true -- true 2>&1) != *'behind --'* ]]
+	[[ $("$BT" "$DISK" true 2>&1) != *'behind --'* ]]
+}
+
 @test "bad input: a partition of nothing" {
 	need_root
 	mknod ../node b 200 17 || skip "missing: the right to mknod"
