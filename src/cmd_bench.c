@@ -104,7 +104,6 @@ struct ctx {
 	struct scores *scores;
 	int fd;
 	uint64_t first_ns, first_done, next_ns;	/* of the progress */
-	bool in_place; /* a progress line stands on the terminal */
 };
 
 /* ---- options ---- */
@@ -237,29 +236,22 @@ static int choose(struct ctx *c, char *const *words, struct err *e)
 
 /* ---- progress ---- */
 
-static void clear_progress(struct ctx *c)
-{
-	if (c->in_place)
-		fputs("\r\033[K", stderr);
-	c->in_place = false;
-}
-
 /* What was done since it was first seen at work tells how long the rest takes. */
-static void show_left(struct ctx *c, uint64_t now)
+static void add_left(struct ctx *c, uint64_t now, struct buf *b)
 {
 	uint64_t done = c->scores->done, total = c->scores->total;
 	double left;
 
 	if (!done || done > total)
 		return;
-	fprintf(stderr, ", %s", num_percent(done, total, 0).s);
+	buf_printf(b, ", %s", num_percent(done, total, 0).s);
 	if (!c->first_done) {
 		c->first_done = done;
 		c->first_ns = now;
 	}
 	left = (double)(now - c->first_ns) / (double)(done - c->first_done) * (double)(total - done) / 1e9;
 	if (done > c->first_done && left >= 1)
-		fprintf(stderr, ", %s left", num_duration((uint64_t)left * 1000000000, 0).s);
+		buf_printf(b, ", %s left", num_duration((uint64_t)left * 1000000000, 0).s);
 }
 
 static void tick(void *arg)
@@ -267,6 +259,7 @@ static void tick(void *arg)
 	struct ctx *c = arg;
 	uint64_t now = clock_ns();
 	char phase[sizeof(c->scores->phase)];
+	struct buf b = { 0 };
 
 	if (now < c->next_ns)
 		return;
@@ -275,10 +268,10 @@ static void tick(void *arg)
 	for (char *p = phase; *p; p++)
 		if (*p < ' ' || *p > '~')
 			*p = '?';
-	fprintf(stderr, "\r\033[K%s: %s", c->w->name, phase);
-	show_left(c, now);
-	fflush(stderr);
-	c->in_place = true;
+	buf_printf(&b, "%s: %s", c->w->name, phase);
+	add_left(c, now, &b);
+	log_progress("%s", b.data);
+	buf_free(&b);
 }
 
 /* ---- the run ---- */
@@ -303,7 +296,7 @@ static int trace(struct ctx *c, struct trial *t, struct err *e)
 		return err_set(e, errno, EXIT_FAILED, "cannot give up the right to new rights: %s", strerror(errno));
 	c->scores->opts = c->o;
 	err = trial_run(&o, t, e);
-	clear_progress(c);
+	log_progress_end();
 	return err;
 }
 

@@ -37,7 +37,6 @@ struct trace {
 	int signals, tick;		/* file descriptors */
 	uint64_t ticks;			/* since the last look around */
 	sigset_t blocked;
-	bool in_place;			/* a progress line stands on the terminal */
 	bool stopping;			/* a first signal came */
 	bool now;			/* a second one: end without waiting */
 	uint64_t start_ns, next_interval_ns;
@@ -52,13 +51,6 @@ struct trace {
 };
 
 /* ---- output ---- */
-
-static void clear_progress(struct trace *t)
-{
-	if (t->in_place)
-		fputs("\r\033[K", stderr);
-	t->in_place = false;
-}
 
 static struct session_facts run_facts(const struct trace *t)
 {
@@ -76,7 +68,7 @@ static struct session_facts run_facts(const struct trace *t)
 static int write_report(struct trace *t, struct report *r, struct err *e)
 {
 	verdict_make(r);
-	clear_progress(t);
+	log_progress_end();
 	return outputs_write(&t->o.out, r, e);
 }
 
@@ -212,11 +204,9 @@ static void progress(struct trace *t)
 	if (t->o.out.quiet || t->o.argv || t->o.interval_ns || !isatty(STDERR_FILENO))
 		return;
 	session_progress(t->s, &requests, &flushes);
-	fprintf(stderr, "\r\033[Ktracing, %s: %s request%s, %s flush%s; Ctrl-C ends it with the report",
-		num_duration((clock_ns() - t->start_ns) / 1000000000u * 1000000000u, 0).s, num_count(requests).s,
-		num_plural(requests), num_count(flushes).s, flushes == 1 ? "" : "es");
-	fflush(stderr);
-	t->in_place = true;
+	log_progress("tracing, %s: %s request%s, %s flush%s; Ctrl-C ends it with the report",
+		     num_duration((clock_ns() - t->start_ns) / 1000000000u * 1000000000u, 0).s, num_count(requests).s,
+		     num_plural(requests), num_count(flushes).s, flushes == 1 ? "" : "es");
 }
 
 /* ---- the run ---- */

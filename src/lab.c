@@ -116,12 +116,6 @@ static int look_for_signal(struct lab *l, struct err *e)
 
 /* ---- progress ---- */
 
-static void clear_progress(const struct lab *l)
-{
-	if (l->o->progress)
-		fputs("\r\033[K", stderr);
-}
-
 /* What the runs that are to come will take, as those before did. */
 static uint64_t time_left(const struct lab *l)
 {
@@ -155,10 +149,8 @@ static void show_progress(void *ctx)
 		return;
 	l->said_s = second;
 	left = time_left(l) / 1000000000 * 1000000000;
-	fprintf(stderr, "\r\033[Krun %zu of %zu, %s", l->done + 1, l->all, l->done ? l->now->name : "to warm up");
-	if (left)
-		fprintf(stderr, "; about %s left", num_duration(left, 0).s);
-	fflush(stderr);
+	log_progress("run %zu of %zu, %s%s%s%s", l->done + 1, l->all, l->done ? l->now->name : "to warm up", left ? "; about " : "",
+		     left ? num_duration(left, 0).s : "", left ? " left" : "");
 }
 
 /* ---- one run ---- */
@@ -216,7 +208,7 @@ static int one_run(struct lab *l, size_t v, struct trial *t, struct err *e)
 	if (err)
 		return err;
 	err = trial_run(&to, t, e);
-	clear_progress(l);
+	log_progress_end();
 	if (err)
 		*l->status = (int)e->status;
 	else
@@ -291,7 +283,7 @@ static int all_runs(struct lab *l, struct err *e)
 			err = run_and_add(l, plan_turn(l->o->plan, round, i), !round && !i, e);
 	if (!err)
 		err = settle(l, e);
-	clear_progress(l);
+	log_progress_end();
 	free(l->spent_ns);
 	free(l->ran);
 	return err;

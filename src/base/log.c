@@ -3,8 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-static bool is_quiet, is_verbose;
+static bool is_quiet, is_verbose, in_place;
 
 void log_level(bool quiet, bool verbose)
 {
@@ -23,6 +25,7 @@ static void say_line(const char *fmt, va_list ap)
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
+	log_progress_end();
 	fprintf(stderr, "barriertrace: %s%s\n", line, n >= (int)sizeof(line) ? "..." : "");
 }
 
@@ -52,9 +55,34 @@ void log_verbose(const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (is_verbose) {
+		log_progress_end();
 		fputs("barriertrace: ", stderr);
 		vfprintf(stderr, fmt, ap);
 		fputc('\n', stderr);
 	}
 	va_end(ap);
+}
+
+void log_progress(const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES];
+	struct winsize ws = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	/* a line that is broken could not be taken back; some terminals go on to the next one in the last column */
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col && ws.ws_col <= sizeof(line))
+		line[ws.ws_col - 1] = '\0';
+	fprintf(stderr, "\r\033[K%s", line);
+	fflush(stderr);
+	in_place = true;
+}
+
+void log_progress_end(void)
+{
+	if (in_place)
+		fputs("\r\033[K", stderr);
+	in_place = false;
 }

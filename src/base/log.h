@@ -14,4 +14,8 @@ void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* a
 void log_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* unless quiet */
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* with -v */
 
+/* A line on the terminal that the next one, or any word, replaces: cut to its width. The caller has seen that it is one. */
+void log_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_progress_end(void);	/* nothing stands there any more */
+
 #endif

@@ -238,6 +238,16 @@ ends() {
 	stop_tracing "$STARTED" TERM
 }
 
+@test "command: without one, progress takes one line of the terminal" {
+	local lines
+	need script stty
+	script -qec "stty cols 40; '$BT' --plain -d 2.3 -o report.txt $DISK" /dev/null </dev/null >terminal
+	lines=$(tr '\r' '\n' <terminal | sed 's/\x1b\[K//g')
+	echo "$lines"
+	grep -q '^tracing, 1\.00 s: ' <<<"$lines"
+	(($(wc -L <<<"$lines") < 40))
+}
+
 @test "command: -d ends the report, the command goes on and its status counts" {
 	local status=0 begin=${EPOCHREALTIME/[.,]/}
 	wrap -d 0.3 -- sh -c 'sleep 1; exit 5' || status=$?
