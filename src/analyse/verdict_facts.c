@@ -110,11 +110,12 @@ static double others_ahead(const struct facts *f)
 
 /*
  * A FLUSH that takes as long as the quick ones of the writes beside it waits in the same queue as they do; one
- * of a slow cache takes much longer than a write.
+ * of a slow cache takes much longer than a write, and one that goes past them much less.
  */
 static bool flush_is_queued(const struct facts *f)
 {
-	return f->ahead >= QUEUED_BEHIND && f->flush_mean && f->flush_mean <= TWICE * f->write_fast;
+	return f->ahead >= QUEUED_BEHIND && f->flush_mean && f->flush_mean <= TWICE * f->write_fast &&
+	       f->write_fast <= TWICE * f->flush_mean;
 }
 
 /* A write is long for the others in front of it: then a FLUSH is, too, or it is much longer than the quickest. */

@@ -273,10 +273,18 @@ static struct report *in_a_queue(uint64_t others, uint64_t flush_ns, uint64_t wr
 
 static void test_busy(void)
 {
+	struct report *r;
+
 	expect(in_a_queue(127, 143 * MS, 160 * MS), "device-busy", "device", "128 tags full of others' writes");
 	expect(in_a_queue(3, 24 * MS, 35 * MS), "device-busy", "device", "4 tags full of others' writes");
 	expect(in_a_queue(0, 24 * MS, 35 * MS), "mixed", NULL, "the same times with nobody else there");
 	expect(in_a_queue(1, 24 * MS, 35 * MS), "mixed", NULL, "the same times with one other");
+	r = in_a_queue(46, 1300 * US, 67 * MS);
+	spend(r, CAUSE_DEVICE_WRITE, 4000);
+	judged(r, "device-busy", "device", "a FLUSH that goes past the others' writes");
+	ok(says(r->verdict.evidence, "46.0 other requests were in the drive on average") && !says(r->verdict.evidence, "in their queue"),
+	   "did not wait in their queue");
+	drop(r);
 }
 
 static void test_device(void)
