@@ -45,7 +45,7 @@ void text_num(struct buf *b, struct num n);
 struct num text_factor(double x);
 /* Appends raw bytes of the world, escaped. */
 void text_raw(struct text *t, struct buf *b, const char *raw);
-/* The same of a text that may hold figures: in ASCII their microseconds are "us", as everywhere. */
+/* The same of a text that may hold figures: in ASCII their microseconds are "us", as everywhere, and no line ends before a unit. */
 void text_figures(struct text *t, struct buf *b, const char *raw);
 /* Appends a command line, its arguments quoted where a reader could take one for several. NULL is fine. */
 void text_arguments(struct text *t, struct buf *b, char *const *argv);

@@ -53,8 +53,10 @@ static void disk(struct text *t, const struct card *c, const char *label)
 		buf_str(&b, ", firmware ");
 		text_raw(t, &b, c->firmware);
 	}
-	if (c->size)
-		text_item(&b, "%s", num_bytes(c->size, 0).s);
+	if (c->size) {
+		text_item(&b, "%s", "");
+		text_num(&b, num_bytes(c->size, 0));
+	}
 	item(t, &b, c->write_cache);
 	if (c->have_fua)
 		text_item(&b, c->fua ? "FUA" : "no FUA");

@@ -21,38 +21,12 @@
 
 /* ---- words ---- */
 
-static bool is_unit(const char *s)
-{
-	static const char *const units[] = { "ns", "us", "µs", "ms", "s", "min", "h", "d", "%" };
-	size_t n = strcspn(s, " ,.;:)");
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (n == strlen(units[i]) && !strncmp(s, units[i], n))
-			return true;
-	return false;
-}
-
-/* The sentence is ours, figures and all: only its microseconds are not ASCII. No line ends before a unit. */
-static void prose(const struct text *t, struct buf *b, const char *s)
-{
-	for (; *s; s++) {
-		if (!t->o->unicode && !strncmp(s, "µ", strlen("µ"))) {
-			buf_char(b, 'u');
-			s += strlen("µ") - 1;
-		} else if (*s == ' ' && b->len && b->data[b->len - 1] >= '0' && b->data[b->len - 1] <= '9' && is_unit(s + 1)) {
-			buf_char(b, GLUE);
-		} else {
-			buf_char(b, *s);
-		}
-	}
-}
-
 static void sentence(struct text *t, const struct comparison *c)
 {
 	bool changed = c->have_calls && c->mean.told;
 	struct buf b = { 0 };
 
-	prose(t, &b, c->sentence);
+	text_figures(t, &b, c->sentence);
 	text_wrap(t, changed ? STYLE_HEAD : STYLE_PLAIN, b.data, 0, 0);
 	buf_free(&b);
 }

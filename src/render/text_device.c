@@ -28,8 +28,10 @@ static void heading(struct text *t, const struct report_device *d, const char *m
 	at = name.data ? utf8_width(name.data, name.len) : 1;
 	if (d->model)
 		text_raw(t, &b, d->model);
-	if (d->size)
-		text_item(&b, "%s", num_bytes(d->size, t->num).s);
+	if (d->size) {
+		text_item(&b, "%s", "");
+		text_num(&b, num_bytes(d->size, t->num));
+	}
 	if (d->have_rotational)
 		text_item(&b, d->rotational ? "HDD" : "SSD");
 	if (d->disk) {
@@ -219,9 +221,11 @@ static void slot_wait_parts(struct buf *b, const struct report_flush *f)
 {
 	if (!f->slot_wait_flush.count || !f->slot_wait.sum)
 		return;
-	buf_printf(b, "; %s\x1fof it all for the FLUSH before, %s\x1f" "for data of other barriers",
-		   num_percent(f->slot_wait_flush.sum, f->slot_wait.sum, 0).s,
-		   num_percent(f->slot_wait_data.sum, f->slot_wait.sum, 0).s);
+	buf_str(b, "; ");
+	text_num(b, num_percent(f->slot_wait_flush.sum, f->slot_wait.sum, 0));
+	buf_str(b, "\x1fof it all for the FLUSH before, ");
+	text_num(b, num_percent(f->slot_wait_data.sum, f->slot_wait.sum, 0));
+	buf_str(b, "\x1f" "for data of other barriers");
 }
 
 static void flushes(struct text *t, const struct report_device *d)

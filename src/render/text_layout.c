@@ -175,9 +175,31 @@ void text_raw(struct text *t, struct buf *b, const char *raw)
 	utf8_escape(b, raw, t->o->unicode);
 }
 
+static bool is_unit(const char *s, size_t n)
+{
+	static const char *const units[] = { "ns", "us", "µs", "ms", "s", "min", "h", "d", "%", "B", "KiB", "MiB", "GiB", "TiB" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (n == strlen(units[i]) && !strncmp(s, units[i], n))
+			return true;
+	return false;
+}
+
+/* No line ends between a number and its unit. */
+static void glue_units(struct buf *b, size_t from)
+{
+	for (size_t i = from + 1; i + 1 < b->len; i++) {
+		const char *next = b->data + i + 1;
+
+		if (b->data[i] == ' ' && b->data[i - 1] >= '0' && b->data[i - 1] <= '9' && is_unit(next, strcspn(next, " ,.;:)")))
+			b->data[i] = GLUE;
+	}
+}
+
 void text_figures(struct text *t, struct buf *b, const char *raw)
 {
 	struct buf figures = { 0 };
+	size_t from = b->len;
 
 	for (; *raw; raw++) {
 		if (!t->o->unicode && !strncmp(raw, "µs", strlen("µs"))) {
@@ -188,6 +210,7 @@ void text_figures(struct text *t, struct buf *b, const char *raw)
 		}
 	}
 	text_raw(t, b, figures.data ? figures.data : "-");
+	glue_units(b, from);
 	buf_free(&figures);
 }
 

@@ -251,8 +251,9 @@ static void warnings(struct text *t, const struct report_sync *s)
 		buf_printf(&b, "%s\x1f%s no ledger (facts were dropped)", num_count(s->no_ledger).s,
 			   s->no_ledger == 1 ? "call has" : "calls have");
 		if (s->count) {
-			buf_printf(&b, ": %s of all, not in these figures",
-				   num_percent(s->no_ledger, s->count + s->no_ledger, 0).s);
+			buf_str(&b, ": ");
+			text_num(&b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));
+			buf_str(&b, " of all, not in these figures");
 		}
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}

@@ -20,40 +20,14 @@
 #define NAME		13	/* "CPU scheduler", "device.write" */
 #define WORTH_A_LINE	1.05	/* a what-if that gains less is told in passing */
 
-/* No line ends between a number and its unit. */
-static void glue_units(struct buf *b)
-{
-	static const char *const units[] = { "ns", "us", "µs", "ms", "s", "min", "h", "%", "KiB", "MiB", "GiB" };
-
-	for (size_t i = 1; i + 1 < b->len; i++) {
-		const char *next = b->data + i + 1;
-		size_t word = strcspn(next, " ,.;:)");
-
-		if (b->data[i] != ' ' || b->data[i - 1] < '0' || b->data[i - 1] > '9')
-			continue;
-		for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
-			if (word == strlen(units[u]) && !strncmp(next, units[u], word))
-				b->data[i] = GLUE;
-		}
-	}
-}
-
-/* Sentences hold figures: in ASCII their microseconds are "us", as everywhere. */
-static void prose(struct text *t, struct buf *b, const char *raw)
-{
-	if (*raw)
-		text_figures(t, b, raw);
-	glue_units(b);
-}
-
 /* A paragraph that starts with a mark, its further lines under its words. */
 static void marked(struct text *t, const char *label, const char *mark, const char *raw)
 {
 	size_t at = BODY + utf8_width(mark, strlen(mark));
 	struct buf b = { 0 };
 
-	prose(t, &b, raw);
-	if (b.data) {
+	text_figures(t, &b, raw);
+	if (*raw) {
 		text_pad(t, 0, INDENT);
 		text_left(t, STYLE_DIM, label, BODY - INDENT);
 		text_style(t, STYLE_DIM, mark);
@@ -67,8 +41,8 @@ static void sentence(struct text *t, const struct report_verdict *v)
 	const char *raw = v->sentence ? v->sentence : v->class;
 	struct buf b = { 0 };
 
-	if (raw)
-		prose(t, &b, raw);
+	if (raw && *raw)
+		text_figures(t, &b, raw);
 	if (b.data)
 		text_wrap(t, STYLE_HEAD, b.data, 0, 0);
 	buf_free(&b);

@@ -37,6 +37,25 @@ static inline bool ends_tidily(const char *s)
 	return n > 1 && s[n - 1] == '\n' && s[n - 2] != '\n';
 }
 
+/* Is a number parted from its unit? Of ASCII */
+static inline bool unit_starts_line(const char *s)
+{
+	static const char *const units[] = { "%", "us", "ms", "s", "KiB", "MiB", "GiB" };
+
+	while ((s = strchr(s, '\n'))) {
+		s += strspn(s, "\n ");
+		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+			size_t n = strcspn(s, " ,;.:\n");
+
+			if (n == strlen(units[i]) && !strncmp(s, units[i], n)) {
+				diag("apart: %.60s", s);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static inline bool is_ascii(const char *s)
 {
 	for (; *s; s++)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analyse/believe.h"
+#include "layout.h"
 #include "mem.h"
 #include "render/render_bench.h"
 #include "tap.h"
@@ -346,7 +347,7 @@ static void test_text(void)
 	const struct render_opts plain = { .width = 80 };
 	struct card_comparison c;
 	struct buf out = { 0 };
-	bool ascii = true;
+	bool ascii = true, apart = false;
 	struct card a;
 
 	make(&a, "sda", "evil \x1b[31m\xc2\x9b", false, 340 * US, 900 * US);
@@ -360,6 +361,13 @@ static void test_text(void)
 		ascii &= out.data[i] == '\n' || (out.data[i] >= ' ' && out.data[i] <= '~');
 	ok(ascii, "in ASCII nothing but printable ASCII, whatever a drive calls itself");
 	ok(strstr(out.data, "340 us") || strstr(out.data, "339 us") || strstr(out.data, "342 us"), "microseconds are us");
+	for (unsigned int w = 60; w <= 120 && !apart; w++) {
+		buf_clear(&out);
+		render_card_text(&a, &(struct render_opts){ .width = w }, &out);
+		render_cards_text(&c, &(struct render_opts){ .width = w }, &out);
+		apart = unit_starts_line(out.data);
+	}
+	ok(!apart, "no line ends between a number and its unit");
 	buf_free(&out);
 	card_comparison_free(&c);
 	card_free(&a);
