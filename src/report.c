@@ -55,6 +55,11 @@ uint64_t report_device_sent(const struct report_device *d)
 	return all + (sequences > d->flush.barrier_writes ? sequences - d->flush.barrier_writes : 0);
 }
 
+bool report_may_lack_calls(const struct report *r)
+{
+	return r->sync.lost || r->incomplete;
+}
+
 const char *report_no_devices(const struct report *r)
 {
 	return r->filter ? "No I/O of the filtered tasks was seen on any disk." : "No I/O was seen on any disk.";

@@ -338,6 +338,9 @@ uint64_t report_device_requests(const struct report_device *d);
 /* What somebody sent to it: requests, with the empty flushes of callers in place of the FLUSHes that served them. */
 uint64_t report_device_sent(const struct report_device *d);
 
+/* Where no sync call is in a report: one that was made may be among what was lost, or in what a recording lacks. */
+bool report_may_lack_calls(const struct report *r);
+
 /* What a report without devices has in their place. All were traced then: where some are named, these are there. */
 const char *report_no_devices(const struct report *r);
 

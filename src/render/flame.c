@@ -359,6 +359,8 @@ static void nothing(struct flame *f)
 		why = "Sync calls were not traced: there is nothing to draw.";
 	else if (f->r->sync.count || f->r->sync.no_ledger)
 		why = "It is not known where the time of the sync calls went: there is nothing to draw.";
+	else if (report_may_lack_calls(f->r))
+		why = "No sync call was seen: there is nothing to draw.";
 	f->y += f->alone ? 10 : 22;
 	f->y += 20 * svg_wrap(f->out, "none", why, f->y, INNER, FONT + 2, 20);
 }

@@ -164,7 +164,7 @@ void html_ledger(struct buf *b, const struct report *r)
 			   r->under_way ? "<p>No sync call returned.</p>\n" :
 			   r->filter ? "<p>None of the filtered tasks made a sync call.</p>\n" :
 			   r->sync.elsewhere ? "<p>No sync call was made on these disks.</p>\n" :
-			   r->sync.lost ? "<p>No sync call was seen.</p>\n" : "<p>No sync call was made.</p>\n");
+			   report_may_lack_calls(r) ? "<p>No sync call was seen.</p>\n" : "<p>No sync call was made.</p>\n");
 		return;
 	}
 	families(b, &r->sync.ledger);

@@ -399,7 +399,9 @@ static void idle_device(struct text *t, const struct report_device *d)
 			kernel_io(t, d, "WARNING", STYLE_WARN);
 		return;
 	}
-	heading(t, d, t->r->filter ? "no I/O of the filtered tasks" : "no I/O");
+	/* of a recording that was cut off the counters may be lost, and the kernel's with them */
+	heading(t, d, t->r->filter ? "no I/O of the filtered tasks" : t->r->incomplete && !d->kernel.have ? "no I/O was seen" :
+		"no I/O");
 }
 
 void text_device(struct text *t, const struct report_device *d)

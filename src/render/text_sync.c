@@ -273,7 +273,7 @@ static void no_calls(struct text *t, const struct report_sync *s)
 {
 	const char *none = s->no_ledger ? "none whose time is known" : t->r->under_way ? "none returned" :
 			   t->r->filter ? "none of the filtered tasks" :
-			   s->elsewhere ? "none on these disks" : s->lost ? "none was seen" : "none was made";
+			   s->elsewhere ? "none on these disks" : report_may_lack_calls(t->r) ? "none was seen" : "none was made";
 	struct buf b = { 0 };
 
 	buf_str(&b, none);

@@ -314,6 +314,11 @@ static void not_known(void)
 	b = page(&r);
 	ok(has(&b, "No sync call was made."), "sync calls were traced, and none was made");
 	buf_free(&b);
+	r.incomplete = true;
+	b = page(&r);
+	ok(has(&b, "No sync call was seen.") && !has(&b, "was made"), "what is incomplete may lack one");
+	r.incomplete = false;
+	buf_free(&b);
 	r.under_way = 1;
 	b = page(&r);
 	ok(has(&b, "No sync call returned.") && !has(&b, "was made"), "one was made, and hangs");

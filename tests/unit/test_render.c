@@ -547,6 +547,8 @@ static void test_honesty(void)
 	s = text_of(&r, &wide);
 	ok(strstr(s, "sdy  no I/O\nsdz  no I/O\n"), "idle devices stand together");
 	free(s);
+	r.incomplete = true;
+	ok(says(&r, &wide, "sdy no I/O was seen"), "of an incomplete report, that there was none is not known");
 	report_free(&r);
 }
 

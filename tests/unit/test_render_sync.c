@@ -511,6 +511,9 @@ static void test_facts(void)
 	r.under_way = 1;
 	ok(has(&r, &wide, "none returned, in a run") && !has(&r, &wide, "none was made"), "a call that hangs was made");
 	r.under_way = 0;
+	r.incomplete = true;
+	ok(has(&r, &wide, "none was seen") && !has(&r, &wide, "none was made"), "nor is it known of a report that is incomplete");
+	r.incomplete = false;
 	r.filter = xstrdup("pid 42");
 	ok(has(&r, &wide, "none of the filtered tasks"), "no calls under a filter");
 	r.sync.no_ledger = 7;
