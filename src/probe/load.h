@@ -25,7 +25,7 @@ void load_free(struct load *l);	/* with all that was loaded; NULL is fine */
  */
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types, struct err *e);
 
-/* Once the programs are attached: makes room for all the tasks that they can follow, and no longer for the first only. */
+/* Makes room for all the tasks that the programs can follow, and no longer for the first only: some ms, which can wait until they are attached. */
 int load_fill(struct load *l);
 
 struct bpf_program *load_program(const struct load *l, enum probe_id id);

@@ -246,9 +246,27 @@ static int attach(struct probes *p, enum probe_id id, struct err *e)
 	return 0;
 }
 
+static int make_room(struct probes *p, struct err *e)
+{
+	return load_fill(p->load) ? err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno)) : 0;
+}
+
+/*
+ * A classic tracepoint runs no program on a CPU on which some task is within bpf() and changes a map (bpf_disable_instrumentation() of the
+ * kernel). From 7.0 on that task may be preempted there, and what all others do meanwhile is missed.
+ */
+static bool any_classic(const struct probes *p)
+{
+	for (int i = 0; i < PROBE_COUNT; i++)
+		if (p->plan.entry[i].state == PROBE_ATTACHED && p->plan.entry[i].rung == RUNG_TP)
+			return true;
+	return false;
+}
+
 int probes_attach(struct probes *p, struct err *e)
 {
-	int err = 0;
+	bool room_first = any_classic(p);
+	int err = room_first ? make_room(p, e) : 0;
 
 	for (int begins = 0; begins < 2; begins++)
 		for (int i = 0; i < PROBE_COUNT && !err; i++)
@@ -257,9 +275,7 @@ int probes_attach(struct probes *p, struct err *e)
 	if (err)
 		return err;
 	last_plan = p->plan;
-	if (load_fill(p->load))
-		return err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno));
-	return 0;
+	return room_first ? 0 : make_room(p, e);
 }
 
 /* ---- the requests' own clocks ---- */

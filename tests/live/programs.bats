@@ -46,3 +46,11 @@ no_copies() {
 	# BPF_PSEUDO_KFUNC_CALL
 	! grep -o 'BPF_CALL, dst_reg=BPF_REG_0, src_reg=BPF_REG_2[^}]*' calls
 }
+
+# What all tasks of a CPU do is missed by classic tracepoints while one is preempted within such a call.
+@test "programs: few changes of maps are made while classic tracepoints are there" {
+	need strace
+	strace -f -e trace=bpf,ioctl -o "$BATS_TEST_TMPDIR/calls" "$BT" -q --rung sync=tp -o /dev/null -- true
+	awk '/BPF_PERF_EVENT|PERF_EVENT_IOC_SET_BPF/ { there = 1 } /BPF_MAP_UPDATE_ELEM/ { n[there + 0]++ } END { print n[0], n[1]; exit !(n[0] > 8000 && n[1] < 100) }' \
+		"$BATS_TEST_TMPDIR/calls"
+}
