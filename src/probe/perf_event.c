@@ -2,22 +2,40 @@
 #include "perf_event.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int number_in(const char *path)
+/* What a file says, which is named from that directory on. */
+static int number_in(int dir, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	int n = -ENOENT;
+	int n = -ENOENT, fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (f && fscanf(f, "%d", &n) != 1)
 		n = -ENOENT;
 	if (f)
 		fclose(f);
+	else if (fd >= 0)
+		close(fd);
 	return n;
+}
+
+/* A mount that is in no place, so that nobody else sees it; it goes with its descriptor. < 0: not for us, or before 5.2. */
+static int mount_tracefs(void)
+{
+	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), dir = -1;
+
+	if (fs < 0)
+		return -1;
+	if (!fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		dir = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	close(fs);
+	return dir;
 }
 
 /* Of the whole machine: the CPU is only where the event is kept. */
@@ -35,13 +53,18 @@ int perf_event_tracepoint(const char *group, const char *name)
 {
 	static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT };
-	int id = -ENOENT;
+	int id = -ENOENT, dir;
+	char path[128];
 
 	for (size_t i = 0; id < 0 && i < sizeof(tracefs) / sizeof(tracefs[0]); i++) {
-		char path[128];
-
 		snprintf(path, sizeof(path), "%s/events/%s/%s/id", tracefs[i], group, name);
-		id = number_in(path);
+		id = number_in(AT_FDCWD, path);
+	}
+	dir = id < 0 ? mount_tracefs() : -1;
+	if (dir >= 0) {
+		snprintf(path, sizeof(path), "events/%s/%s/id", group, name);
+		id = number_in(dir, path);
+		close(dir);
 	}
 	attr.config = (uint64_t)id;
 	return id < 0 ? id : open_event(&attr);
@@ -50,7 +73,7 @@ int perf_event_tracepoint(const char *group, const char *name)
 /* The kind of event that the kernel's kprobes are. */
 static int kprobe_type(void)
 {
-	return number_in("/sys/bus/event_source/devices/kprobe/type");
+	return number_in(AT_FDCWD, "/sys/bus/event_source/devices/kprobe/type");
 }
 
 bool perf_event_has_kprobes(void)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* A classic tracepoint, "raw_syscalls", "sys_enter". -ENOENT: no tracefs is mounted that tells its number. */
+/* A classic tracepoint, "raw_syscalls", "sys_enter". -ENOENT: no tracefs is mounted that tells its number, nor may we look at one. */
 int perf_event_tracepoint(const char *group, const char *name);
 
 /* At a function's entry or its return. -ENOENT: this kernel has no kprobes. */

@@ -140,13 +140,20 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	[[ $(jq -r '.probes[0].state' ../json) == attached ]]
 }
 
+# What classic tracepoints have to be looked up in is mounted where nobody sees it.
 @test "bad input: no tracefs is none" {
+	# shellcheck disable=SC2016  # for the inner shell
+	local hide='for d in /sys/kernel/tracing /sys/kernel/debug; do [ ! -d $d ] || mount -t tmpfs none $d; done; cat /proc/$$/mountinfo >../mounts'
 	any_disk
 	need_mount_namespace
-	in_namespace 'for d in /sys/kernel/tracing /sys/kernel/debug; do [ ! -d $d ] || mount -t tmpfs none $d; done
-		exec "$0" "$@"' "$DISK" -d 0.1 --json ../json -o ../text 2>../err
+	in_namespace "$hide; exec \"\$0\" \"\$@\"" "$DISK" -d 0.1 --json ../json -o ../text 2>../err
 	[[ ! -s ../err ]]
 	[[ $(jq -r '.probes[0].state' ../json) == attached ]]
+	# shellcheck disable=SC2016  # for the inner shell
+	in_namespace "$hide"'; "$0" "$@" sh -c "cat /proc/self/mountinfo >../during" && cmp ../during ../mounts && cmp /proc/$$/mountinfo ../mounts' \
+		"$DISK" --rung sync=tp --json ../json -o ../text -- 2>../err
+	[[ ! -s ../err ]]
+	[[ $(jq -r '.probes[] | select(.name == "sync.enter").rung' ../json) == tp ]]
 }
 
 @test "bad input: no such command, none that can be run" {
@@ -348,9 +355,9 @@ refused_rungs() {
 	"$BT" "$DISK" -d 0.1 --rung "${name%%.*}=tp_btf" -o ../text
 }
 
-@test "bad input: classic tracepoints without a tracefs" {
+@test "bad input: classic tracepoints without a tracefs, nor the right to mount one" {
 	# shellcheck disable=SC2016  # for the inner shell
-	local hide='for dir in tracing debug; do mount -t tmpfs none /sys/kernel/$dir; done; exec "$0" "$@"'
+	local hide='for dir in tracing debug; do mount -t tmpfs none /sys/kernel/$dir; done; exec setpriv --bounding-set -sys_admin "$0" "$@"'
 	any_disk
 	need_mount_namespace
 	refused 4 '--rung sync.enter=tp: no tracefs: mount -t tracefs' unshare -m "$BASH" -ec "$hide" "$BT" "$DISK" --rung sync=tp -o report \
