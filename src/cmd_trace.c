@@ -39,6 +39,7 @@ struct trace {
 	sigset_t blocked;
 	bool stopping;			/* a first signal came */
 	bool now;			/* a second one: end without waiting */
+	int stop_signal;		/* the last of them */
 	uint64_t start_ns, next_interval_ns;
 	bool have_status;
 	int status;
@@ -288,6 +289,7 @@ static void stop(struct trace *t, int sig, bool pass_on)
 {
 	t->now = t->stopping;
 	t->stopping = true;
+	t->stop_signal = sig;
 	if (t->o.argv && !t->have_status && (pass_on || t->now))
 		kill(t->cmd.pid, sig);
 	if (t->live && t->o.argv)
@@ -411,7 +413,10 @@ static void wait_for_command(struct trace *t)
 	}
 }
 
-/* The report stands; a command that outlives -d goes on untraced, and its status is still the run's. */
+/*
+ * The report stands; a command that outlives -d goes on untraced, and its status is still the run's. One that a second signal let go of
+ * has none, and has not succeeded: as a shell says it of what that signal ended.
+ */
 static int final_status(struct trace *t, bool incomplete)
 {
 	if (t->o.argv && !t->have_status && !t->now) {
@@ -421,6 +426,8 @@ static int final_status(struct trace *t, bool incomplete)
 	}
 	if (t->have_status)
 		return !t->status && incomplete && t->o.strict ? EXIT_INCOMPLETE : t->status;
+	if (t->o.argv)
+		return 128 + t->stop_signal;
 	return incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 }
 

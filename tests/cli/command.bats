@@ -227,7 +227,7 @@ ends() {
 	[[ -s report.json && -s report.txt ]]
 	# what it was that ended: not the command
 	[[ $(jq '.run | has("exit_status")' report.json) == false ]]
-	[[ $status == 0 || $status == 130 ]]
+	[[ $status == 130 ]]
 }
 
 @test "command: without one, Ctrl-C ends with the report and status 0" {
