@@ -118,7 +118,7 @@ static int set_size(struct ctx *c, const char *value, struct err *e)
 {
 	note_given(c, TAKES_SIZE, "size");
 	if (num_parse_bytes(value, &c->o.size) || c->o.size < MIB || c->o.size > 1ull << 50)
-		return err_set(e, EINVAL, EXIT_USAGE, "--size %s: write a size of 1M or more, such as 64M or 1G",
+		return err_set(e, EINVAL, EXIT_USAGE, "--size %s: write a size from 1M to 1024T, such as 64M or 1G",
 			       value);
 	return 0;
 }
@@ -210,8 +210,8 @@ static int no_workload(const char *word, struct err *e)
 
 	if (benchmark_find(word))
 		return err_set(e, EINVAL, EXIT_USAGE, "%s is none of our own: barriertrace DIR -- %s .. wraps it", word, word);
-	return err_set(e, EINVAL, EXIT_USAGE, "no workload '%s'%s%s%s; barriertrace bench lists them", word,
-		       near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+	return err_set(e, EINVAL, EXIT_USAGE, "no workload '%s'%s%s; barriertrace bench lists them", word,
+		       near ? ", but there is " : "", near ? near : "");
 }
 
 static int choose(struct ctx *c, char *const *words, struct err *e)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyse/believe.h"
@@ -112,8 +113,17 @@ static int cannot_read(const char *path, struct err *e)
 
 static int open_one(const char *path, int *fd, struct err *e)
 {
+	struct stat st;
+
 	*fd = strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	return *fd < 0 ? cannot_read(path, e) : 0;
+	if (*fd < 0)
+		return cannot_read(path, e);
+	/* it can be opened: only reading would say it, and as what it was taken for */
+	if (fstat(*fd, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	close(*fd);
+	errno = EISDIR;
+	return cannot_read(path, e);
 }
 
 /* One side: a card, or the report of a recording */

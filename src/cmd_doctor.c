@@ -109,13 +109,13 @@ static void try_probes(struct diagnosis *d)
 
 /* ---- the work ---- */
 
-static int trace(const char *word, uint64_t ns, struct diagnosis *d, struct err *e)
+static int trace(const char *word, uint64_t ns, bool quiet, struct diagnosis *d, struct err *e)
 {
 	struct targets t = { 0 };
 	struct report r = { 0 };
 	int err = word ? target_resolve(word, &t, e) : target_all(&t, e);
 
-	if (isatty(STDERR_FILENO))
+	if (!quiet && isatty(STDERR_FILENO))
 		log_note("tracing for %s ...", num_duration(ns, 0).s);
 	if (!err)
 		err = watch(&t, !word, ns, &r, e);
@@ -155,7 +155,7 @@ static int run(struct ctx *c, const char *word, int *status, struct err *e)
 	if (!err)
 		err = outputs_open(&c->out, TEXT_STDOUT, e);
 	if (!err && c->trace_ns)
-		err = trace(word, c->trace_ns, &d, e);
+		err = trace(word, c->trace_ns, c->out.quiet, &d, e);
 	else if (!err && !c->no_probes && (!c->out.quiet || c->out.json_path))
 		try_probes(&d);
 	if (!err)

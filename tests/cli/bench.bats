@@ -29,7 +29,7 @@ refused() {
 }
 
 @test "bench: an unknown workload, with the one that may be meant" {
-	refused 2 'did you mean sqlite?' sqlit "$DIR"
+	refused 2 "no workload 'sqlit', but there is sqlite; barriertrace bench lists them" sqlit "$DIR"
 	refused 2 "no workload 'nonsense'; barriertrace bench lists them" nonsense "$DIR"
 	refused 2 'takes a workload and a folder' sync "$DIR" more
 }
@@ -108,6 +108,10 @@ refused() {
 	[[ $output == *cut* && ${#lines[@]} == 1 ]]
 	run -1 "$BT" diff "$card" "$BATS_TEST_TMPDIR/none"
 	[[ ${#lines[@]} == 1 ]]
+	run -1 "$BT" diff "$card" "$BATS_TEST_TMPDIR"
+	[[ $output == *'Is a directory' && ${#lines[@]} == 1 ]]
+	run -1 "$BT" diff "$BATS_TEST_TMPDIR" "$card"
+	[[ $output == *'Is a directory' && ${#lines[@]} == 1 ]]
 }
 
 # More than a pipe holds, so that who fills one has to wait for its reader.
