@@ -108,16 +108,27 @@ static __always_inline u16 *follow_entry(u32 pid)
 	return c ? &c->entry[pid % PIDS_PER_CHUNK] : NULL;
 }
 
+static __always_inline struct task_state *state_by_entry(u32 entry)
+{
+	return entry-- ? bpf_map_lookup_elem(&tasks, &entry) : NULL;
+}
+
 /* The state of a task, NULL if it has none. */
 static __always_inline struct task_state *state_of(u32 pid)
 {
 	u16 *entry = follow_entry(pid);
-	u32 i = entry ? *entry : 0;
 
-	return i-- ? bpf_map_lookup_elem(&tasks, &i) : NULL;
+	return entry ? state_by_entry(*entry) : NULL;
 }
 
 /* The state of a task that is followed now, else NULL. */
+static __always_inline struct task_state *followed_by_entry(u32 entry)
+{
+	struct task_state *t = state_by_entry(entry);
+
+	return t && t->follow ? t : NULL;
+}
+
 static __always_inline struct task_state *followed(u32 pid)
 {
 	struct task_state *t = state_of(pid);

@@ -452,12 +452,14 @@ static __always_inline void on_on(struct task_struct *task, u32 tid, struct task
 	t->on = now;
 }
 
-SEC("?tp_btf/sched_switch")
-int switch_btf(u64 *ctx)
+/*
+ * Those of the two that have an entry. A function of its own: most switches end before it, and a program saves at its begin all
+ * registers that it uses anywhere.
+ */
+static __noinline int switch_known(u64 *ctx, u32 prev_entry, u32 next_entry)
 {
+	struct task_state *off = followed_by_entry(prev_entry), *on = followed_by_entry(next_entry);
 	struct task_struct *prev = (struct task_struct *)ctx[1], *next = (struct task_struct *)ctx[2];
-	u32 in = next->pid;
-	struct task_state *off = followed(prev->pid), *on = followed(in);
 	u64 now;
 
 	if (!off && !on)
@@ -466,8 +468,17 @@ int switch_btf(u64 *ctx)
 	if (off)
 		on_off(prev, off, ctx[0], now);
 	if (on)
-		on_on(next, in, on, now);
+		on_on(next, next->pid, on, now);
 	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int switch_btf(u64 *ctx)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1], *next = (struct task_struct *)ctx[2];
+	u16 *off = follow_entry(prev->pid), *on = follow_entry(next->pid);
+
+	return off && on && *off | *on ? switch_known(ctx, *off, *on) : 0;
 }
 
 /* ---- who wakes whom ---- */
@@ -595,14 +606,16 @@ static __always_inline void woken(void *ctx, struct task_state *t, struct task_s
 		take_bio(t, task, task->pid, irq, pid);
 }
 
-/* Of the wake-ups of workers that nobody follows most end at a look at this CPU's last completion. */
-SEC("?tp_btf/sched_waking")
-int waking_btf(u64 *ctx)
+/*
+ * Of the wake-ups of workers that nobody follows most end at a look at this CPU's last completion. A function of its own as
+ * switch_known() is.
+ */
+static __noinline int waking_known(u64 *ctx, u32 entry)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0], *me;
-	u32 tid = task->pid, pid;
-	struct task_state *t = followed(tid);
+	struct task_state *t = followed_by_entry(entry);
 	struct completing *here, *c;
+	u32 pid;
 	bool irq;
 	u64 now;
 
@@ -619,12 +632,21 @@ int waking_btf(u64 *ctx)
 	now = bpf_ktime_get_ns();
 	c = completing_now(here, irq, pid, now);
 	if (!t && c)
-		t = worker_of_request(task, tid);
+		t = worker_of_request(task, task->pid);
 	if (!t)
 		return 0;
 	t->wake = now;
 	woken(ctx, t, task, me, here, c, irq, pid);
 	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int waking_btf(u64 *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	u16 *entry = follow_entry(task->pid);
+
+	return entry && (*entry || task->flags & PF_WQ_WORKER) ? waking_known(ctx, *entry) : 0;
 }
 
 /* A helper or caller that ends: its number may come back as another task's. */
