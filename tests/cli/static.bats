@@ -4,6 +4,7 @@
 # make static and make dist: one file per architecture that runs where nothing else is.
 
 load ../helpers
+try_tests_again
 
 # Not every distribution has the libraries as archives.
 has_archives() {
