@@ -113,7 +113,7 @@ write_doc() { # JSON FILE
 		"",
 		"\(.version), commit \(.commit), \(.date), on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, Linux \(.machine.kernel)" +
 			(if .machine.virtual then ", a virtual machine" else "" end) + ". Figures: median [least..most] of the runs, in which the tools",
-		"take turns. BPF times are the kernel'\''s own (`kernel.bpf_stats_enabled`), whose offset of about 50 ns per program run (the empty program) is in",
+		"take turns. BPF times are the kernel'\''s own (`kernel.bpf_stats_enabled`), whose offset per program run (30 to 60 ns: that of the empty program) is in",
 		"all of them. Peers run as they are installed; what one can'\''t do here is said where it stands.",
 		"",
 		"| figure | limit | barriertrace | | peers |",
