@@ -298,7 +298,7 @@ struct report {
 	bool incomplete;
 	uint64_t user_ns;	/* CPU time of the command's processes in user space; 0: not known, or no command */
 	uint64_t kernel_cpu_ns;	/* all CPUs together in the kernel during the run, interrupts included; 0: not known */
-	struct pace pace;	/* measured after the run, where what-ifs need it */
+	struct pace pace;	/* measured beside the run, where what-ifs need it */
 	char **notes;		/* NULL-terminated plain sentences that the user should see; or NULL */
 
 	struct report_probe *probe;

@@ -16,6 +16,7 @@
 #include "collect/ring.h"
 
 #define PACE_MATTERS_NS	500000		/* a CPU that was left alone for less is hardly slower */
+#define PACE_TICK_BYTES	524288		/* a call sends 300 bytes to 2 KiB */
 #define NEEDED_BEFORE_NS 2000000
 
 void session_feed(void *ctx, const struct wire_head *fact)
@@ -93,6 +94,29 @@ void session_drain(struct session *s)
 		look_and_drain(s);
 }
 
+/* Do sync calls leave the CPUs idle, so that without what they wait for these would be quicker? */
+static bool pace_matters(const struct session *s)
+{
+	return s->sync && sync_period(s->sync) > PACE_MATTERS_NS;
+}
+
+/* What was read says whether it matters; so much in one tick are calls that come too fast for that. */
+static void look_at_pace(struct session *s)
+{
+	uint64_t written = ring_written(s->ring), more = written - s->ring_written;
+
+	s->ring_written = written;
+	if (s->pace && !pace_matters(s)) {
+		pace_meter_end(s->pace, NULL);
+		s->pace = NULL;
+	}
+	if (s->pace || !more || more > PACE_TICK_BYTES)
+		return;
+	session_drain(s);
+	if (pace_matters(s))
+		s->pace = pace_meter_start();
+}
+
 void session_tick(struct session *s)
 {
 	uint64_t time = clock_ns() - s->start_ns;
@@ -107,6 +131,8 @@ void session_tick(struct session *s)
 	/* what is recorded is to survive a crash */
 	if (s->opts.recording || (s->ring && ring_fills(s->ring)))
 		session_drain(s);
+	if (s->ring)
+		look_at_pace(s);
 }
 
 void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes)
@@ -128,10 +154,12 @@ void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes)
 /* With the programs still there, as they were during the run. */
 static void measure_pace(struct session *s, struct report *r)
 {
-	uint64_t period = s->ring ? sync_period(s->sync) : 0;
+	bool matters = pace_matters(s);
 
-	if (period > PACE_MATTERS_NS)
-		pace_measure(period, &r->pace);
+	if (matters && !s->pace)
+		s->pace = pace_meter_start();
+	pace_meter_end(s->pace, matters ? &r->pace : NULL);
+	s->pace = NULL;
 }
 
 static void make_report(struct session *s, const struct session_facts *facts, bool interval, uint64_t wall_ns,
@@ -198,6 +226,7 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
+	pace_meter_end(s->pace, NULL);
 	heats_free(s->heats);
 	heats_free(s->turn.heats);
 	carry_free(s->carry);

@@ -60,6 +60,8 @@ struct session {
 	size_t n_symbols;
 	struct sync_analysis *sync;	/* of the run */
 	struct sync_analysis *sync_step;	/* of the interval; NULL without a stream */
+	uint64_t ring_written;		/* ring_written() at the last tick */
+	struct pace_meter *pace;	/* of the CPUs, once it matters */
 	bool given_back;
 	struct clocks clocks;		/* do the requests' own do? */
 	bool clocks_failed;		/* insert and issue can't be attached any more */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -15,37 +16,45 @@
 #include "clock.h"
 #include "mem.h"
 
-#define ROUNDS	9
+#define ROUNDS_MIN	5
+#define ROUNDS_KEPT	32	/* of more every second, every fourth .. is kept */
+#define PAUSE_MS	200	/* between rounds, at first */
+#define STACK_BYTES	(256 * 1024)
 
 /* How long is slept, and how often in a row: short sleeps keep what the ones before them had warmed up. */
 static const struct {
 	uint64_t ns;
 	int times;
-} sleeps[PACE_POINTS] = { { 100000, 8 }, { 300000, 8 }, { 1000000, 3 }, { 3000000, 1 }, { 10000000, 1 } };
+} sleeps[PACE_POINTS] = { { 100000, 4 }, { 300000, 4 }, { 1000000, 2 }, { 3000000, 1 }, { 10000000, 1 } };
 
-struct bench {
+struct pace_meter {
 	sqlite3 *db;
 	sqlite3_stmt *insert;
-	int ping[2], pong[2];
-	pthread_t other;
+	int ping[2], pong[2], stop[2];
+	pthread_t other, self;
+	bool has_other;
 	uint64_t woken;		/* when the other one ran; handed over by the pipe */
+	uint64_t worked[PACE_POINTS][ROUNDS_KEPT], woke[PACE_POINTS][ROUNDS_KEPT];
+	size_t n;		/* rounds that are kept */
+	int pause_ms;
+	bool failed;
 };
 
 static void *answer(void *arg)
 {
-	struct bench *b = arg;
+	struct pace_meter *m = arg;
 	char c;
 
-	while (read(b->ping[0], &c, 1) == 1) {
-		b->woken = clock_ns();
-		if (write(b->pong[1], &c, 1) != 1)
+	while (read(m->ping[0], &c, 1) == 1) {
+		m->woken = clock_ns();
+		if (write(m->pong[1], &c, 1) != 1)
 			break;
 	}
 	return NULL;
 }
 
 /* What a process that syncs does in between: a statement, and system calls on a file, here one in memory. */
-static bool work(struct bench *b)
+static bool work(struct pace_meter *m)
 {
 	static const char page[4096];
 	int fd = memfd_create("barriertrace", MFD_CLOEXEC);
@@ -57,12 +66,12 @@ static bool work(struct bench *b)
 	ok = ok && !fstat(fd, &st) && !ftruncate(fd, 0);
 	if (fd >= 0)
 		close(fd);
-	ok = ok && sqlite3_step(b->insert) == SQLITE_DONE;
-	sqlite3_reset(b->insert);
+	ok = ok && sqlite3_step(m->insert) == SQLITE_DONE;
+	sqlite3_reset(m->insert);
 	return ok;
 }
 
-static bool once(struct bench *b, uint64_t sleep_ns, struct pace_point *out)
+static bool once(struct pace_meter *m, uint64_t sleep_ns, struct pace_point *out)
 {
 	struct timespec t = { .tv_sec = (time_t)(sleep_ns / 1000000000), .tv_nsec = (long)(sleep_ns % 1000000000) };
 	uint64_t from, worked;
@@ -71,12 +80,12 @@ static bool once(struct bench *b, uint64_t sleep_ns, struct pace_point *out)
 	while (nanosleep(&t, &t) && errno == EINTR)
 		;
 	from = clock_ns();
-	if (!work(b))
+	if (!work(m))
 		return false;
 	worked = clock_ns();
-	if (write(b->ping[1], &c, 1) != 1 || read(b->pong[0], &c, 1) != 1)
+	if (write(m->ping[1], &c, 1) != 1 || read(m->pong[0], &c, 1) != 1)
 		return false;
-	*out = (struct pace_point){ .idle_ns = sleep_ns, .work_ns = worked - from, .wake_ns = b->woken - worked };
+	*out = (struct pace_point){ .idle_ns = sleep_ns, .work_ns = worked - from, .wake_ns = m->woken - worked };
 	return true;
 }
 
@@ -87,84 +96,134 @@ static int by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static uint64_t median(uint64_t *v)
+static uint64_t median(uint64_t *v, size_t n)
 {
-	qsort(v, ROUNDS, sizeof(*v), by_size);
-	return v[ROUNDS / 2];
+	qsort(v, n, sizeof(*v), by_size);
+	return v[n / 2];
 }
 
 /* All lengths in turn, so that what else the machine does is in all of them. */
-static bool measure(struct bench *b, size_t n, struct pace_point *point)
+static bool measure(struct pace_meter *m)
 {
-	uint64_t worked[PACE_POINTS][ROUNDS], woke[PACE_POINTS][ROUNDS];
+	struct pace_point last = { 0 };
 
-	for (int round = 0; round < ROUNDS; round++) {
-		for (size_t i = 0; i < n; i++) {
-			for (int k = 0; k < sleeps[i].times; k++)
-				if (!once(b, sleeps[i].ns, &point[i]))
-					return false;
-			worked[i][round] = point[i].work_ns;
-			woke[i][round] = point[i].wake_ns;
-		}
+	for (size_t i = 0; i < PACE_POINTS; i++) {
+		for (int k = 0; k < sleeps[i].times; k++)
+			if (!once(m, sleeps[i].ns, &last))
+				return false;
+		m->worked[i][m->n] = last.work_ns;
+		m->woke[i][m->n] = last.wake_ns;
 	}
-	for (size_t i = 0; i < n; i++) {
-		point[i].work_ns = median(worked[i]);
-		point[i].wake_ns = median(woke[i]);
-	}
+	m->n++;
 	return true;
 }
 
-static bool open_db(struct bench *b)
+/* However long it takes, the rounds are spread over all of it. */
+static void thin_out(struct pace_meter *m)
+{
+	if (m->n < ROUNDS_KEPT)
+		return;
+	m->n /= 2;
+	m->pause_ms *= 2;
+	for (size_t i = 0; i < PACE_POINTS; i++)
+		for (size_t k = 0; k < m->n; k++) {
+			m->worked[i][k] = m->worked[i][2 * k];
+			m->woke[i][k] = m->woke[i][2 * k];
+		}
+}
+
+static void *measure_on(void *arg)
+{
+	struct pace_meter *m = arg;
+	struct pollfd stop = { .fd = m->stop[0] };
+
+	do {
+		m->failed = !measure(m);
+		thin_out(m);
+	} while (!m->failed && poll(&stop, 1, m->pause_ms) == 0);
+	return NULL;
+}
+
+static bool open_db(struct pace_meter *m)
 {
 	static const char sql[] = "insert into t values (1, current_timestamp, 'abcdefghijkl')";
 
-	return sqlite3_open(":memory:", &b->db) == SQLITE_OK &&
-	       sqlite3_exec(b->db, "create table t (a, b, c)", NULL, NULL, NULL) == SQLITE_OK &&
-	       sqlite3_prepare_v2(b->db, sql, -1, &b->insert, NULL) == SQLITE_OK;
+	return sqlite3_open(":memory:", &m->db) == SQLITE_OK &&
+	       sqlite3_exec(m->db, "create table t (a, b, c)", NULL, NULL, NULL) == SQLITE_OK &&
+	       sqlite3_prepare_v2(m->db, sql, -1, &m->insert, NULL) == SQLITE_OK;
 }
 
-/* With the pipes open: another task to wake. */
-static bool with_other(struct bench *b, size_t n, struct pace_point *point)
+static bool start_thread(pthread_t *t, void *(*run)(void *), struct pace_meter *m)
 {
+	pthread_attr_t attr;
 	bool ok;
 
-	if (pthread_create(&b->other, NULL, answer, b)) {
-		close(b->ping[1]);
+	if (pthread_attr_init(&attr))
 		return false;
-	}
-	ok = measure(b, n, point);
-	close(b->ping[1]);	/* it ends */
-	pthread_join(b->other, NULL);
+	ok = !pthread_attr_setstacksize(&attr, STACK_BYTES) && !pthread_create(t, &attr, run, m);
+	pthread_attr_destroy(&attr);
 	return ok;
 }
 
-static bool with_pipes(struct bench *b, size_t n, struct pace_point *point)
+static void close_one(int *fd)
 {
-	bool ok;
-
-	if (pipe2(b->ping, O_CLOEXEC))
-		return false;
-	if (pipe2(b->pong, O_CLOEXEC)) {
-		close(b->ping[0]);
-		close(b->ping[1]);
-		return false;
-	}
-	ok = with_other(b, n, point);
-	close(b->ping[0]);
-	close(b->pong[0]);
-	close(b->pong[1]);
-	return ok;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
-void pace_measure(uint64_t longest, struct pace *p)
+static void free_meter(struct pace_meter *m)
 {
-	struct bench b = { 0 };
-	size_t n = 1;
+	close_one(&m->ping[1]);	/* the other one ends */
+	if (m->has_other)
+		pthread_join(m->other, NULL);
+	close_one(&m->ping[0]);
+	for (int i = 0; i < 2; i++) {
+		close_one(&m->pong[i]);
+		close_one(&m->stop[i]);
+	}
+	sqlite3_finalize(m->insert);
+	sqlite3_close(m->db);
+	free(m);
+}
 
-	while (n < PACE_POINTS && sleeps[n - 1].ns < longest)
-		n++;
-	p->point = xcalloc(n, sizeof(*p->point));
-	p->n = open_db(&b) && with_pipes(&b, n, p->point) ? n : 0;
-	sqlite3_finalize(b.insert);
-	sqlite3_close(b.db);
+struct pace_meter *pace_meter_start(void)
+{
+	struct pace_meter *m = xcalloc(1, sizeof(*m));
+
+	m->pause_ms = PAUSE_MS;
+	for (int i = 0; i < 2; i++)
+		m->ping[i] = m->pong[i] = m->stop[i] = -1;
+	if (open_db(m) && !pipe2(m->ping, O_CLOEXEC) && !pipe2(m->pong, O_CLOEXEC) && !pipe2(m->stop, O_CLOEXEC)) {
+		m->has_other = start_thread(&m->other, answer, m);
+		if (m->has_other && start_thread(&m->self, measure_on, m))
+			return m;
+	}
+	free_meter(m);
+	return NULL;
+}
+
+static void take(struct pace_meter *m, struct pace *p)
+{
+	while (!m->failed && m->n < ROUNDS_MIN)
+		m->failed = !measure(m);
+	if (m->failed)
+		return;
+	p->n = PACE_POINTS;
+	p->point = xcalloc(p->n, sizeof(*p->point));
+	for (size_t i = 0; i < p->n; i++)
+		p->point[i] = (struct pace_point){
+			.idle_ns = sleeps[i].ns, .work_ns = median(m->worked[i], m->n), .wake_ns = median(m->woke[i], m->n),
+		};
+}
+
+void pace_meter_end(struct pace_meter *m, struct pace *p)
+{
+	if (!m)
+		return;
+	close_one(&m->stop[1]);
+	pthread_join(m->self, NULL);
+	if (p)
+		take(m, p);
+	free_meter(m);
 }

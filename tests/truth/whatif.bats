@@ -123,6 +123,21 @@ within() { # PERCENT FLUSH-US WRITERS INSERTS
 	holds "$wall - $post >= 0.8 * ($wall - $flush) / 4 && $wall - $post <= 1.2 * ($wall - $flush) / 4"
 }
 
+# Where sync calls leave the CPUs idle, beside the run and not after it. $PPID: the tool, whose other threads do it.
+@test "truth: the pace of CPUs is measured while a run goes on" {
+	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched none
+	make_inserts "$FILE/sql" 60
+	traced 1 1
+	[[ $(json '[.run.pace[] | select(.work_ns > 0 and .wake_ns > 0).idle_ns] | . == (sort | unique) and length == 5' "$FILE/json") == true ]]
+	# shellcheck disable=SC2016  # for the inner shell
+	"$BT" -q "$RIG_DISK" --json "$FILE/json" -o "$FILE/text" -- sh -c "($WORK); ls /proc/\$PPID/task | wc -l >$FILE/threads" - \
+		"$RIG_MNT" "$FILE/sql" 1
+	[[ $(<"$FILE/threads") == 3 ]]
+	# no more than it has to be
+	traced 0 1
+	[[ $(json '.run.pace' "$FILE/json") == null ]]
+}
+
 @test "truth: nothing is predicted for what took no time" {
 	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched none
 	make_inserts "$FILE/sql" 30
