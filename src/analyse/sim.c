@@ -59,6 +59,9 @@ struct sim {
 	uint32_t journal, device;
 	struct heap events, jobs;	/* delays, by time; CPU times, by the CPUs' clock */
 	uint64_t now, order, clock;
+	struct pace_sum *rests;
+	uint64_t idle_since;		/* the last CPU time ended; 0: none has */
+	uint64_t longest_rest;		/* since a call began */
 	/* the journal */
 	uint64_t running, committed;	/* what changes now, and what has been committed: numbers of commits */
 	bool wanted;			/* somebody waits for the running one */
@@ -114,6 +117,8 @@ static void wait(struct sim *s, uint32_t actor, uint64_t ns)
 
 static void compute(struct sim *s, uint32_t actor, uint64_t ns)
 {
+	if (!s->jobs.n && s->idle_since && s->now - s->idle_since > s->longest_rest)
+		s->longest_rest = s->now - s->idle_since;
 	push(&s->jobs, (struct entry){ s->clock + (ns << FRACTION), s->order++, actor });
 }
 
@@ -367,6 +372,13 @@ static bool is_blocked(struct sim *s, uint32_t i)
 	return true;
 }
 
+static void call_begins(struct sim *s)
+{
+	if (s->rests)
+		pace_add(s->rests, s->longest_rest);
+	s->longest_rest = 0;
+}
+
 static void next_call(struct sim *s, uint32_t i)
 {
 	struct actor *a = &s->actor[i];
@@ -406,6 +418,7 @@ static void step(struct sim *s, uint32_t i)
 			break;
 		/* fall through */
 	case S_START:
+		call_begins(s);
 		a->tid = c->before ? s->committed + 1 : s->running;
 		run_phase(s, i, S_OWN, &c->own);
 		break;
@@ -517,14 +530,15 @@ static void run(struct sim *s)
 			step(s, pop(&s->events).actor);
 		} else {
 			advance(s, job);
+			s->idle_since = s->now;
 			computed(s, pop(&s->jobs).actor);
 		}
 	}
 }
 
-uint64_t sim_run(const struct sim_input *in, const struct sim_without *without)
+uint64_t sim_run(const struct sim_input *in, const struct sim_without *without, struct pace_sum *rests)
 {
-	struct sim s = { .in = in, .without = without };
+	struct sim s = { .in = in, .without = without, .rests = rests };
 
 	if (!in->n_calls)
 		return 0;

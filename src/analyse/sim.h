@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pace.h"
+
 enum sim_kind {
 	SIM_CPU, SIM_WAKE,	/* waking up, on an idle CPU */
 	SIM_RUNQ,		/* waiting for a busy one */
@@ -64,7 +66,10 @@ struct sim_without {
 	double work, wake;	/* what then remains of CPU time, and of waking up; 0: all, as 1 */
 };
 
-/* Until the last call ends. */
-uint64_t sim_run(const struct sim_input *in, const struct sim_without *without);
+/*
+ * Until the last call ends. `rests`: gets for each call the longest time that all CPUs rested since the call before it began, of any
+ * task: so long what it runs has had time to get cold. May be NULL.
+ */
+uint64_t sim_run(const struct sim_input *in, const struct sim_without *without, struct pace_sum *rests);
 
 #endif

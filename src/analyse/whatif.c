@@ -740,14 +740,15 @@ struct film {
 	uint32_t n;
 	uint64_t calls;
 	uint64_t observed;	/* ns: what the simulation makes of it as it was */
+	struct pace_sum rests;	/* and how CPUs rested */
 };
 
-static uint64_t simulate(const struct film *f, const struct sim_without *without)
+static uint64_t simulate(const struct film *f, const struct sim_without *without, struct pace_sum *rests)
 {
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < f->n; i++)
-		ns += sim_run(&f->scene[i].in, without);
+		ns += sim_run(&f->scene[i].in, without, rests);
 	return ns;
 }
 
@@ -804,21 +805,23 @@ static void share_kernel_time(struct film *f, const struct whatif *w, const stru
  * Without what is removed, the same code runs again sooner, on a warmer CPU, and that makes it sooner still: a few rounds
  * settle it. As a share of what was observed.
  */
-static double left_without(const struct film *f, const struct sim_without *without, const struct pace *pace)
+static double left_without(const struct film *f, const struct sim_without *without)
 {
 	struct sim_without w = *without;
-	uint64_t ns = simulate(f, &w);
+	uint64_t ns;
 
 	w.work = w.wake = 1;
-	for (int i = 0; i < PACE_ROUNDS; i++) {
-		double work = pace_work(pace, f->observed / f->calls, ns / f->calls);
-		double wake = pace_wake(pace, f->observed / f->calls, ns / f->calls);
+	for (int i = 0;; i++) {
+		struct pace_sum rests = { .pace = f->rests.pace };
+		double work, wake;
 
-		if (work == w.work && wake == w.wake)
+		ns = simulate(f, &w, &rests);
+		work = pace_left(rests.work, f->rests.work);
+		wake = pace_left(rests.wake, f->rests.wake);
+		if (i == PACE_ROUNDS || (work == w.work && wake == w.wake))
 			break;
 		w.work = work;
 		w.wake = wake;
-		ns = simulate(f, &w);
 	}
 	return (double)ns / (double)f->observed;
 }
@@ -842,7 +845,7 @@ static void predict(struct report *r, uint64_t span, const struct removal *m, do
 void whatif_make(struct report *r, const struct whatif *w)
 {
 	uint64_t span = w->last - w->first;
-	struct film f = { .n = 0 };
+	struct film f = { .rests.pace = &r->pace };
 
 	if (!r->have_sync || !r->wall_ns || !w->n)
 		return;
@@ -852,10 +855,10 @@ void whatif_make(struct report *r, const struct whatif *w)
 	for (uint32_t i = 0; i < f.n; i++)
 		f.calls += f.scene[i].in.n_calls;
 	share_kernel_time(&f, w, r);
-	f.observed = simulate(&f, &(struct sim_without){ .flush = false });
+	f.observed = simulate(&f, &(struct sim_without){ .flush = false }, &f.rests);
 	for (size_t i = 0; f.observed && i < sizeof(removals) / sizeof(removals[0]); i++)
 		if (is_worth_it(r, &removals[i]))
-			predict(r, span, &removals[i], left_without(&f, &removals[i].without, &r->pace));
+			predict(r, span, &removals[i], left_without(&f, &removals[i].without));
 	for (uint32_t i = 0; i < f.n; i++)
 		free_scene(&f.scene[i]);
 }

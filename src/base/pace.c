@@ -30,21 +30,15 @@ static double at(const struct pace *p, uint64_t idle, bool wake)
 	return value(&p->point[i - 1], wake) + part * (value(&p->point[i], wake) - value(&p->point[i - 1], wake));
 }
 
-static double ratio(const struct pace *p, uint64_t from, uint64_t to, bool wake)
+void pace_add(struct pace_sum *s, uint64_t idle_ns)
 {
-	double slow = at(p, from, wake), fast = at(p, to, wake);
-
-	return fast > 0 && fast < slow ? fast / slow : 1;
+	s->work += at(s->pace, idle_ns, false);
+	s->wake += at(s->pace, idle_ns, true);
 }
 
-double pace_work(const struct pace *p, uint64_t from, uint64_t to)
+double pace_left(double now, double was)
 {
-	return ratio(p, from, to, false);
-}
-
-double pace_wake(const struct pace *p, uint64_t from, uint64_t to)
-{
-	return ratio(p, from, to, true);
+	return now > 0 && now < was ? now / was : 1;
 }
 
 uint64_t pace_wake_ns(const struct pace *p, uint64_t idle)

@@ -24,12 +24,16 @@ struct pace {
 	size_t n;
 };
 
-/*
- * How much of the time that work (or waking a task) took after `from` ns of idleness it takes after `to` ns: straight lines
- * between the points, constant beyond them. 1 when that isn't known, or would be more than 1.
- */
-double pace_work(const struct pace *p, uint64_t from, uint64_t to);
-double pace_wake(const struct pace *p, uint64_t from, uint64_t to);
+/* What work and waking a task take, ns, each time after so much idleness: straight lines between the points, constant beyond them. */
+struct pace_sum {
+	const struct pace *pace;
+	double work, wake;
+};
+
+void pace_add(struct pace_sum *s, uint64_t idle_ns);
+
+/* How much of the time that it `was` is left when it is as much as it is now, as often. 1 when that isn't known, or would be more than 1. */
+double pace_left(double now, double was);
 
 /* Are its points in order? */
 bool pace_sane(const struct pace *p);

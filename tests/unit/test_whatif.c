@@ -53,19 +53,19 @@ static void one_task(void)
 	struct sim_call commit = { .gap = 100 * US, .commit = true, .own.ns[SIM_CPU] = 50 * US };
 	struct sim_input in = loops(&empty, 1, 10, 2);
 
-	ok(sim_run(&in, &nothing) == 10 * 2410 * US, "one task, empty flushes: the sum of all");
-	ok(sim_run(&in, &flush) == 10 * 360 * US, "without: less the flush and the way there and back");
-	ok(sim_run(&in, &post) == 10 * 2410 * US, "without post-flushes: nothing changes");
+	ok(sim_run(&in, &nothing, NULL) == 10 * 2410 * US, "one task, empty flushes: the sum of all");
+	ok(sim_run(&in, &flush, NULL) == 10 * 360 * US, "without: less the flush and the way there and back");
+	ok(sim_run(&in, &post, NULL) == 10 * 2410 * US, "without post-flushes: nothing changes");
 	in = loops(&commit, 1, 10, 2);
-	ok(sim_run(&in, &nothing) == 10 * 2650 * US, "one task, commits: the sum of all");
-	ok(sim_run(&in, &post) == 10 * 1650 * US, "without post-flushes: less those");
-	ok(sim_run(&in, &flush) == 10 * 650 * US, "without: blocks and record are left");
+	ok(sim_run(&in, &nothing, NULL) == 10 * 2650 * US, "one task, commits: the sum of all");
+	ok(sim_run(&in, &post, NULL) == 10 * 1650 * US, "without post-flushes: less those");
+	ok(sim_run(&in, &flush, NULL) == 10 * 650 * US, "without: blocks and record are left");
 	empty.post = MS;
 	in = loops(&empty, 1, 10, 2);
-	ok(sim_run(&in, &nothing) == 10 * 3410 * US, "one task, barrier writes of its own: the sum of all");
-	ok(sim_run(&in, &post) == 10 * 2410 * US, "without post-flushes: less those");
+	ok(sim_run(&in, &nothing, NULL) == 10 * 3410 * US, "one task, barrier writes of its own: the sum of all");
+	ok(sim_run(&in, &post, NULL) == 10 * 2410 * US, "without post-flushes: less those");
 	in.n_calls = 0;
-	ok(sim_run(&in, &nothing) == 0, "no calls take no time");
+	ok(sim_run(&in, &nothing, NULL) == 0, "no calls take no time");
 }
 
 static void sharing(void)
@@ -74,14 +74,14 @@ static void sharing(void)
 	struct sim_call empty = { .gap = 10 * US, .flush = MS };
 	struct sim_input in = loops(&commit, 2, 10, 2);
 
-	ok(sim_run(&in, &nothing) == 10 * 2510 * US, "two tasks in step share their commits");
-	ok(sim_run(&in, &flush) == 10 * 510 * US, "and do so without flushes");
+	ok(sim_run(&in, &nothing, NULL) == 10 * 2510 * US, "two tasks in step share their commits");
+	ok(sim_run(&in, &flush, NULL) == 10 * 510 * US, "and do so without flushes");
 	calls[1].gap = 110 * US;
-	ok(near(sim_run(&in, &nothing), 11 * 2510 * US, 1), "who comes late waits for the next one, then both are in step");
+	ok(near(sim_run(&in, &nothing, NULL), 11 * 2510 * US, 1), "who comes late waits for the next one, then both are in step");
 	in = loops(&empty, 16, 10, 16);
-	ok(sim_run(&in, &nothing) < 16 * 10 * MS / 4, "sixteen tasks share FLUSHes");
-	ok(sim_run(&in, &nothing) >= 10 * MS, "but each waits for as many as it has asked for");
-	ok(sim_run(&in, &flush) == 10 * 10 * US, "without, only the CPU is left");
+	ok(sim_run(&in, &nothing, NULL) < 16 * 10 * MS / 4, "sixteen tasks share FLUSHes");
+	ok(sim_run(&in, &nothing, NULL) >= 10 * MS, "but each waits for as many as it has asked for");
+	ok(sim_run(&in, &flush, NULL) == 10 * 10 * US, "without, only the CPU is left");
 }
 
 static void cpus(void)
@@ -89,9 +89,9 @@ static void cpus(void)
 	struct sim_call c = { .gap = MS, .flush = 10 * MS };
 	struct sim_input in = loops(&c, 8, 20, 2);
 
-	ok(sim_run(&in, &flush) == MS + 8 * 19 * MS / 2, "without flushes eight tasks are bound by two CPUs");
+	ok(sim_run(&in, &flush, NULL) == MS + 8 * 19 * MS / 2, "without flushes eight tasks are bound by two CPUs");
 	in.cpus = 8;
-	ok(near(sim_run(&in, &flush), 20 * MS, 1), "with eight they are not");
+	ok(near(sim_run(&in, &flush, NULL), 20 * MS, 1), "with eight they are not");
 }
 
 static void held(void)
@@ -103,9 +103,9 @@ static void held(void)
 	calls[1] = writes;
 	calls[1].task = 1;
 	in.n_calls = in.n_tasks = 2;
-	ok(sim_run(&in, &nothing) == 10 * MS, "a write goes on while the device flushes");
+	ok(sim_run(&in, &nothing, NULL) == 10 * MS, "a write goes on while the device flushes");
 	in.holds_writes = true;
-	ok(sim_run(&in, &nothing) == 11 * MS, "one that the device holds begins when the flush has ended");
+	ok(sim_run(&in, &nothing, NULL) == 11 * MS, "one that the device holds begins when the flush has ended");
 }
 
 static void kinds(void)
@@ -115,10 +115,10 @@ static void kinds(void)
 	};
 	struct sim_input in = loops(&c, 3, 4, 1);
 
-	ok(sim_run(&in, &nothing) == 40 * MS, "what just passes passes for all at once");
-	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_THROTTLE] = true }) == 20 * MS, "without throttling");
-	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_IO_QUEUE] = true }) == 28 * MS, "without the I/O scheduler");
-	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_RUNQ] = true }) == 36 * MS, "without waiting for CPUs");
+	ok(sim_run(&in, &nothing, NULL) == 40 * MS, "what just passes passes for all at once");
+	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_THROTTLE] = true }, NULL) == 20 * MS, "without throttling");
+	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_IO_QUEUE] = true }, NULL) == 28 * MS, "without the I/O scheduler");
+	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_RUNQ] = true }, NULL) == 36 * MS, "without waiting for CPUs");
 }
 
 /* ---- from calls to the report ---- */
@@ -257,16 +257,51 @@ static struct pace_point points[] = {
 };
 static const struct pace measured = { .point = points, .n = 2 }, unknown = { 0 };
 
+static double work_after(uint64_t idle_ns)
+{
+	struct pace_sum sum = { .pace = &measured };
+
+	pace_add(&sum, idle_ns);
+	return sum.work;
+}
+
 static void paces(void)
 {
 	struct pace reversed = { .point = (struct pace_point[]){ points[1], points[0] }, .n = 2 };
+	struct pace_sum sum = { .pace = &measured }, none = { .pace = &unknown };
 
-	ok(pace_work(&measured, 10 * MS, MS) * 3 > 0.999 && pace_work(&measured, 10 * MS, MS) * 3 < 1.001, "at the points");
-	ok(pace_work(&measured, 5500 * US, MS) == 0.5, "halfway between them");
-	ok(pace_work(&measured, 90 * MS, 1) * 3 > 0.999 && pace_wake(&measured, 90 * MS, 1) == 0.5, "beyond them: as at the last");
-	ok(pace_work(&measured, MS, 10 * MS) == 1 && pace_wake(&measured, MS, MS) == 1, "never slower without");
-	ok(pace_work(&unknown, 10 * MS, MS) == 1, "nothing measured: no difference");
+	ok(work_after(MS) == 10 * US && work_after(10 * MS) == 30 * US, "at the points");
+	ok(work_after(5500 * US) == 20 * US, "halfway between them");
+	ok(work_after(0) == 10 * US && work_after(90 * MS) == 30 * US, "beyond them: as at the last");
+	pace_add(&sum, MS);
+	pace_add(&sum, 10 * MS);
+	ok(sum.work == 40 * US && sum.wake == 6 * US, "each time counts");
+	ok(pace_left(10, 40) == 0.25 && pace_left(40, 10) == 1, "never slower without");
+	pace_add(&none, MS);
+	ok(!none.work && pace_left(none.work, none.work) == 1, "nothing measured: no difference");
 	ok(pace_sane(&measured) && pace_sane(&unknown) && !pace_sane(&reversed), "points in order are sane");
+}
+
+/* Of each call the longest rest since the call before, of any task: nothing is known before the first, and a FLUSH rests longer than a write. */
+static void rests(void)
+{
+	struct sim_call c = {
+		.gap = MS, .busy = true, .flush = 10 * MS, .own.ns = { [SIM_CPU] = 100 * US, [SIM_WRITE] = 200 * US }, .tail.ns[SIM_CPU] = US,
+	};
+	struct pace_sum sum = { .pace = &measured };
+	struct sim_input in = loops(&c, 1, 3, 2);
+
+	sim_run(&in, &nothing, &sum);
+	ok(sum.work == (10 + 30 + 30) * US && sum.wake == (2 + 4 + 4) * US, "one task: two rests of a FLUSH");
+	sum = (struct pace_sum){ .pace = &measured };
+	sim_run(&in, &flush, &sum);
+	ok(sum.work == 30 * US, "without: short ones");
+	sum = (struct pace_sum){ .pace = &measured };
+	c.flush = 0;
+	c.own.ns[SIM_DELAY] = 10 * MS;
+	in = loops(&c, 2, 3, 2);
+	sim_run(&in, &nothing, &sum);
+	ok(sum.work == (10 + 10 + 30 + 10 + 30 + 10) * US, "two tasks in step: the second one follows the first at once");
 }
 
 static void warmer(void)
@@ -281,10 +316,10 @@ static void warmer(void)
 	in.n_calls = 2;
 	calls[1] = c;
 	/* the first call has no gap, but a start */
-	ok(sim_run(&in, &nothing) == 300 * US + 2 * 2096 * US + 1390 * US, "all of a gap is time");
-	ok(near(sim_run(&in, &warm), 300 * US + 2 * 55500 + 1240 * US, 0.01), "computing, waking, completing get faster, waiting doesn't");
+	ok(sim_run(&in, &nothing, NULL) == 300 * US + 2 * 2096 * US + 1390 * US, "all of a gap is time");
+	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1240 * US, 0.01), "computing, waking, completing get faster, waiting doesn't");
 	calls[0].busy = calls[1].busy = false;
-	ok(near(sim_run(&in, &warm), 300 * US + 2 * 55500 + 1390 * US, 0.01), "a gap is not known to be computing: it stays");
+	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1390 * US, 0.01), "a gap is not known to be computing: it stays");
 }
 
 /* A write of 200 µs of which a worker computes 100: four at once on two CPUs. */
@@ -293,14 +328,14 @@ static void writes_need_cpus(void)
 	struct sim_call c = { .own.ns[SIM_WRITE] = 200 * US };
 	struct sim_input in = loops(&c, 4, 1, 2);
 
-	ok(sim_run(&in, &nothing) == 200 * US, "writes don't disturb each other");
+	ok(sim_run(&in, &nothing, NULL) == 200 * US, "writes don't disturb each other");
 	in.beside = 100 * US;
-	ok(sim_run(&in, &nothing) == 300 * US, "but their workers do");
+	ok(sim_run(&in, &nothing, NULL) == 300 * US, "but their workers do");
 	in.beside = 900 * US;
-	ok(sim_run(&in, &nothing) == 400 * US, "no worker computes longer than the write takes");
+	ok(sim_run(&in, &nothing, NULL) == 400 * US, "no worker computes longer than the write takes");
 }
 
-/* Without its flushes a call comes every 1.x ms instead of every 10: a third of the computing is left. */
+/* Without its flushes nothing rests for 10 ms: a third of the computing is left. */
 static void one_writer_warmer(void)
 {
 	struct whatif *w = whatif_new();
@@ -309,19 +344,19 @@ static void one_writer_warmer(void)
 
 	memcpy(r.pace.point, points, sizeof(points));
 	for (int i = 0; i < 100; i++, time = end + MS) {
-		struct wire_sync call = { .enter = time, .exit = time + 9 * MS, .tid = 7, .call = CALL_FSYNC };
-		struct walk_slice s[] = { slice(CAUSE_CPU, 300 * US, PART_OWN, 0), slice(CAUSE_FLUSH_ONLY, 8700 * US, PART_EMPTY, 0) };
+		struct wire_sync call = { .enter = time, .exit = time + 10300 * US, .tid = 7, .call = CALL_FSYNC };
+		struct walk_slice s[] = { slice(CAUSE_CPU, 300 * US, PART_OWN, 0), slice(CAUSE_FLUSH_ONLY, 10 * MS, PART_EMPTY, 0) };
 		struct walk_result result = { .slice = s, .n = 2 };
 
 		result.ledger.ns[CAUSE_CPU] = 300 * US;
-		result.ledger.ns[CAUSE_FLUSH_ONLY] = 8700 * US;
+		result.ledger.ns[CAUSE_FLUSH_ONLY] = 10 * MS;
 		ledger_add(&r.sync.ledger, &result.ledger);
-		r.sync.total_ns += 9 * MS;
+		r.sync.total_ns += 10300 * US;
 		whatif_call(w, &call, &result, (struct whatif_gap){ .from = end, .busy = true });
 		end = call.exit;
 	}
-	ok(whatif_period(w, &r.sync.ledger) == (1000 * MS - MS) / 100, "a call every so often");
-	make(w, &r, 999 * MS);
+	ok(whatif_period(w, &r.sync.ledger) == (1130 * (uint64_t)MS - MS) / 100, "a call every so often");
+	make(w, &r, 1129 * (uint64_t)MS);
 	/* 99 gaps of 1 ms and 100 times 300 us, a third of each */
 	ok(near(wall_without(&r, "flush"), 129 * (uint64_t)MS / 3, 1), "a warm CPU needs less time");
 	whatif_forget(w);
@@ -333,6 +368,7 @@ static void one_writer_warmer(void)
 int main(void)
 {
 	paces();
+	rests();
 	warmer();
 	writes_need_cpus();
 	one_writer_warmer();
