@@ -20,15 +20,7 @@ median() { # NUMBER..
 	printf '%s\n' "$@" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# 3000 WAL inserts by one writer, by the clock of the shell around it: inserts a second
-wal() { # COMMAND-PREFIX..
-	rm -f "$RIG_MNT"/wal.db*
-	"$@" sh -c 's=$(date +%s%N); sqlite3 "$1" ".read $2" > /dev/null; e=$(date +%s%N); echo $((e - s)) > "$3"' - \
-		"$RIG_MNT/wal.db" "$BATS_TEST_TMPDIR/wal.sql" "$BATS_TEST_TMPDIR/ns" 2>> "$BATS_TEST_TMPDIR/err"
-	echo $((3000 * 1000000000 / $(< "$BATS_TEST_TMPDIR/ns")))
-}
-
-# What a second of it writes, in blocks of 4 KiB and by the kernel's own account (field 7 of its stat: sectors written)
+# What a second of a load writes, in blocks of 4 KiB and by the kernel's own account (field 7 of its stat: sectors written)
 pace() {
 	local from now sectors
 	from=$(date +%s%N) sectors=$(kernel_stat "$RIG_DISK" 7)
@@ -37,23 +29,37 @@ pace() {
 	echo $((sectors * 1000000000 / 8 / (now - from)))
 }
 
+# One SQLite whose statements are transactions, and whose database stays small.
+# shellcheck disable=SC2317  # as the next: by name
+wal_load() {
+	{
+		echo 'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, a TEXT);'
+		yes "REPLACE INTO t VALUES (abs(random()) % 1000, 'a text of some length');"
+	} | sqlite3 "$RIG_MNT/wal.db" >/dev/null &
+}
+
 # Four tasks that write 4 KiB and call fdatasync all the time. The files are written before (--overwrite): else how fast the blocks
 # get allocated decides how soon commits cease, and a run is now of this kind, now of that.
-fio_goes_on() {
+# shellcheck disable=SC2317
+fio_load() {
 	fio --name=f --directory="$RIG_MNT" --size=8m --rw=randwrite --bs=4k --ioengine=sync --fdatasync=1 --overwrite=1 \
 		--numjobs=4 --time_based --runtime=600 --output=/dev/null &
-	FIO=$!
-	on_exit fio_ends
+}
+
+load_goes_on() { # NAME
+	"$1_load"
+	LOAD=$!
+	on_exit load_ends
 	sleep 3
 	[[ $(pace) -gt 0 ]]
 }
 
-# It ends its jobs, which outlive it when it is killed.
-fio_ends() {
-	[[ $FIO ]] || return 0
-	kill "$FIO"
-	wait "$FIO" || true
-	FIO=''
+# fio ends its jobs, which outlive it when it is killed.
+load_ends() {
+	[[ $LOAD ]] || return 0
+	kill "$LOAD"
+	wait "$LOAD" || true
+	LOAD=''
 }
 
 no_drops() { # JSON..
@@ -64,27 +70,18 @@ no_drops() { # JSON..
 	done
 }
 
-# In turn, without and with ledgers: to WITHOUT and WITH, and a report of each run to j1, j2 ..
-wal_rounds() {
+# In turn, without and with ledgers: to WITHOUT and WITH, and a report of each run to j1, j2 .. Runs of a load differ more than a tool that
+# comes and goes makes them differ: one goes on all the time.
+rounds() { # LOAD
 	local i
-	wal > /dev/null || return
-	for i in 1 2 3 4 5 6 7 8 9; do
-		WITHOUT+=("$(wal)")
-		WITH+=("$(wal "$BT" -q --json "$BATS_TEST_TMPDIR/j$i" "$RIG_DISK" --)")
-	done
-}
-
-# Runs of fio differ more than a tool that comes and goes makes them differ: one goes on all the time.
-fio_rounds() {
-	local i
-	fio_goes_on || return
+	load_goes_on "$1" || return
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 		WITHOUT+=("$(pace)")
 		start_tracing -q --json "$BATS_TEST_TMPDIR/j$i" -o /dev/null "$RIG_DISK" || return
 		WITH+=("$(pace)")
 		stop_tracing "$STARTED" || return
 	done
-	fio_ends
+	load_ends
 }
 
 # How many rounds kept so much
@@ -96,14 +93,14 @@ rounds_that_keep() { # PERCENT
 	echo "$n"
 }
 
-# kept PERCENT WHAT [rounds]: of the medians, in one of three times: what else the machine does falls on one side or the other. (2 CPUs,
+# kept PERCENT LOAD [rounds]: of the medians, in one of three times: what else the machine does falls on one side or the other. (2 CPUs,
 # of which the rig's own daemon takes its share.) `rounds`: where none of them does, all their rounds have to say so: if as much is kept,
 # half of the rounds keep it, and fewer than half less 1.165 * sqrt(rounds) do in one run of a hundred (sign test).
 kept() {
 	local a b n=0 good=0
 	for _ in 1 2 3; do
 		WITHOUT=() WITH=()
-		"$2_rounds" || return
+		rounds "$2" || return
 		a=$(median "${WITHOUT[@]}") b=$(median "${WITH[@]}")
 		n=$((n + ${#WITH[@]})) good=$((good + $(rounds_that_keep "$1")))
 		echo "# $2: $a a second without, $b with ledgers: $((b * 100 / a)) % kept; $1 % in $good of $n rounds" >&3
@@ -115,10 +112,6 @@ kept() {
 
 @test "throughput kept: SQLite WAL with one writer, ledgers on, no drops" {
 	rig_up --flush-us 0 --write-us 0 --fs ext4 --sched none
-	{
-		echo 'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);'
-		for i in $(seq 3000); do echo "INSERT INTO t (a) VALUES ('row $i');"; done
-	} > "$BATS_TEST_TMPDIR/wal.sql"
 	kept 90 wal
 }
 
