@@ -131,9 +131,9 @@ static __always_inline struct task_state *followed_by_entry(u32 entry)
 
 static __always_inline struct task_state *followed(u32 pid)
 {
-	struct task_state *t = state_of(pid);
+	u16 *entry = follow_entry(pid);
 
-	return t && t->follow ? t : NULL;
+	return entry ? followed_by_entry(*entry) : NULL;
 }
 
 /* The state of a task; a new one if it has none. NULL: no room. */

@@ -85,7 +85,7 @@ static bool once(struct pace_meter *m, uint64_t sleep_ns, struct pace_point *out
 	worked = clock_ns();
 	if (write(m->ping[1], &c, 1) != 1 || read(m->pong[0], &c, 1) != 1)
 		return false;
-	*out = (struct pace_point){ .idle_ns = sleep_ns, .work_ns = worked - from, .wake_ns = m->woken - worked };
+	*out = (struct pace_point){ .work_ns = worked - from, .wake_ns = m->woken - worked };
 	return true;
 }
 
