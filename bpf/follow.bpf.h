@@ -139,8 +139,8 @@ static __always_inline struct task_state *followed(u32 pid)
 /* The state of a task; a new one if it has none. NULL: no room. */
 static __always_inline struct task_state *state_for(u32 pid, enum wire_drop otherwise)
 {
-	struct task_state *t = state_of(pid);
 	u16 *entry = follow_entry(pid);
+	struct task_state *t = entry ? state_by_entry(*entry) : NULL;
 	u8 *used;
 	u32 i;
 

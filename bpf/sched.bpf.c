@@ -265,13 +265,13 @@ __noinline int send_history(u32 tid, u64 from)
 /*
  * The place of the sleep with this number. A journal's thread that needs many blocks and finds no free request sleeps more
  * often than there is room for: what would be forgotten is sent. Not so for workers, which also serve those whom nobody
- * waits for.
+ * waits for; theirs, last written to long ago, is not read here.
  */
 static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, struct task_struct *task)
 {
 	struct wire_sleep *s = &h->sleep[seq % HISTORY];
 
-	if (s->head.kind && kind_of(task->flags) == TASK_KTHREAD)
+	if (kind_of(task->flags) == TASK_KTHREAD && s->head.kind)
 		send_kept(task->pid, seq);
 	return s;
 }
@@ -654,8 +654,8 @@ SEC("?tp_btf/sched_process_exit")
 int forget_btf(u64 *ctx)
 {
 	u32 tid = ((struct task_struct *)ctx[0])->pid;
-	struct task_state *t = state_of(tid);
 	u16 *entry = follow_entry(tid);
+	struct task_state *t = entry ? state_by_entry(*entry) : NULL;
 	u32 i;
 
 	if (!t || !entry)
