@@ -113,12 +113,15 @@ static __always_inline struct task_state *state_by_entry(u32 entry)
 	return entry-- ? bpf_map_lookup_elem(&tasks, &entry) : NULL;
 }
 
-/* The state of a task, NULL if it has none. */
+/* The state of the task that an entry is of, NULL if it has none; so is `entry` of a number that is too large. */
+static __always_inline struct task_state *state_at(const u16 *entry)
+{
+	return entry ? state_by_entry(*entry) : NULL;
+}
+
 static __always_inline struct task_state *state_of(u32 pid)
 {
-	u16 *entry = follow_entry(pid);
-
-	return entry ? state_by_entry(*entry) : NULL;
+	return state_at(follow_entry(pid));
 }
 
 /* The state of a task that is followed now, else NULL. */
@@ -140,7 +143,7 @@ static __always_inline struct task_state *followed(u32 pid)
 static __always_inline struct task_state *state_for(u32 pid, enum wire_drop otherwise)
 {
 	u16 *entry = follow_entry(pid);
-	struct task_state *t = entry ? state_by_entry(*entry) : NULL;
+	struct task_state *t = state_at(entry);
 	u8 *used;
 	u32 i;
 

@@ -265,7 +265,7 @@ __noinline int send_history(u32 tid, u64 from)
 /*
  * The place of the sleep with this number. A journal's thread that needs many blocks and finds no free request sleeps more
  * often than there is room for: what would be forgotten is sent. Not so for workers, which also serve those whom nobody
- * waits for; theirs, last written to long ago, is not read here.
+ * waits for: theirs, last written to long ago, is not read here.
  */
 static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, struct task_struct *task)
 {
@@ -655,7 +655,7 @@ int forget_btf(u64 *ctx)
 {
 	u32 tid = ((struct task_struct *)ctx[0])->pid;
 	u16 *entry = follow_entry(tid);
-	struct task_state *t = entry ? state_by_entry(*entry) : NULL;
+	struct task_state *t = state_at(entry);
 	u32 i;
 
 	if (!t || !entry)
