@@ -453,45 +453,84 @@ static void show_causes(const struct facts *f, char ***to)
 	add(to, &b);
 }
 
-/* Frames of a leaf: command, call, file, through whom.., cause, device. Adds the middle ones; false if there are none. */
-static bool add_through(struct buf *b, const struct report_leaf *l)
+/* Leaves that differ only in who called what on which file: the same tasks waited for, and the same cause at their end. */
+struct way {
+	const char *frames;	/* of a leaf's path: through whom.., cause, device */
+	enum cause cause;
+	uint64_t ns;
+};
+
+/* What follows the command, the call and the file. */
+static const char *frames_of_way(const char *path)
 {
-	const char *name = cause_name(l->cause), *at = l->path;
-	bool any = false;
-
-	for (int i = 0; i < 3 && at; i++) {
-		at = strchr(at, ';');
-		at = at ? at + 1 : NULL;
+	for (int i = 0; i < 3 && path; i++) {
+		path = strchr(path, ';');
+		path = path ? path + 1 : NULL;
 	}
-	while (at && *at) {
-		size_t len = strcspn(at, ";");
+	return path ? path : "";
+}
 
+static int by_frames(const void *a, const void *b)
+{
+	return strcmp(((const struct way *)a)->frames, ((const struct way *)b)->frames);
+}
+
+/* Frames before the cause: through whom. */
+static size_t through_len(const struct way *w)
+{
+	const char *name = cause_name(w->cause), *at = w->frames;
+	size_t len;
+
+	while (*at) {
+		len = strcspn(at, ";");
 		if (len == strlen(name) && !memcmp(at, name, len))
 			break;
-		buf_str(b, any ? ", " : "");
-		buf_add(b, at, len);
-		any = true;
 		at += len + (at[len] == ';');
 	}
-	return any;
+	return (size_t)(at - w->frames);
+}
+
+/* Of the ways that lead through others to the first group's causes, the one that took longest; ns is 0 if there is none. */
+static struct way longest_way(const struct facts *f)
+{
+	struct way *way = xcalloc(f->s->n_leaves + 1, sizeof(*way)), best = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->s->n_leaves; i++) {
+		const struct report_leaf *l = &f->s->leaf[i];
+		struct way w = { l->path ? frames_of_way(l->path) : "", l->cause, l->ns };
+
+		if (facts_group(f, l->cause) == f->first && through_len(&w))
+			way[n++] = w;
+	}
+	qsort(way, n, sizeof(*way), by_frames);
+	for (size_t i = 0; i < n; i++) {
+		if (i && !by_frames(&way[i - 1], &way[i]))
+			way[i].ns += way[i - 1].ns;
+		if (way[i].ns > best.ns)
+			best = way[i];
+	}
+	free(way);
+	return best;
 }
 
 /* Which tasks the waiting went through: the journal's thread, and who it had to wait for. */
 static void show_through(const struct facts *f, char ***to)
 {
-	const struct report_leaf *most = NULL;
-	struct buf b = { 0 }, via = { 0 };
+	struct way most = longest_way(f);
+	struct buf b = { 0 };
+	size_t len;
 
-	for (size_t i = 0; i < f->s->n_leaves; i++) {
-		const struct report_leaf *l = &f->s->leaf[i];
-
-		if (facts_group(f, l->cause) == f->first && (!most || l->ns > most->ns))
-			most = l;
+	if (!most.ns)
+		return;
+	len = through_len(&most);
+	buf_printf(&b, "The largest part that went through other tasks, %s: %s, by way of ", num_percent(most.ns, f->s->total_ns, 0).s,
+		   cause_name(most.cause));
+	for (const char *at = most.frames, *end = at + len; at < end; at += len + 1) {
+		len = strcspn(at, ";");
+		buf_str(&b, at > most.frames ? ", " : "");
+		buf_add(&b, at, len);
 	}
-	if (most && most->path && add_through(&via, most))
-		buf_printf(&b, "The largest part, %s: %s, by way of %s", num_percent(most->ns, f->s->total_ns, 0).s,
-			   cause_name(most->cause), via.data);
-	buf_free(&via);
 	add(to, &b);
 }
 

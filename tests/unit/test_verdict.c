@@ -376,6 +376,15 @@ static void test_through(void)
 
 	r = start();
 	spend(r, CAUSE_JOURNAL, 1000);
+	add_leaf(r, CAUSE_JOURNAL, 300 * MS, "sqlite3;fdatasync;db;jbd2/sda1-8;cp;journal");
+	add_leaf(r, CAUSE_JOURNAL, 400 * MS, "sqlite3;fdatasync;db;jbd2/sda1-8;truncate;journal");
+	add_leaf(r, CAUSE_JOURNAL, 200 * MS, "fio;fsync;wal;jbd2/sda1-8;cp;journal");
+	judged(r, "journal", "file system", "held by the same for two files");
+	ok(says(r->verdict.evidence, "50.0 %: journal, by way of jbd2/sda1-8, cp"), "the way is counted once");
+	drop(r);
+
+	r = start();
+	spend(r, CAUSE_JOURNAL, 1000);
 	add_leaf(r, CAUSE_JOURNAL, 500 * MS, "sqlite3;fdatasync;db;journal");
 	add_leaf(r, CAUSE_JOURNAL, 400 * MS, "odd");
 	judged(r, "journal", "file system", "held by nobody known");
