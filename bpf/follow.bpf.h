@@ -139,6 +139,12 @@ static __always_inline struct task_state *followed(u32 pid)
 	return entry ? followed_by_entry(*entry) : NULL;
 }
 
+/* Off its CPU as far as was seen. Of one that runs: that it came onto it was missed (see count_missed()). */
+static __always_inline bool not_on(const struct task_state *t)
+{
+	return t->off > t->on;
+}
+
 /* The state of a task; a new one if it has none. NULL: no room. */
 static __always_inline struct task_state *state_for(u32 pid, enum wire_drop otherwise)
 {

@@ -233,6 +233,8 @@ static __always_inline void note_issuer(struct slot *s)
 	struct task_state *t = followed(tid);
 
 	s->issuer = tid;
+	if (t && not_on(t))
+		t = NULL;
 	s->issuer_wake = t ? t->last_wake : 0;
 	s->issuer_on = t ? t->on : 0;
 }

@@ -127,6 +127,7 @@ __noinline int learn(u32 tid)
 		return 0;
 	}
 	t->since = t->mattered = now;
+	t->off = t->wake = t->on = 0;	/* of a time when it was followed before */
 	t->seen_switches = 0;
 	t->follow |= FOLLOW_HELPER;
 	return 0;
@@ -267,12 +268,12 @@ __noinline int send_history(u32 tid, u64 from)
  * often than there is room for: what would be forgotten is sent. Not so for workers, which also serve those whom nobody
  * waits for: theirs, last written to long ago, is not read here.
  */
-static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, struct task_struct *task)
+static __always_inline struct wire_sleep *make_room(struct history *h, u32 seq, u32 tid, u8 kind)
 {
 	struct wire_sleep *s = &h->sleep[seq % HISTORY];
 
-	if (kind_of(task->flags) == TASK_KTHREAD && s->head.kind)
-		send_kept(task->pid, seq);
+	if (kind == TASK_KTHREAD && s->head.kind)
+		send_kept(tid, seq);
 	return s;
 }
 
@@ -307,7 +308,7 @@ static __always_inline void take_request(struct completing *c, struct task_state
 	h = history_of(t);
 	if (!h)
 		return;
-	make_room(h, t->seq, task);
+	make_room(h, t->seq, task->pid, kind_of(task->flags));
 	build_request(&h->request[t->seq % HISTORY], c);
 }
 
@@ -338,7 +339,7 @@ static __always_inline void take_bio(struct task_state *t, struct task_struct *t
 	h = history_of(t);
 	if (!h)
 		return;
-	make_room(h, t->seq, task);
+	make_room(h, t->seq, tid, kind_of(task->flags));
 	h->bio[t->seq % HISTORY] = b;
 }
 
@@ -422,30 +423,68 @@ static __always_inline void count_missed(struct task_state *t, struct task_struc
 	t->seen_switches = n;
 }
 
-static __always_inline void keep_sleep(struct task_struct *task, struct task_state *t, u32 tid, u64 now)
+static __always_inline void keep_sleep(struct task_state *t, u32 tid, u8 kind, u64 now)
 {
 	struct history *h = history_of(t);
 	struct wire_sleep *s;
 
 	if (!h)
 		return;
-	s = make_room(h, t->seq, task);
+	s = make_room(h, t->seq, tid, kind);
 	fill_sleep(s, t, tid, now);
 	if (t->stack_len)
 		fill_stack(s, t);
+}
+
+/*
+ * A helper that runs, though it was not seen to come onto a CPU: what ended its sleep is known, but not when it came. From its wake-up
+ * until now stands for itself, unexplained.
+ */
+static __noinline int came_unseen(struct task_struct *task, struct task_state *t, u32 tid, u8 kind, u64 now)
+{
+	u64 wake = t->wake > t->off ? t->wake : 0;
+
+	count_missed(t, task);
+	if (wake) {
+		keep_sleep(t, tid, kind, wake);
+		t->seq++;
+		t->off = wake;
+	}
+	t->how = HOW_UNKNOWN;
+	t->wake = 0;
+	t->stack_len = t->idle = 0;
+	keep_sleep(t, tid, kind, now);
+	t->seq++;
+	t->last_wake = 0;
+	t->on = now;
+	return 0;
+}
+
+/* It was not seen to leave the CPU: it did so some time after it had come onto it. */
+static __always_inline void went_unseen(struct task_state *t)
+{
+	t->off = t->on;
+	t->idle = 0;
+	if (t->wake > t->on)
+		return;
+	t->how = HOW_UNKNOWN;
+	t->wake = 0;
+	t->stack_len = 0;
 }
 
 static __always_inline void on_on(struct task_struct *task, u32 tid, struct task_state *t, u64 now)
 {
 	u8 follow = t->follow;
 
+	if (rarely(t->off < t->on))
+		went_unseen(t);
 	if (follow & FOLLOW_CALLER)
 		send_sleep(t, tid, now);
 	if (follow & FOLLOW_HELPER) {
 		count_missed(t, task);
 		if (!t->announced)
 			announce(t, tid, task);
-		keep_sleep(task, t, tid, now);
+		keep_sleep(t, tid, kind_of(task->flags), now);
 	}
 	t->seq++;
 	t->last_wake = t->wake;
@@ -542,6 +581,8 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 	if (!w || t->waker_kind == TASK_USER)
 		take_stack(t, task);
 	if (w && w->follow & FOLLOW_HELPER) {
+		if (rarely(not_on(w)))
+			came_unseen(me, w, pid, t->waker_kind, t->wake);
 		t->rq = w->seq;
 		t->done = 1;
 		w->mattered = t->wake;
