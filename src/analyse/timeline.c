@@ -19,10 +19,7 @@
 
 /* ---- what a stack means ---- */
 
-/*
- * The innermost function that is listed decides. Waits in which the completion of a request does the waking and the request is
- * what was waited for (wait_on_buffer, folio_wait_writeback, submit_bio_wait) are not listed: the request tells.
- */
+/* The innermost function that is listed decides. */
 #define STACK_FUNCTIONS(F) \
 	F(blk_mq_get_tag, TAG) \
 	F(rq_qos_wait, THROTTLE) \
@@ -75,6 +72,11 @@
 	F(f2fs_issue_checkpoint, COMMIT) \
 	/* blk-throttle's timer, which sends for its worker */ \
 	F(throtl_pending_timer_fn, THROTTLE) \
+	/* I/O on the way of others, a commit's above all */ \
+	F(__wait_on_buffer, IO) \
+	F(folio_wait_writeback, IO) \
+	F(wait_on_page_writeback, IO) \
+	F(submit_bio_wait, IO) \
 	/* locks, and work that others do */ \
 	F(mutex_lock, LOCK) \
 	F(mutex_lock_io, LOCK) \

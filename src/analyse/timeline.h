@@ -22,6 +22,7 @@ enum stack_class {
 	STACK_JOURNAL,		/* the journal itself: a batching sleep, room, other handles */
 	STACK_TAG,		/* a free request */
 	STACK_THROTTLE,		/* rq-qos or blk-throttle */
+	STACK_IO,		/* a request; which one, its completion tells, unless that was missed */
 };
 
 struct tl_sleep {

@@ -477,6 +477,7 @@ static const enum cause stack_causes[] = {
 	[STACK_JOURNAL] = CAUSE_JOURNAL,
 	[STACK_TAG] = CAUSE_TAG,
 	[STACK_THROTTLE] = CAUSE_THROTTLE,
+	[STACK_IO] = CAUSE_UNKNOWN,
 };
 
 static bool is_jbd2(const struct tl_task *t)

@@ -75,7 +75,7 @@ struct fact {		/* a sleep; what isn't named is 0 */
 	uint32_t waker, kind;
 	uint64_t rq;
 	int64_t done;
-	const char *in;	/* function that it sleeps in */
+	const char *in, *of;	/* function that it sleeps in, and one that called that */
 	enum wire_how how;
 };
 
@@ -93,7 +93,8 @@ static void sleep_fact(struct fact f)
 	if (f.in) {
 		s.stack[0] = address(NULL);
 		s.stack[1] = address(f.in);
-		s.stack_len = 2;
+		s.stack[2] = address(f.of);
+		s.stack_len = 3;
 	}
 	send(&s, WIRE_SLEEP, s.stack_len ? sizeof(s) : WIRE_SLEEP_SHORT);
 }
@@ -647,6 +648,16 @@ static void journal_without_io(void)
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("batching, room and a commit by nobody known", LEDGER(CAUSE_CPU, 49, CAUSE_JOURNAL, 20 + 20 + 10,
 								      CAUSE_RUNQ, 1));
+
+	begin();
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 900);
+	SLEEP(.tid = JBD2, .seq = 0, .off = 950, .wake = 1020, .on = 1020, .waker = APP, .kind = TASK_USER);
+	SLEEP(.tid = JBD2, .seq = 1, .off = 1030, .wake = 1080, .on = 1080, .how = HOW_IRQ,
+	      .in = "__wait_on_buffer", .of = "jbd2_journal_commit_transaction");
+	SLEEP(.tid = APP, .seq = 0, .off = 1020, .wake = 1090, .on = 1090, .waker = JBD2, .kind = TASK_KTHREAD);
+	SYNC(.enter = 1000, .exit = 1100);
+	ends_as("a commit's I/O whose end was missed is not its waiting for the journal",
+		LEDGER(CAUSE_CPU, 20 + 10 + 10 + 10, CAUSE_UNKNOWN, 50));
 }
 
 /* A commit before jbd2 is followed must not look like one without a flush. */
