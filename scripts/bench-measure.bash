@@ -154,7 +154,9 @@ measure_kept() {
 	ram_up none 512M || return
 	for round in $(rounds 7); do
 		kept_sync kept.sync 1 "$OURS, ledgers on" "$RIVAL" || return
-		((round > 3)) || ! wanted kept.sync4 || kept_sync kept.sync4 4 "$OURS, ledgers on" || return
+		((round <= 3)) || continue
+		kept_sync kept.sync 1 "${OF_TASKS[@]}" || return
+		! wanted kept.sync4 || kept_sync kept.sync4 4 "$OURS, ledgers on" "$RIVAL" "${OF_TASKS[@]}" || return
 	done
 }
 
@@ -170,7 +172,17 @@ switch_run() {
 	tool_stop
 	costs "$WORK/before" "$WORK/after" 1 >"$WORK/costs"
 	SWITCH=$(awk '$1 ~ /switch/ { print $4 }' "$WORK/costs")
-	WAKING=$(awk '$1 ~ /waking/ { print $4 }' "$WORK/costs")
+	WAKING=$(awk '$1 ~ /waking|wakeup$/ { print $4 }' "$WORK/costs")
+}
+
+switch_peers() { # NS-OF-EMPTY
+	local tool
+	for tool in "${OF_TASKS[@]}"; do
+		switch_run "$tool" || { missing switch.ns "$tool" "$WHY"; continue; }
+		[[ ! $SWITCH ]] || sample switch.ns "$tool" "$SWITCH"
+		[[ ! $SWITCH ]] || sample switch.unfollowed "$tool" "$(ratio "$SWITCH" "$1" 3)"
+		[[ ! $WAKING ]] || sample switch.waking "$tool" "$WAKING"
+	done
 }
 
 switch_followed() {
@@ -199,6 +211,7 @@ measure_switch() {
 		sample switch.ns "$OURS" "$SWITCH"
 		[[ ! $WAKING ]] || sample switch.waking "$OURS" "$WAKING"
 		sample switch.unfollowed "$OURS" "$(ratio "$SWITCH" "$empty" 3)"
+		((round > 3)) || switch_peers "$empty"
 		((round > 5)) || ! wanted switch.followed || switch_followed || return
 	done
 	statistics 0
@@ -207,7 +220,8 @@ measure_switch() {
 # ---- (d) BPF time per sync call ----
 
 measure_sync() {
-	local round n rig
+	local round tool rig
+	SYNC_CALLS=''
 	rig=$("$TOP/tests/rig/rig" up --owner "$$" --flush-us 0 --write-us 0 --sched none) || return
 	eval "$rig"
 	DISK=$RIG_DISK
@@ -217,7 +231,11 @@ measure_sync() {
 	} >"$WORK/wal.sql"
 	statistics 1
 	for round in $(rounds 7); do
-		sync_run || break
+		sync_run "$OURS, ledgers on" || break
+		((round <= 2)) || continue
+		for tool in "$RIVAL" "${OF_TASKS[@]}"; do
+			sync_run "$tool" || break 2
+		done
 	done
 	statistics 0
 	DISK=''
@@ -225,16 +243,17 @@ measure_sync() {
 	((round))
 }
 
+# sync_run TOOL: its cost per call; those are counted by ours, and as many in each run
 sync_run() {
-	local n
+	local name=${1%%,*} n=$SYNC_CALLS
 	rm -f "$RIG_MNT"/wal.db*
-	tool_start "$OURS, ledgers on" || { missing sync.bpf "$OURS" "$WHY"; return 1; }
+	tool_start "$1" || { missing sync.bpf "$name" "$WHY"; [[ $name != "$OURS" ]]; return; }
 	run_times >"$WORK/before"
 	sqlite3 "$RIG_MNT/wal.db" ".read $WORK/wal.sql" >/dev/null
 	run_times >"$WORK/after"
 	tool_stop
-	n=$(jq .sync.count "$WORK/report.json")
-	costs "$WORK/before" "$WORK/after" "$n" | awk '{ $2 /= 1000; $2 = sprintf("%.3f", $2); print }' >"$WORK/costs" && sample_costs sync.bpf "$OURS"
+	[[ $name != "$OURS" ]] || SYNC_CALLS=$(jq .sync.count "$WORK/report.json") n=$SYNC_CALLS
+	costs "$WORK/before" "$WORK/after" "$n" | awk '{ $2 /= 1000; $2 = sprintf("%.3f", $2); print }' >"$WORK/costs" && sample_costs sync.bpf "$name"
 }
 
 # ---- (e) start, memory, CPU ----
@@ -243,7 +262,7 @@ measure_start() {
 	local round tool ms
 	ram_up none || return
 	for round in $(rounds 7); do
-		for tool in "$OURS, ledgers on" "${PEERS[@]}"; do
+		for tool in "$OURS, ledgers on" "${PEERS[@]}" "${OF_TASKS[@]}"; do
 			[[ $tool != biolatency* || $tool == "$RIVAL" ]] || continue
 			((round <= 3)) || [[ $tool != bio[s]* ]] || continue
 			command_of "$tool" || { missing start.attached "$tool" "$WHY"; continue; }
@@ -258,7 +277,7 @@ measure_rest() {
 	ram_up none || return
 	time=$(seconds 2)
 	for round in $(rounds 3); do
-		for tool in "$OURS, ledgers on" "$RIVAL" bpftrace biostacks 'biosnoop -Q'; do
+		for tool in "$OURS, ledgers on" "$RIVAL" bpftrace biostacks 'biosnoop -Q' "${OF_TASKS[@]}"; do
 			tool_start "$tool" || { missing rest.memory "$tool" "$WHY"; continue; }
 			sleep 0.5
 			before=$(cpu_of "$TOOL_PID")
@@ -272,20 +291,26 @@ measure_rest() {
 
 # Calls at a pace; what they cost the reader, its work after them included
 measure_load() {
-	local round before calls took time rate=20000
+	local round tool
 	ram_up none 512M || return
-	time=$(seconds 4)
 	for round in $(rounds 3); do
-		tool_start "$OURS, ledgers on" || { missing load.cpu "$OURS" "$WHY"; return; }
-		before=$(cpu_of "$TOOL_PID")
-		read -r calls took < <("$GAUGE" syncs "$MNT/s" 4 $rate "$time") || return
-		sleep 0.5
-		# a disk that can't do as many: as much more per call
-		sample load.cpu "$OURS" "$(awk "BEGIN { printf \"%.2f\", ($(cpu_of "$TOOL_PID") - $before) / $calls * $rate / 1e7 }")"
-		sample load.rate "$OURS" "$(ratio "$calls" "$took" 0)"
-		sample load.memory "$OURS" "$(resident_mib "$TOOL_PID")"
-		tool_stop
+		for tool in "$OURS, ledgers on" "$RIVAL" bpftrace "${OF_TASKS[@]}"; do
+			load_run "$tool" || return
+		done
 	done
+}
+
+load_run() { # TOOL
+	local name=${1%%,*} before calls took rate=20000
+	tool_start "$1" || { missing load.cpu "$name" "$WHY"; return 0; }
+	before=$(cpu_of "$TOOL_PID")
+	read -r calls took < <("$GAUGE" syncs "$MNT/s" 4 $rate "$(seconds 4)") || return
+	sleep 0.5
+	# a disk that can't do as many: as much more per call
+	sample load.cpu "$name" "$(awk "BEGIN { printf \"%.2f\", ($(cpu_of "$TOOL_PID") - $before) / $calls * $rate / 1e7 }")"
+	sample load.memory "$name" "$(resident_mib "$TOOL_PID")"
+	[[ $name != "$OURS" ]] || sample load.rate "$name" "$(ratio "$calls" "$took" 0)"
+	tool_stop
 }
 
 # ---- (f) replay; lost events ----
@@ -319,6 +344,25 @@ measure_lost() {
 		part lost.events "$OURS" "$why" "$n"
 	done < <(jq -r '.run.lost[]? | "\(.reason)\t\(.count)"' "$WORK/report.json")
 	sample lost.rate "$OURS" "$(ratio "$calls" "$took" 0)"
+	! wanted lost.told || measure_told
+}
+
+# Whom the kernel told of completions, of two at once
+measure_told() {
+	local calls
+	tool_start 'empty program' || { missing lost.told "$OURS" "$WHY"; return 0; }
+	OTHER_PID=$TOOL_PID
+	tool_start "$OURS, ledgers on" || return
+	statistics 1
+	run_times "$TOOL_PID" "$OTHER_PID" >"$WORK/before"
+	"$GAUGE" syncs "$MNT/s" 8 50000 "$(seconds 10)" >/dev/null || return
+	sync -f "$MNT"
+	run_times "$TOOL_PID" "$OTHER_PID" >"$WORK/after"
+	statistics 0
+	tool_stop
+	other_stop
+	costs "$WORK/before" "$WORK/after" 1 >"$WORK/costs"
+	sample lost.told "$OURS" "$(awk '$1 == "empty_complete" { n += $3 } $1 ~ /^rq_complete/ { n -= $3 } END { printf "%d", n }' "$WORK/costs")"
 }
 
 # ---- (g) instructions ----

@@ -40,12 +40,14 @@ load.rate                       | -      | 1/s   | .. sync calls a second that w
 load.memory                     | -      | MiB   | .. resident memory after it
 lost.events                     | <=0    |       | lost events, as many sync calls as the disk yields for 30 s
 lost.rate                       | -      | 1/s   | .. sync calls a second, of 50,000 that are wanted
+lost.told                       | -      |       | completions that the kernel told an empty program of and not this tool, of 10 s of the same
 replay.time                     | <=2    | s     | replay and analysis of 1,000,000 sync calls
 replay.memory                   | <=300  | MiB   | .. resident memory
 replay.rate                     | -      | 1/s   | .. records a second
 replay.beyond                     | >=50000 | 1/s  | .. sync calls a second (50,000 and more must be digested)
-icount.none                     | -      | instr | instructions per request, in QEMU with -icount: null_blk, 4k reads, no scheduler
-icount.mq-deadline              | -      | instr | .. mq-deadline
+icount.none                     | -      | instr | instructions per request, in QEMU with -icount: null_blk, 4k reads, no scheduler, a device so fast that inserts and issues are traced
+icount.mq-deadline              | -      | instr | .. the same, mq-deadline
+icount.own                      | -      | instr | .. a device of 50 µs, no scheduler: by the clocks of the requests
 '
 
 declare -gA ROW_LIMIT ROW_UNIT ROW_FIGURE

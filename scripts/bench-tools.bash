@@ -9,6 +9,8 @@
 OURS=barriertrace
 RIVAL='biolatency -Q -F -D'
 PEERS=(biolatency 'biolatency -F -D' 'biolatency -Q -F -D' bpftrace biostacks 'biosnoop -Q')
+# What one would run beside those to learn what else a sync call waits for
+OF_TASKS=(runqlat offcputime)
 SETTLED=3	# looks in a row that find the same programs: it has started
 LOOK=0.04	# seconds between them
 START_LIMIT=10	# seconds
@@ -84,6 +86,12 @@ tool_end() { # SIGNAL
 	TOOL_PID=
 }
 
+# A second one, beside it
+other_stop() {
+	TOOL_PID=${OTHER_PID-} OTHER_PID=''
+	tool_stop
+}
+
 # ---- what the kernel says ----
 
 statistics() { # 0 or 1
@@ -98,12 +106,15 @@ find_bpftool() {
 	die 'missing: bpftool (scripts/setup bench)'
 }
 
-# The tool's programs: "ID NAME NS RUNS" each
+# run_times [PID..]: the programs of the tool, or of those: "ID NAME NS RUNS" each
 run_times() {
+	local pid ids=()
+	for pid in "${@:-$TOOL_PID}"; do
+		mapfile -t -O ${#ids[@]} ids < <(programs_of "$pid")
+	done
 	[[ ${BPFTOOL-} ]] || find_bpftool
-	# shellcheck disable=SC2046 # numbers
 	"$BPFTOOL" prog show -j | jq -r --args '($ARGS.positional | map(tonumber)) as $ids | .[] | select(.id as $i | $ids | index($i)) |
-		"\(.id) \(.name // "-") \(.run_time_ns // 0) \(.run_cnt // 0)"' $(programs_of "$TOOL_PID")
+		"\(.id) \(.name // "-") \(.run_time_ns // 0) \(.run_cnt // 0)"' "${ids[@]}"
 }
 
 # costs FILE FILE N: between two run_times: "TOTAL NS-PER-N", then "NAME NS-PER-N RUNS-PER-N NS-PER-RUN" of each that ran
