@@ -83,6 +83,7 @@ SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
+	@:
 
 # ---- the BPF side ----
 

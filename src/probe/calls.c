@@ -86,9 +86,11 @@ static void look_at(const struct wire_maps *m, const struct task_state *t, size_
 	struct calls_under_way *found = &l->found;
 	uint64_t enter;
 
-	if (!in_call(t) || t->enter >= l->until || (l->counts && !l->counts(l->ctx, t->dev)))
+	if (!in_call(t))
 		return;
 	enter = t->enter;
+	if (enter >= l->until || (l->counts && !l->counts(l->ctx, t->dev)))
+		return;
 	if (l->ask && has_returned(m, t, index)) {
 		found->returned++;
 		return;
