@@ -143,7 +143,7 @@ table() {
 	jq -e '.rows | map(.id) == ["start.attached"]' "$J"
 	jq -e '.rows[0] | .tools[0].median > 0 and (.result | IN("met", "missed"))' "$J"
 	jq -e '[.rows[0].tools[] | select(.median or .missing).tool] - ["biolatency -Q -F -D", "bpftrace",
-		"biostacks", "biosnoop -Q"] | length == 1' "$J"
+		"biostacks", "biosnoop -Q", "runqlat", "offcputime"] | length == 1' "$J"
 	local after=(/dev/shm/barriertrace-bench.*)
 	[[ "${before[*]}" == "${after[*]}" ]]
 }
