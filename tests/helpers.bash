@@ -143,13 +143,10 @@ links_of() {
 	grep -ls '^link_type' "/proc/$1/fdinfo/"* 2>/dev/null | wc -l
 }
 
-# While it plans, the tool has one program attached at a time.
+# It has its programs attached, more than the one that it has at a time while it plans, and waits for what they tell: until the
+# last one is attached it waits for nothing so, and one alone may take a third of a second.
 is_tracing() {
-	local n
-	n=$(links_of "$1")
-	((n >= 4)) || return 1
-	sleep 0.1
-	(($(links_of "$1") == n))
+	(($(links_of "$1") >= 4)) && [[ $(<"/proc/$1/wchan") == *poll* ]]
 }
 
 # start_tracing ARGUMENT...: in the background; returns when every probe is
