@@ -205,12 +205,10 @@ of_disk() {
 
 # make_inserts FILE N: SQL of as many autocommit transactions, and one for the table
 make_inserts() {
-	local i
+	# no loop of ours: what bats does around a command takes 0.4 ms for each
 	{
 		echo 'CREATE TABLE IF NOT EXISTS t (i INTEGER, s VARCHAR(16));'
-		for ((i = 1; i <= $2; i++)); do
-			echo "INSERT INTO t VALUES ($i, 'value $i');"
-		done
+		seq 1 "$2" | sed "s/.*/INSERT INTO t VALUES (&, 'value &');/"
 	} >"$1"
 }
 
