@@ -225,6 +225,18 @@ fio_json() {
 # kernel's own counters and says so. So whatever it calls whole has to be exact, at once; what it doesn't is tried again.
 TRIES=12
 
+# cpu_times: what this machine's CPUs did since the boot, and what the hypervisor took of it meanwhile (ticks)
+cpu_times() {
+	awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 + $9, $9; exit }' /proc/stat
+}
+
+# stolen CPU_TIMES: whether the hypervisor has taken more than one part in 50 of the CPUs' time since then
+stolen() {
+	local busy taken
+	read -r busy taken < <(cpu_times)
+	((taken - ${1#* } > 0 && (taken - ${1#* }) * 50 > busy - ${1% *}))
+}
+
 # For files whose tests look at single events of runs: they are tried again as a whole.
 try_tests_again() {
 	export BATS_TEST_RETRIES=2
