@@ -96,10 +96,11 @@ static void column(const struct screen *s, struct area a, const struct series *p
 
 	for (unsigned int n = 0; n < x->rows; n++) {
 		uint64_t v = sum(p, x, n);
-		unsigned int len = (unsigned int)((double)v / (double)top * room + 0.5);
+		unsigned int len;
 
 		if (!v)
 			continue;
+		len = (unsigned int)((double)v / (double)top * room + 0.5);
 		screen_right(s, a.top + n, at + COUNT, SCREEN_PLAIN,
 			     v < 100000 ? num_count(v).s : num_count_short(v).s);
 		/* something that exists is never drawn as nothing */
