@@ -8,7 +8,7 @@
 PATH=/barriertrace/build:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/busybox
 export PATH HOME=/root LC_ALL=C.UTF-8 TERM=dumb BUILD=/barriertrace/build
 # for the tests: no bound on times that takes a real CPU, and waits may last so many times as long (the kernel's command line may say so)
-export BARRIERTRACE_EMULATED=1 BARRIERTRACE_PATIENCE="${BARRIERTRACE_PATIENCE:-8}" BARRIERTRACE_CHECK_LIMIT=3600
+export BARRIERTRACE_EMULATED=1 BARRIERTRACE_PATIENCE="${BARRIERTRACE_PATIENCE:-8}" BARRIERTRACE_CHECK_LIMIT=3600 BARRIERTRACE_TEST_LIMIT=3600
 /busybox/busybox --install -s /busybox
 
 make_mounts() {

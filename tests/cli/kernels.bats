@@ -6,6 +6,7 @@
 setup() {
 	load ../helpers
 	need bats
+	cd "$BATS_TEST_TMPDIR" || return
 	DOC=$BATS_TEST_TMPDIR/kernels.md
 	# not as it stands: it would be taken for tests of this file
 	sed 's/^T /@test /' >"$BATS_TEST_TMPDIR/t.bats" <<-'END'
@@ -53,6 +54,21 @@ cell_is() {
 	table '5.10 x86_64 raid1'
 	[ "$status" -eq 0 ]
 	[ "${lines[-1]}" = '2 ok, 0 failed, 1 skipped' ]
+	"$TOP/scripts/check-kernels" -o "$PWD/rows" "$BATS_TEST_TMPDIR/t.bats"
+	[[ $(<rows) == $'kernels\tguests\t2\t0\t1\t0\t'* ]]
+}
+
+@test "kernels: a guest that hung and was started once more is named and counted" {
+	sed 's/^T /@test /' >>"$BATS_TEST_TMPDIR/t.bats" <<-'END'
+		again() { echo "# second start: $1: no output for 60 s: stopped, start 1 of 2" >&3; }
+		T "vm 6.18 x86_64 probes: all" { again 6.18.x86_64; }
+		T "vm 6.18 x86_64 null: all" { again 6.18.x86_64; }
+	END
+	sed -i '/5.10 x86_64 raid1/d' "$BATS_TEST_TMPDIR/t.bats"
+	run "$TOP/scripts/check-kernels" -o "$PWD/rows" "$BATS_TEST_TMPDIR/t.bats"
+	[ "$status" -eq 0 ]
+	[[ $output == *$'needed a second start: 6.18.x86_64: no output for 60 s: stopped, start 1 of 2\n4 ok, 0 failed, 1 skipped' ]]
+	[[ $(<rows) == $'kernels\tguests\t4\t0\t1\t1\t'* ]]
 }
 
 @test "kernels: nothing ran" {

@@ -43,7 +43,7 @@ steady() { # ARCH
 boot() {
 	local kernel=$1 dir=$GUESTS/$3 rc=0 options=(--arch "$2" --flavour "$(flavour_of "$1" "$2")")
 	[[ ! -e $dir.rc ]] || return 0
-	options+=(--timeout "${BARRIERTRACE_VM_TIMEOUT:-400}" --out "$dir")
+	options+=(--timeout "${BARRIERTRACE_VM_TIMEOUT:-400}" --silence 60 --out "$dir")
 	[[ $2 != arm64 ]] || options+=(--steady)
 	shift 3
 	while [[ $1 != -- ]]; do
@@ -134,6 +134,7 @@ guest() {
 	guest_has_ended || { echo "no guest $1"; cat "$GUESTS/log"; return 1; }
 	rc=$(<"$G.rc")
 	((rc != 77)) || skip "$(why_no_guest "$G.log")"
+	! grep -q '^vm: no output for' "$G.log" || comment "second start: $1: $(sed -n 's/^vm: \(no output for .*\)/\1/p' "$G.log" | head -n 1)"
 	comment "kernel $(sed -nE 's/^vm: .*(package version |of its series: )([^ ]+) .*/\2/p' "$G.log" | sed -n 1p), seen $(date -r "$G.rc" +%F)"
 	((rc == 0)) || { tail -n 40 "$G.log"; return 1; }
 }

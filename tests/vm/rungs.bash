@@ -19,7 +19,7 @@ boot_rungs() {
 		for kernel in $(kernels_of $arch); do
 			wait_for_place
 			# shellcheck disable=SC2046 # words
-			boot "$kernel" $arch "$kernel.$arch" --icount --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" \
+			boot "$kernel" $arch "$kernel.$arch" --icount --silence 240 --timeout "${BARRIERTRACE_VM_TIMEOUT:-500}" \
 				-- tests/vm/guest_rungs $(rungs_of "$kernel" $arch) &
 		done
 	done

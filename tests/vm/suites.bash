@@ -4,7 +4,7 @@
 # For suites.bats and full/suites.bats: guests that run the project's own test files and tests/vm/guest_suites' file systems,
 # and how each cell of the table is judged by what they left behind. load ../helpers and kernels first.
 
-# QUICK: what `make check` asks; FULL: what only `make check-kernels` does. A row is one of guest_suites'.
+# QUICK: what `make check-kernels` asks; FULL: what it asks with FULL=1 besides. A row is one of guest_suites'.
 # shellcheck disable=SC2034 # for whoever loads it
 QUICK=(
 	'fs'
@@ -16,7 +16,7 @@ FULL=(
 	'compat tests/live/compat.bats'
 	'flush tests/truth/flush.bats 1.ms|20.ms'
 	'calls tests/truth/filesystems.bats'
-	'sqlite tests/truth/sqlite.bats'
+	'sqlite tests/live/sqlite.bats'
 	'matrix tests/truth/matrix.bats slow|few.requests|cgroup|no.barriers|never.syncs'
 	'all-counts tests/live/counts.bats'
 )
@@ -30,7 +30,7 @@ all_suites() {
 	for arch in x86_64 arm64; do
 		for kernel in $(kernels_of $arch); do
 			wait_for_place
-			boot "$kernel" $arch "$kernel.$arch" --timeout "$timeout" --disk nvme:512 --disk "$(ata_of "$kernel" $arch):512" \
+			boot "$kernel" $arch "$kernel.$arch" --silence 240 --timeout "$timeout" --disk nvme:512 --disk "$(ata_of "$kernel" $arch):512" \
 				--disk virtio:512 -- tests/vm/guest_suites "$@" &
 		done
 	done
@@ -47,7 +47,7 @@ each_suite() {
 	for arch in x86_64 arm64; do
 		while read -r kernel cell; do
 			wait_for_place
-			boot "$kernel" $arch "$kernel.$arch.$cell" --icount --timeout "$timeout" --disk virtio \
+			boot "$kernel" $arch "$kernel.$arch.$cell" --icount --silence 240 --timeout "$timeout" --disk virtio \
 				-- tests/vm/guest_suites "${rows[$cell]}" &
 		done < <(cells_of $arch)
 	done
