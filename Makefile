@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # One Makefile, no recursion, no configure.
 #
-#   make            build into $(O)         make demo     profile 500 SQLite inserts on this machine's disk
-#   make check      build, run every test   make install  to $(DESTDIR)$(PREFIX)
-#   make check-kernels [KERNELS="6.1 7.2"] [WRITE=1]   what it runs in QEMU with Debian's kernels, as a table; into docs/kernels.md
-#   make check-btf   have Debian's kernels what the BPF programs use? Without booting them
-#   make bench      what it costs, beside other tools: a table (scripts/bench; some minutes, root)
-#   make static     one file that needs no library: $(O)/static/ARCH/barriertrace
-#   make dist       such files for x86_64 and arm64 in $(O)/dist, with their sizes and SHA-256 sums
-#   V=1 full command lines   O=DIR build directory   SAN=1 address and undefined-behaviour sanitizers
-#   ARCH=arm64 for another architecture than this machine's (static; scripts/setup cross installs what it takes)
-#
-# demo, check, check-kernels and bench install what is missing first (scripts/setup).
+# "make help" lists the targets and the variables.
+
+##   make                build into $(O)
+##   make demo           profile 500 SQLite inserts on this machine's disk
+##   make install        install to $(DESTDIR)$(PREFIX); make uninstall removes it
+##   make static         build one file that needs no library: $(O)/static/ARCH/barriertrace
+##   make dist           build such files for x86_64 and arm64 in $(O)/dist, with sizes and SHA-256 sums
+##   make bench          measure what tracing costs, beside other tools (BENCH="block.none kept": some rows)
+##
+##   make check          test what holds on any machine in any mood: before every change (minutes, root)
+##   make check-truth    measure against known answers, with bounds: after a change of probes, analysis,
+##                       verdict or what-if (40 minutes; N=10: each scenario ten times)
+##   make check-kernels  run it in QEMU with Debian's kernels: after a change of probes, rungs or vm
+##                       (25 minutes; FULL=1: all cells, hours; KERNELS="6.1 7.2"; WRITE=1: into docs/kernels.md)
+##   make check-btf      hold Debian's kernels against the BPF programs by their types, without booting them
+##   make check-all      run all three, with one table at the end: before a release
+##
+##   T=FILE K=TEXT       only this test file (or folder), only tests whose name contains TEXT
+##   V=1                 full command lines
+##   O=DIR               build directory (default: build)
+##   WERROR=1            warnings are errors (in the checks they are)
+##   SAN=1               address and undefined-behaviour sanitizers
+##   ARCH=arm64          build for another architecture (static, after scripts/setup cross)
+##
+## demo, bench and the checks install what is missing first (scripts/setup).
 
 O ?= build
 PREFIX ?= /usr/local
@@ -22,7 +36,7 @@ BPFTOOL ?= $(shell for b in bpftool /usr/sbin/bpftool /usr/lib/linux-tools/*/bpf
 PKG_CONFIG ?= pkg-config
 
 CFLAGS ?= -O2 -g
-WARN := -Wall -Wextra
+WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 INCLUDES := -Isrc -Isrc/base -Ibpf -I$(O)/gen
 VERSION := $(shell cat VERSION)
 HOST_ARCH := $(subst aarch64,arm64,$(shell uname -m))
@@ -64,6 +78,8 @@ endif
 HERE_MAP := -ffile-prefix-map=$(CURDIR)=.
 
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
+# Units and fuzz targets share objects: clang's, which libFuzzer can follow.
+UNIT_FLAGS := $(SAN_FLAGS) -fsanitize=fuzzer-no-link
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
 	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS))
 
@@ -79,11 +95,14 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all tests bench bench-helpers check check-btf check-kernels btf-tests demo install uninstall clean setup-build setup-test setup-demo setup-bench golden-update
+.PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all check-btf btf-tests demo install uninstall clean golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
 	@:
+
+help:
+	@sed -n 's/^## \{0,1\}//p' Makefile
 
 # ---- the BPF side ----
 
@@ -141,12 +160,12 @@ $(O)/barriertrace.1: docs/barriertrace.1.in $(O)/barriertrace
 	$(Q)sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd;}' -e 's/@VERSION@/$(VERSION)/' $< > $@
 	$(Q)rm -f $@.options
 
-# ---- tests: unit tests run under the sanitizers ----
+# ---- tests: unit tests and fuzz targets run under the sanitizers ----
 
 $(O)/san/%.o: %.c VERSION | $(SKEL)
 	@mkdir -p $(@D)
 	$(say) CC-SAN $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -MMD -MP -c $< -o $@
 
 $(O)/san/libbarriertrace.a: $(SAN_OBJS)
 	$(say) AR $@
@@ -155,7 +174,12 @@ $(O)/san/libbarriertrace.a: $(SAN_OBJS)
 $(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) UNIT $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -Itests/unit -Isrc/collect -Isrc/render -Isrc/analyse -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -Itests/unit -Isrc/collect -Isrc/render -Isrc/analyse -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+
+$(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
+	@mkdir -p $(@D)
+	$(say) FUZZ $@
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SAN_FLAGS) -fsanitize=fuzzer -Itests/unit -Itests/fuzz $(filter %.c %.a,$^) -o $@ $(LIB_LIBS)
 
 # holds kernels against the programs by their types, see scripts/check-btf; under the sanitizers, since it reads anything
 BTF_SRCS := $(filter-out tests/btf/forge.c tests/btf/sample.bpf.c,$(wildcard tests/btf/*.c))
@@ -217,34 +241,54 @@ $(O)/tests/empty.o: tests/bench/empty.bpf.c
 
 BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o
 
-tests: all $(BENCH_HELPERS) $(UNITS) $(O)/tests/rigd $(O)/tests/forge $(BTF_TESTS)
+tests: all $(UNITS) $(O)/tests/fuzz_recording $(O)/tests/rigd
 
 # ---- what people run ----
 
-setup-build setup-test setup-demo setup-bench setup-cross: setup-%:
+SETUPS := build test truth kernels demo bench cross
+.PHONY: $(SETUPS:%=setup-%)
+$(SETUPS:%=setup-%): setup-%:
 	@scripts/setup $*
 
 # What is built before the tests takes all CPUs, unless make was told how many.
 ALL_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# T and K: one file or folder, and a part of a test's name
+ONLY = $(if $(K),-k '$(subst ','\'',$(K))')
+
+# The set-up must be over before make asks pkg-config: hence a second make.
+check: setup-test
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 tests
+	@BUILD=$(abspath $(O)) scripts/check -t check $(ROWS) $(ONLY) $(or $(T),$(UNITS) tests)
+
+# Its tests may take minutes, and a file of them an hour when it runs N times.
+check-truth: setup-test setup-truth
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 all $(BENCH_HELPERS) $(O)/tests/rigd $(O)/tests/forge
+	@BUILD=$(abspath $(O)) BARRIERTRACE_TEST_LIMIT=900 BARRIERTRACE_CHECK_LIMIT=2400 \
+		scripts/check -s -t truth $(if $(N),-n $(N)) $(ROWS) $(ONLY) $(or $(T),$(wildcard tests/truth/*.bats))
+
 # The arm64 half of tests/vm, where the compiler and Debian's libraries can be had; else its tests say what is missing
 ARM64_TOOL = ! { command -v aarch64-linux-gnu-gcc && scripts/sysroot arm64; } > /dev/null || \
 	$(MAKE) $(ALL_CPUS) --no-print-directory static ARCH=arm64
 
-# The set-up must be over before make asks pkg-config: hence a second make.
-check: setup-test
-	@$(MAKE) $(ALL_CPUS) --no-print-directory tests
+# What boots one guest or none, then the guests; FULL=1: tests/vm/full too
+check-kernels: setup-test setup-kernels
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 all btf-tests $(O)/tests/rigd
 	@$(ARM64_TOOL)
-	@BUILD=$(abspath $(O)) scripts/check $(UNITS) tests
+	@failed=; export BUILD=$(abspath $(O)); \
+	[ '$(KERNELS)$(T)' ] || BARRIERTRACE_TEST_LIMIT=900 BARRIERTRACE_CHECK_LIMIT=2400 scripts/check -s -t kernels $(ROWS) $(ONLY) \
+		tests/btf/btf.bats tests/vm/fetch.bats tests/vm/static.bats tests/vm/doctor.bats || failed=1; \
+	BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(if $(FULL),--full) $(if $(WRITE),--write) \
+		$(ROWS) $(KERNELS) $(T) && [ ! "$$failed" ]
 
-# what "make check" runs of tests/vm, and more of tests/live and tests/truth, as a table: KERNELS="6.1 7.2" for some
-check-kernels: setup-test
-	@$(MAKE) $(ALL_CPUS) --no-print-directory all $(O)/tests/rigd
-	@$(ARM64_TOOL)
-	@BUILD=$(abspath $(O)) BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(if $(WRITE),--write) $(KERNELS)
+check-all:
+	@rm -f $(O)/check-all.tsv
+	@failed=; for tier in check check-truth check-kernels; do \
+		$(MAKE) --no-print-directory $$tier ROWS='-o $(abspath $(O))/check-all.tsv' || failed=1; done; \
+	scripts/check-table $(O)/check-all.tsv && [ ! "$$failed" ]
 
 # Kernels that need not run: all that scripts/vm can fetch, and the running one
-check-btf: setup-test
+check-btf: setup-test setup-kernels
 	@$(MAKE) --no-print-directory btf-tests
 	@BUILD=$(abspath $(O)) scripts/check-btf --fetch
 

@@ -83,6 +83,19 @@ with_governors() {
 	unshare -m bash -c 'mount --bind "$1" /sys/devices/system/cpu && shift && exec "$@"' - "$GOVERNORS" "$@"
 }
 
+# A disk that nobody uses, so that nothing of it can be lost; its name in $DISK. It goes with clean_up.
+quiet_disk() {
+	local image
+	need losetup
+	[[ -c /dev/loop-control ]] || skip "missing: /dev/loop-control"
+	image=$(mktemp /dev/shm/barriertrace-disk.XXXXXX)
+	on_exit "rm -f $image"
+	truncate -s 1M "$image"
+	DISK=$(losetup -f --show "$image")
+	on_exit "losetup -d $DISK"
+	DISK=${DISK#/dev/}
+}
+
 need_zram() {
 	[[ -e /sys/class/zram-control/hot_add ]] || skip "missing: zram"
 }
@@ -183,6 +196,11 @@ emulated() {
 	[[ ! ${1:-} ]] || comment "not asked of an emulated CPU: $1"
 }
 
+# step TEXT: what comes next, on a guest's console: one that prints nothing for long is taken to hang
+step() {
+	echo "$*" >/dev/console
+}
+
 # holds EXPRESSION: of awk, with numbers; shown if it doesn't
 holds() {
 	awk "BEGIN { exit !($1) }" || { echo "does not hold: $1"; return 1; }
@@ -220,10 +238,22 @@ fio_json() {
 }
 
 
-# Some kernels run no tracing program at all on top of certain tasks: where a completion's interrupt meets such a task,
-# neither we nor ftrace nor biolatency see it (sched_switch to and from it is not seen either). The tool finds that out by the
-# kernel's own counters and says so. So whatever it calls whole has to be exact, at once; what it doesn't is tried again.
-TRIES=12
+# lost JSON: events, and requests of which only a part was seen. Some kernels run no tracing program at all on top of certain
+# tasks: where a completion's interrupt meets such a task, neither we nor ftrace nor biolatency see it. The tool finds that out by
+# the kernel's own counters and says so: ours and what is said to be lost are as many as the kernel's.
+lost() {
+	jq '.run.lost_events + ([.devices[]?.unpaired // 0] | add // 0) + (.sync.no_ledger // 0)' "$1"
+}
+
+# accounted OURS THEIRS JSON: the same, but for what the report says to have lost
+accounted() {
+	(($1 <= $2 && $1 + $(lost "$3") >= $2)) || { echo "ours $1, theirs $2, lost $(lost "$3")"; return 1; }
+}
+
+# or_lost COMMAND...: status 5, events were lost, is no failure
+or_lost() {
+	"$@" || [[ $? == 5 ]]
+}
 
 # cpu_times: what this machine's CPUs did since the boot, and what the hypervisor took of it meanwhile (ticks)
 cpu_times() {
@@ -235,13 +265,4 @@ stolen() {
 	local busy taken
 	read -r busy taken < <(cpu_times)
 	((taken - ${1#* } > 0 && (taken - ${1#* }) * 50 > busy - ${1% *}))
-}
-
-# For files whose tests look at single events of runs: they are tried again as a whole.
-try_tests_again() {
-	export BATS_TEST_RETRIES=2
-}
-
-whole() { # JSON
-	[[ $(jq '.run.lost_events + ([.devices[]?.unpaired // 0] | add // 0)' "$1") == 0 ]]
 }

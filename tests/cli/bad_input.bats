@@ -6,7 +6,6 @@
 
 bats_require_minimum_version 1.5.0
 load ../helpers
-try_tests_again
 
 setup() {
 	need_tool
@@ -22,8 +21,7 @@ teardown() {
 
 any_disk() {
 	need_tracing
-	DISK=$(lsblk -bndo NAME,SIZE | awk '$2 { print $1; exit }')
-	[[ $DISK ]] || skip "missing: a disk"
+	quiet_disk
 }
 
 # refused STATUS TEXT COMMAND...: this status, one line with this text (a pattern

@@ -123,11 +123,11 @@ refused() {
 	{ cat "$a" && head -c 200000 /dev/zero; } >"$long"
 	{ cat "$card" >one && cat "$card" >two; } &
 	run -0 timeout 20 "$BT" diff one two
-	wait
+	wait $!
 	[[ ${lines[0]} == *'no test in common'* ]]
 	{ cat "$long" >one && cat "$long" >two; } &
 	run -5 timeout 20 "$BT" diff one two
-	wait
+	wait $!
 	[[ ${lines[0]} == 'No difference that could be told'* ]]
 	# which is no reason to read for long when there is no second one
 	run -1 "$BT" diff "$a" none

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# scripts/bench: what it makes of samples, and one short run. How good the figures are is not asked here.
+# scripts/bench: what it makes of samples. A short run: ../truth/bench_script.bats.
 
 setup() {
 	load ../helpers
@@ -130,20 +130,4 @@ table() {
 	printf '%s\n' '7 a 3000 20' '8 b 1500 15' '9 c 3 1' >"$WORK/2"
 	run costs "$WORK/1" "$WORK/2" 20
 	[[ ${lines[*]} == 'TOTAL 150.00 a 100.00 0.500 200.0 b 50.00 0.500 100.0' ]]
-}
-
-@test "bench: a short run writes its table, and names each peer" {
-	need_tracing
-	need fio sqlite3 losetup mkfs.ext4 unshare bpftool
-	[[ -c /dev/loop-control ]] || skip 'missing: /dev/loop-control'
-	[[ -x ${BT%/*}/tests/gauge ]] || skip 'missing: gauge'
-	local before=(/dev/shm/barriertrace-bench.*)
-	BENCH_ROUNDS=1 BENCH_OUT=$WORK/out "$TOP/scripts/bench" --quick start
-	J=$WORK/out/quick.json
-	jq -e '.rows | map(.id) == ["start.attached"]' "$J"
-	jq -e '.rows[0] | .tools[0].median > 0 and (.result | IN("met", "missed"))' "$J"
-	jq -e '[.rows[0].tools[] | select(.median or .missing).tool] - ["biolatency -Q -F -D", "bpftrace",
-		"biostacks", "biosnoop -Q", "runqlat", "offcputime"] | length == 1' "$J"
-	local after=(/dev/shm/barriertrace-bench.*)
-	[[ "${before[*]}" == "${after[*]}" ]]
 }

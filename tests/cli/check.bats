@@ -76,7 +76,106 @@ last_line() {
 	[ "$status" -eq 1 ]
 	last_line '1 passed, 1 failed, 1 skipped'
 	[[ $output == *'  FAIL  bad'*'first line'*'second line'* ]]
-	[[ $output == *$'failed:\n  a.bats: bad\n'* ]]
+	# and again at the end: of a log often only that is kept
+	[[ $output == *$'failed:\n  a.bats: bad\n'*'      # second line'* ]]
+}
+
+@test "check: a file with a failure runs once more, alone, at the end" {
+	# passes from its second run on
+	{ passing one; test_case shy 'echo >>"$BATS_TEST_DIRNAME/shy"; (($(wc -l <"$BATS_TEST_DIRNAME/shy") > 1))'; } | bats_file a.bats
+	passing other | bats_file b.bats
+	run "$check" a.bats b.bats
+	[ "$status" -eq 0 ]
+	last_line '3 passed, 0 failed, 0 skipped'
+	[[ $output == *'  FAIL  shy'*'  ok    other'*'== a.bats (second try)'*'  ok    shy'* ]]
+	[[ $output == *$'needed a second try:\n  a.bats: \'shy\'\n3 passed'* ]]
+	rm shy
+	failing | bats_file b.bats
+	run "$check" a.bats b.bats
+	[ "$status" -eq 1 ]
+	last_line '2 passed, 1 failed, 0 skipped'
+	[[ $output == *"needed a second try:"*"a.bats: 'shy'"*'failed:'*'b.bats: bad'* ]]
+}
+
+@test "check: a skip for what the set-up can install is a failure, in CI only" {
+	mkdir scripts
+	cp "$check" scripts
+	# shellcheck disable=SC2016
+	unit scripts/setup 'echo "$*" >>asked; for w in "${@:2}"; do [[ $w != bonnie++ ]] || echo "$w"; done'
+	{ test_case tool 'skip "missing: iozone, bonnie++"'; test_case other 'skip "missing: /dev/full"'; skipping; } | bats_file a.bats
+	CI=true run scripts/check a.bats
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 1 failed, 2 skipped'
+	[[ $output == *'  FAIL  tool (skipped, but scripts/setup has bonnie++)'* ]]
+	[[ $(sort -u asked) == $'--offers /dev/full\n--offers iozone bonnie++' ]]
+	passing | bats_file b.bats
+	CI='' run scripts/check a.bats b.bats
+	[ "$status" -eq 0 ]
+	last_line '1 passed, 0 failed, 3 skipped'
+}
+
+@test "check -k: tests whose name contains a text, as it stands" {
+	{ passing 'a [b] c'; passing 'a b c'; } | bats_file a.bats
+	{ passing 'no such'; failing; } | bats_file b.bats
+	unit t 'echo "ok 1 - sum"; echo "not ok 2 - with [b] in it"; echo 1..2; exit 1'
+	run "$check" -k '[b]' a.bats b.bats
+	[ "$status" -eq 0 ]
+	last_line '1 passed, 0 failed, 0 skipped'
+	[[ $output != *b.bats* ]]
+	run "$check" -k '[b]' t a.bats
+	[ "$status" -eq 1 ]
+	last_line '1 passed, 1 failed, 0 skipped'
+	run "$check" -k 'nowhere' t a.bats
+	[ "$status" -eq 1 ]
+	[[ $output == *'no test ran with this in its name: nowhere'* ]]
+}
+
+@test "check -n: how often each test passed, without second tries" {
+	{ passing one; test_case shy 'echo >>"$BATS_TEST_DIRNAME/shy"; (($(wc -l <"$BATS_TEST_DIRNAME/shy") != 2))'; } | bats_file a.bats
+	run "$check" -n 3 a.bats
+	[ "$status" -eq 1 ]
+	[[ $output == *$'  3 of 3  a.bats: one\n  2 of 3  a.bats: shy\n'* && $output != *'second try'* ]]
+}
+
+@test "check -o: a row per file" {
+	{ passing one; skipping; } | bats_file cli/a.bats
+	failing | bats_file cli/b.bats
+	echo before >rows
+	run "$check" -o rows -t quick cli
+	[ "$status" -eq 1 ]
+	[[ $(cut -f 1-6 rows) == $'before\nquick\tcli/a.bats\t1\t0\t1\t0\nquick\tcli/b.bats\t0\t1\t0\t0' ]]
+	sed -i 1d rows
+	run "$top/scripts/check-table" rows
+	echo "$output"
+	[[ ${lines[1]} =~ ^quick\ +cli/a.bats\ +1\ +0\ +1\ +0\ +[0-9]+$ ]]
+	[[ ${lines[3]} =~ ^all\ +1\ +1\ +1\ +0\ +[0-9]+$ ]]
+}
+
+@test "check: the slowest tests are listed" {
+	{ passing quick; test_case slow 'sleep 1.1'; } | bats_file a.bats
+	run "$check" a.bats
+	[[ $output == *$'slowest:\n    1.'?$' s  a.bats: slow\n2 passed'* ]]
+}
+
+@test "check: what a test waits for too long is killed, with the output so far shown, and the next test runs" {
+	{ test_case long 'echo so far; sleep 30; echo never'; passing; } | bats_file a.bats
+	BARRIERTRACE_TEST_LIMIT=1 run timeout 30 "$check" a.bats
+	[ "$status" -eq 1 ]
+	last_line '1 passed, 1 failed, 0 skipped'
+	[[ $output == *'FAIL  long'*'so far'*'no result for 1 s: what it waited for was killed'* ]]
+	# one that goes on all the same
+	{ test_case stubborn 'n=0; while ((n++ < 100)); do sleep 0.1 || true; done'; passing never; } | bats_file a.bats
+	BARRIERTRACE_TEST_LIMIT=1 run timeout 30 "$check" a.bats
+	[ "$status" -eq 1 ]
+	last_line '0 passed, 1 failed, 0 skipped'
+	[[ $output == *'FAIL  no result 1 s later: stopped'* ]]
+}
+
+@test "check: a wrong option is a usage error" {
+	run "$check" -x
+	[[ $status -eq 2 && $output == *'usage: scripts/check '* ]]
+	run "$check" -n many
+	[[ $status -eq 2 && $output == *'usage: scripts/check '* ]]
 }
 
 @test "check: skips are listed with their reasons at the end, and are no failure" {
@@ -112,7 +211,7 @@ last_line() {
 	[[ $output == *'  ok    before'* ]]
 	[[ $output == *'a.bats: time limit of 3 s: stopped'* ]]
 	[[ $output == *'  ok    other'* ]]
-	none_left 2
+	none_left 4 # of both tries
 }
 
 @test "check: a program that ignores SIGTERM is killed at its limit" {
@@ -121,7 +220,7 @@ last_line() {
 	BARRIERTRACE_CHECK_LIMIT=1 run timeout 60 "$check" t none 3>&-
 	[ "$status" -eq 1 ]
 	last_line '0 passed, 1 failed, 0 skipped'
-	none_left 1
+	none_left 2
 }
 
 @test "check: a program that leaves a process behind on its output does not block" {
@@ -130,7 +229,7 @@ last_line() {
 	BARRIERTRACE_CHECK_LIMIT=30 run timeout 20 "$check" t none 3>&-
 	[ "$status" -eq 1 ]
 	[[ $output == *'t: left processes behind'* ]]
-	none_left 1
+	none_left 2
 }
 
 @test "check: unit test programs: ok, not ok and SKIP lines" {
@@ -189,64 +288,42 @@ last_line() {
 	last_line '0 passed, 1 failed, 0 skipped'
 }
 
-@test "check: without a bats file or directory it runs tests, in order, each file once" {
+@test "check: without a bats file or directory it runs tests, each file once; not what other tiers have" {
 	mkdir scripts
 	cp "$check" scripts/check
 	unit t 'echo 1..1; echo ok 1 - binary'
 	passing cli | bats_file tests/cli/a.bats
 	passing golden | bats_file tests/golden/a.bats
 	passing live | bats_file tests/live/a.bats
+	failing | bats_file tests/truth/a.bats
+	failing | bats_file tests/vm/a.bats
 	run scripts/check t
 	[ "$status" -eq 0 ]
 	last_line '4 passed, 0 failed, 0 skipped'
-	[[ $output == *binary*tests/cli/a.bats*tests/golden/a.bats*tests/live/a.bats* ]]
 	run scripts/check tests tests/cli/a.bats tests/cli
 	last_line '3 passed, 0 failed, 0 skipped'
 }
 
-@test "check: what runs beside the others is shown and counted with them, before anything is timed" {
-	mkdir scripts
-	cp "$check" scripts/check
-	# two that wait for each other
-	unit meet 'echo >>met; for i in {1..100}; do (($(wc -l <met) < 2)) || exit 0; sleep 0.1; done; exit 1'
+@test "check: files run side by side, of those that trace one at a time; -s: all one after the other" {
+	(($(nproc) > 1)) || skip 'missing: a second CPU'
+	# three that wait for each other, one of which traces; another one that does so must not meet the first
+	unit meet 'echo >>met; for i in {1..100}; do (($(wc -l <met) < 3)) || exit 0; sleep 0.1; done; exit 1'
 	test_case first "cd '$PWD' && ./meet" >first
 	bats_file tests/cli/a.bats <first
 	bats_file tests/golden/a.bats <first
-	failing | bats_file tests/style/a.bats
-	skipping | bats_file tests/golden/b.bats
-	passing later | bats_file tests/truth/a.bats
-	failing | bats_file tests/live/a.bats
-	run scripts/check
-	[ "$status" -eq 1 ]
-	last_line '3 passed, 2 failed, 1 skipped'
-	[[ $output == *tests/cli/a.bats*golden/a.bats*golden/b.bats*style/a.bats*'FAIL  bad'*tests/live/a.bats*tests/truth/a.bats*'skipped:
-  tests/golden/b.bats: absent: no such disk
-failed:
-  tests/style/a.bats: bad
-  tests/live/a.bats: bad'* ]]
-}
-
-@test "check: the long guest runs beside the others, once, alone if there are none" {
-	mkdir scripts
-	cp "$check" scripts/check
-	unit meet 'echo >>met; for i in {1..100}; do (($(wc -l <met) < 2)) || exit 0; sleep 0.1; done; exit 1'
-	test_case first "cd '$PWD' && ./meet" >first
-	bats_file tests/vm/doctor.bats <first
-	bats_file tests/vm/a.bats <first
-	passing early | bats_file tests/truth/a.bats
-	failing | bats_file tests/vm/b.bats
-	run scripts/check
-	[ "$status" -eq 1 ]
-	last_line '3 passed, 1 failed, 0 skipped'
-	[[ $output == *truth/a.bats*vm/a.bats*vm/b.bats*vm/doctor.bats* ]]
-	run scripts/check tests tests/vm
-	last_line '3 passed, 1 failed, 0 skipped'
-	run scripts/check tests/vm/doctor.bats tests
-	last_line '3 passed, 1 failed, 0 skipped'
-	rm tests/*/[ab].bats
-	run scripts/check
+	{ echo 'need''_tracing() { :; }'; test_case traces "cd '$PWD' && mkdir lane && ./meet && sleep 0.5 && rmdir lane"; } | bats_file tests/live/a.bats
+	{ echo 'need''_tracing() { :; }'; test_case too "mkdir '$PWD/lane' && rmdir '$PWD/lane'"; } | bats_file tests/live/b.bats
+	skipping | bats_file tests/style/a.bats
+	run "$check" tests
 	[ "$status" -eq 0 ]
-	last_line '1 passed, 0 failed, 0 skipped'
+	last_line '4 passed, 0 failed, 1 skipped'
+	[[ $output != *'second try'* ]]
+	[[ $output == *'skipped:
+  tests/style/a.bats: absent: no such disk'* ]]
+	test_case one "rm -f '$PWD/met'; sleep 0.5; [ ! -e '$PWD/met' ]" | bats_file tests/cli/a.bats
+	test_case two "echo >>'$PWD/met'" | bats_file tests/golden/a.bats
+	run "$check" -s tests/cli/a.bats tests/golden/a.bats
+	[ "$status" -eq 0 ]
 }
 
 @test "check: what runs beside the others ends with it" {
@@ -265,7 +342,7 @@ failed:
 	none_left 4
 }
 
-@test "check: results are shown while a file runs" {
+@test "check: results are shown while the only file runs" {
 	unit t "echo ok 1 - early; sleep 600 & echo \$! >>'$pids'; wait"
 	mkdir none
 	"$check" t none >out 2>&1 3>&- &
@@ -294,6 +371,25 @@ failed:
 	cd "$BATS_TEST_TMPDIR"
 	rm -rf "$dir"
 	last_line '1 passed, 1 failed, 0 skipped'
+}
+
+@test "check-often: a row per run, with what needed a second try, and the exit status of all" {
+	mkdir scripts bin
+	cp "$top/scripts/check-often" scripts
+	# shellcheck disable=SC2016
+	unit bin/make '[[ $* == check && $CI == true ]] || exit 9
+		printf "%s\n" "slowest:" "  1.0 s" "needed a second try:" "  a.bats: '"'one'"'" "  b.bats: '"'two'"'" "3 passed, 0 failed, 1 skipped"; exit "$(cat exit)"'
+	echo 0 >exit
+	PATH=$PWD/bin:$PATH BUILD=$PWD/build run scripts/check-often 2
+	[ "$status" -eq 0 ]
+	[[ $(cut -f 3-7 build/check-often.tsv | uniq -c | tail -n 1) == "      2 nothing	3	0	1	a.bats: 'one'; b.bats: 'two'" ]]
+	[[ $output == *$'when\tcommit\tbeside\tpassed'* ]]
+	echo 1 >exit
+	PATH=$PWD/bin:$PATH BUILD=$PWD/build run scripts/check-often -b cpu
+	[ "$status" -eq 1 ]
+	[[ $(tail -n 1 build/check-often.tsv) == *$'\tcpu\t3\t'* ]]
+	run scripts/check-often -b noise
+	[ "$status" -eq 2 ]
 }
 
 ci() { # RECIPE: .ci/run with a make check that does this

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The page, in a browser: that it can be read and used there, that it asks nobody for anything, and that a long run fits.
+# The page, in a browser: that it can be read and used there, that it asks nobody for anything. Of a million
+# calls: ../truth/html.bats.
 
 bats_require_minimum_version 1.5.0
 load ../helpers
@@ -71,23 +72,4 @@ draw() {
 @test "page in a browser: without sync calls it is about the devices" {
 	draw blocks
 	in_browser html.py page.html devices_alone
-}
-
-# Most of the time goes to reading a recording of 50 minutes and to a ledger for each call.
-@test "page: 1,000,000 sync calls in 10 s and 5 MiB, and it opens and reacts within 1 s" {
-	local forge=${BUILD:-build}/tests/forge TIMEFORMAT='%R %U %S' wall user system
-	[[ $forge == /* ]] || forge=$TOP/$forge
-	[[ -x $forge ]] || skip "missing: $forge"
-	"$forge" big.btrec 1000000
-	# what else the machine does counts as well: the better of two
-	for _ in 1 2; do
-		{ time "$BT" report big.btrec --html page.html -q -o /dev/null; } 2>took.txt
-		read -r wall user system <took.txt
-		comment "$wall s, $user + $system s of CPU time, $(stat -c %s page.html) bytes"
-		! holds "$wall < 10" || break
-	done
-	holds "$wall < 10"
-	holds "$(stat -c %s page.html) < 5 * 1024 * 1024"
-	echo '{}' >report.json
-	in_browser html.py page.html million
 }

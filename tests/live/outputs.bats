@@ -5,7 +5,6 @@
 
 bats_require_minimum_version 1.5.0
 load ../helpers
-try_tests_again
 
 FILES=(flame html folded speedscope perfetto db)
 

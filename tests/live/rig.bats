@@ -42,19 +42,6 @@ within() {
 	done
 }
 
-# mean_flush_is US: over 20 flushes, not below, at most 5 % + 0.2 ms above
-mean_flush_is() {
-	local i mean
-	rig_reset
-	for ((i = 0; i < 20; i++)); do
-		sync "$RIG_DEV"
-	done
-	[[ $(rig_stat flush_count) == 20 ]]
-	mean=$(($(rig_stat flush_sum_ns) / 20000))
-	echo "flush: $mean us, set: $1 us"
-	((mean >= $1 && mean <= $1 * 105 / 100 + 200))
-}
-
 @test "rig: reads, bytes and flushes are as many as the kernel counts" {
 	local before after extra
 	need sqlite3
@@ -96,15 +83,8 @@ mean_flush_is() {
 	(($(kernel_stat "$RIG_DISK" 5) - before == $(rig_stat write_count) + 3))
 }
 
-@test "rig: a flush takes the time set, changed while it runs" {
-	rig_up --fs none --flush-us 1000
-	mean_flush_is 1000
-	rig_set flush_us=7000
-	mean_flush_is 7000
-}
-
 @test "rig: requests are served in parallel, as many as there are channels" {
-	local busy=() channels
+	local channels
 	need fio jq
 	rig_up --fs none --write-us 5000
 	for channels in 0 1; do
@@ -112,15 +92,8 @@ mean_flush_is() {
 		fio --name=w --filename="$RIG_DEV" --direct=1 --rw=randwrite --bs=4k --iodepth=8 \
 			--ioengine=libaio --number_ios=160 --output-format=json \
 			--output="$BATS_TEST_TMPDIR/fio" >/dev/null
-		busy+=("$(json '.jobs[0].write.runtime' "$BATS_TEST_TMPDIR/fio")")
 		[[ $(rig_stat in_service_max) == $((channels ? 1 : 8)) ]]
 	done
-	echo "160 writes: ${busy[0]} ms with 8 at once, ${busy[1]} ms with 1"
-	((busy[1] >= 160 * 5))
-	emulated 'eight writes at once that take hardly more time than one' || ((busy[1] * 10 > busy[0] * 65))
-	# 7 of 8 were waiting, for 35 ms each
-	(($(rig_stat write_wait_ns) / 160 > 30000000))
-	(($(rig_stat write_sum_ns) / 160 < 6000000))
 }
 
 @test "rig: what is written is read, with and without direct I/O" {
@@ -248,7 +221,7 @@ mean_flush_is() {
 	# shellcheck disable=SC2217  # open, not read
 	sleep 60 3>&- <"$RIG_MNT" &
 	holder=$!
-	run rig_down
+	RIG_BUSY_SECONDS=1 run rig_down
 	[[ $status == 1 && $output == *"still in use"* ]]
 	kill -0 "$holder"
 	run grep -F "${was[0]}/mnt" /proc/self/mountinfo

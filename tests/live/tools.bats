@@ -6,85 +6,7 @@
 
 load ../helpers
 load ../truth/matrix
-try_tests_again
-
-setup() {
-	need_tracing
-	J=$BATS_TEST_TMPDIR/report.json OUT=$BATS_TEST_TMPDIR/out CALLS=$BATS_TEST_TMPDIR/calls
-	BEFORE=()
-}
-
-teardown() {
-	clean_up
-}
-
-# A disk with ext4 on it, whose journal commits nothing of its own accord, and whose bitmaps have been read
-rig_ext4() {
-	rig_up --flush-us 200 --write-us 50 --mount-opts commit=600
-	dd if=/dev/zero of="$RIG_MNT/read" bs=1M count=8 conv=fsync status=none
-	rm "$RIG_MNT/read"
-	sync -f "$RIG_MNT"
-}
-
-# Only what the tool itself sends is counted, not what the journal or writeback do for it: in $BEFORE, for wrapped.
-own_requests() {
-	local dir
-	need findmnt
-	dir=$(findmnt -nt cgroup -O blkio -o TARGET | head -n 1)
-	dir=${dir:-$(findmnt -nt cgroup2 -o TARGET | head -n 1)}
-	[[ $dir ]] || skip "missing: a cgroup hierarchy"
-	make_group "$dir"
-	in_group
-	BEFORE=(--cgroup "$GROUP" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" -- "${IN_GROUP[@]}")
-}
-
-# wrapped TOOL [ARGUMENT]..: what it prints is in $OUT and $OUT.err
-wrapped() {
-	((${#BEFORE[@]})) || BEFORE=("$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" --)
-	"$BT" "${BEFORE[@]}" "$@" >"$OUT" 2>"$OUT.err" || { cat "$OUT" "$OUT.err"; return 1; }
-	jq -c '[.sync.calls, (.devices[]? | .name, (.ops // {} | map_values([.count, .bytes])))]' "$J"
-}
-
-# straced [OPTION].. TOOL [ARGUMENT]..: the same, with its calls in $CALLS
-straced() {
-	wrapped strace -f -y -qq -s 512 -o "$CALLS" "$@"
-}
-
-# agrees CHECK wrapped|straced TOOL..: what CHECK says of a run of it
-agrees() {
-	one_of_three run_agrees "$@"
-}
-
-run_agrees() {
-	"${@:2}" && "$1"
-}
-
-SYNC_CALLS='fsync|fdatasync|sync|syncfs|msync|sync_file_range'
-
-# What strace saw: "fdatasync 3, fsync 1"
-straced_syncs() {
-	sed -nE "s/^[0-9]+ +($SYNC_CALLS)\(.*/\1/p" "$CALLS" | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }'
-}
-
-# syncs_are TEXT: the report's, in the same form
-syncs_are() {
-	local got
-	got=$(jq -r '.sync.calls // {} | to_entries | sort_by(.key) | map("\(.key) \(.value)") | join(", ")' "$J")
-	[[ $got == "$1" ]] || { echo "the report has '$got', not '$1'"; return 1; }
-	[[ $(jq .sync.count "$J") == "$(jq '[.sync.calls // {} | .[]] | add // 0' "$J")" ]]
-}
-
-# requests_are OP COUNT BYTES: "-" stands for a count that merging decides
-requests_are() {
-	local count bytes
-	count=$(of_disk "$J" "$RIG_DISK" ".ops.$1.count") bytes=$(of_disk "$J" "$RIG_DISK" ".ops.$1.bytes")
-	[[ $2 == @("$count"|-) && $bytes == "$3" ]] || { echo "$1: $count of $bytes bytes in all, not $2 of $3"; return 1; }
-}
-
-# What strace saw is what the report has.
-as_straced() {
-	syncs_are "$(straced_syncs)"
-}
+load ../truth/tools
 
 # ---- fio ----
 
@@ -271,10 +193,10 @@ as_dbench_fsyncs() {
 	make_load >"$load"
 	own_requests
 	# at this rate the journal, 4 MiB, is not full before the end: who finds it full writes other blocks
-	agrees as_dbench_flushes wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 1
-	agrees as_dbench_writes wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -s 1
-	agrees as_dbench_fsyncs wrapped dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -F 1
-	agrees as_straced straced -e trace="${SYNC_CALLS//|/,}" dbench -c "$load" -D "$RIG_MNT" -t 2 -R 0.5 -S 1
+	agrees as_dbench_flushes wrapped dbench -c "$load" -D "$RIG_MNT" -t 1 -R 0.5 1
+	agrees as_dbench_writes wrapped dbench -c "$load" -D "$RIG_MNT" -t 1 -R 0.5 -s 1
+	agrees as_dbench_fsyncs wrapped dbench -c "$load" -D "$RIG_MNT" -t 1 -R 0.5 -F 1
+	agrees as_straced straced -e trace="${SYNC_CALLS//|/,}" dbench -c "$load" -D "$RIG_MNT" -t 1 -R 0.5 -S 1
 }
 
 # ---- SQLite ----
@@ -353,25 +275,6 @@ one_flush() {
 	rig_up --fs none --flush-us 200
 	agrees as_dd_on_the_disk wrapped dd if=/dev/zero of="$RIG_DEV" bs=8k count=40 oflag=direct,dsync
 	agrees one_flush wrapped dd if=/dev/zero of="$RIG_DEV" bs=8k count=40 oflag=direct conv=fsync
-}
-
-# ---- hdparm ----
-
-# "Timing O_DIRECT disk reads: 64 MB in  0.33 seconds = 775.56 MB/sec"
-as_hdparm_reads() {
-	local mb
-	mb=$(sed -nE 's/.*reads: +([0-9]+) MB in.*/\1/p' "$OUT")
-	((mb == 64)) && as_straced && requests_are read - $((mb << 20)) && (($(jq .sync.calls.fsync "$J") > 0))
-}
-
-@test "tools: hdparm -t and -T" {
-	need_rig
-	need hdparm strace
-	# the whole disk in less than the three seconds that hdparm takes at most
-	rig_up --fs none --size 64M --read-us 200
-	agrees as_hdparm_reads straced -e trace="${SYNC_CALLS//|/,}" hdparm -t --direct "$RIG_DEV"
-	agrees as_hdparm_reads straced -e trace="${SYNC_CALLS//|/,}" hdparm -t "$RIG_DEV"
-	agrees as_straced straced -e trace="${SYNC_CALLS//|/,}" hdparm -T "$RIG_DEV"
 }
 
 # ---- PostMark ----

@@ -50,31 +50,6 @@ files() { # PATTERN..
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
-@test "clang takes the user side without a warning" {
-	need clang
-	local b=${BUILD:-build}
-	[ -f "$b/gen/barriertrace.skel.h" ] || skip "missing: a build in $b"
-	run bash -c 'b=$1; shift; for f; do clang -fsyntax-only -std=gnu11 -D_GNU_SOURCE -DBT_VERSION="\"x\"" -Wall -Wextra \
-		-Werror -Isrc -Isrc/base -Ibpf -I"$b/gen" "$f" || echo "$f"; done' - "$b" $(files 'src/*.c' 'src/**/*.c')
-	[ -z "$output" ] || { echo "$output"; false; }
-}
-
-@test "gcc takes the user side without a warning" {
-	need gcc
-	local b=${BUILD:-build}
-	[ -f "$b/gen/barriertrace.skel.h" ] || skip "missing: a build in $b"
-	run bash -c 'b=$1; shift; for f; do gcc -O2 -c -o /dev/null -std=gnu11 -D_GNU_SOURCE -DBT_VERSION="\"x\"" -Wall -Wextra \
-		-Werror -Isrc -Isrc/base -Ibpf -I"$b/gen" "$f" || echo "$f"; done' - "$b" $(files 'src/*.c' 'src/**/*.c')
-	[ -z "$output" ] || { echo "$output"; false; }
-}
-
-@test "the kernel side compiles without a warning, for x86_64 and arm64" {
-	need clang
-	run bash -c 'for a in x86 arm64; do for f in bpf/*.bpf.c; do clang -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$a \
-		-Ivmlinux -Ibpf -Wall -Wextra -Werror -c "$f" -o /dev/null || echo "$a $f"; done; done'
-	[ -z "$output" ] || { echo "$output"; false; }
-}
-
 @test "shell scripts pass shellcheck" {
 	need shellcheck
 	run shellcheck -x scripts/* .ci/run tests/rig/rig

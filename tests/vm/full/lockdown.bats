@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Both lockdowns, a guest for each, of the kernels that `make check` has no time for. Names, and BARRIERTRACE_KERNELS and
+# Both lockdowns, a guest for each, of the kernels that `make check-kernels` has no time for without FULL=1. Names, and BARRIERTRACE_KERNELS and
 # BARRIERTRACE_GUESTS: as in kernels.bats.
 
 load ../../helpers

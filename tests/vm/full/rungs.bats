@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # One piece of work in an emulated machine, seen by several rungs at once: the reports agree. The kernels that
-# `make check` has no time for.
+# `make check-kernels` has no time for without FULL=1.
 # Names, and BARRIERTRACE_KERNELS and BARRIERTRACE_GUESTS: as in kernels.bats.
 
 load ../../helpers

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The project's own tests in emulated machines with Debian's kernels: minutes for each kernel, so only `make check-kernels` runs this.
+# The project's own tests in emulated machines with Debian's kernels: minutes for each kernel, so only `make check-kernels FULL=1` runs this.
 # Names, and BARRIERTRACE_KERNELS and BARRIERTRACE_GUESTS: as in kernels.bats.
 
 load ../../helpers

@@ -4,7 +4,6 @@
 # make static and make dist: one file per architecture that runs where nothing else is.
 
 load ../helpers
-try_tests_again
 
 # Not every distribution has the libraries as archives.
 has_archives() {

@@ -5,7 +5,6 @@
 # what they get wrong we know.
 
 load ../helpers
-try_tests_again
 
 setup() {
 	need_rig

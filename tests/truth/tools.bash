@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For tools.bats here and in ../live: a tool wrapped, its own figures beside the report's. load ../helpers and matrix first.
+
+setup() {
+	need_tracing
+	J=$BATS_TEST_TMPDIR/report.json OUT=$BATS_TEST_TMPDIR/out CALLS=$BATS_TEST_TMPDIR/calls
+	BEFORE=()
+}
+
+teardown() {
+	clean_up
+}
+
+# A disk with ext4 on it, whose journal commits nothing of its own accord, and whose bitmaps have been read
+rig_ext4() {
+	rig_up --flush-us 200 --write-us 50 --mount-opts commit=600
+	dd if=/dev/zero of="$RIG_MNT/read" bs=1M count=8 conv=fsync status=none
+	rm "$RIG_MNT/read"
+	sync -f "$RIG_MNT"
+}
+
+# Only what the tool itself sends is counted, not what the journal or writeback do for it: in $BEFORE, for wrapped.
+own_requests() {
+	local dir
+	need findmnt
+	dir=$(findmnt -nt cgroup -O blkio -o TARGET | head -n 1)
+	dir=${dir:-$(findmnt -nt cgroup2 -o TARGET | head -n 1)}
+	[[ $dir ]] || skip "missing: a cgroup hierarchy"
+	make_group "$dir"
+	in_group
+	BEFORE=(--cgroup "$GROUP" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" -- "${IN_GROUP[@]}")
+}
+
+# wrapped TOOL [ARGUMENT]..: what it prints is in $OUT and $OUT.err
+wrapped() {
+	((${#BEFORE[@]})) || BEFORE=("$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" --)
+	or_lost "$BT" "${BEFORE[@]}" "$@" >"$OUT" 2>"$OUT.err" || { cat "$OUT" "$OUT.err"; return 1; }
+	jq -c '[.sync.calls, (.devices[]? | .name, (.ops // {} | map_values([.count, .bytes])))]' "$J"
+}
+
+# straced [OPTION].. TOOL [ARGUMENT]..: the same, with its calls in $CALLS
+straced() {
+	wrapped strace -f -y -qq -s 512 -o "$CALLS" "$@"
+}
+
+# agrees CHECK wrapped|straced TOOL..: what CHECK says of a run of it
+agrees() {
+	"${@:2}" && "$1"
+}
+
+SYNC_CALLS='fsync|fdatasync|sync|syncfs|msync|sync_file_range'
+
+# What strace saw: "fdatasync 3, fsync 1"
+straced_syncs() {
+	sed -nE "s/^[0-9]+ +($SYNC_CALLS)\(.*/\1/p" "$CALLS" | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }'
+}
+
+# syncs_are TEXT: the report's, in the same form, less what it says to have lost
+syncs_are() {
+	local got
+	got=$(jq -r '.sync.calls // {} | to_entries | sort_by(.key) | map("\(.key) \(.value)") | join(", ")' "$J")
+	[[ $(jq .sync.count "$J") == "$(jq '[.sync.calls // {} | .[]] | add // 0' "$J")" ]] || return
+	[[ $got != "$1" ]] || return 0
+	echo "the report has '$got', not '$1'"
+	accounted "$(jq .sync.count "$J")" "$(grep -oE '[0-9]+(,|$)' <<<"$1" | awk '{ n += $1 } END { print n + 0 }')" "$J"
+}
+
+# requests_are OP COUNT BYTES: "-" stands for a count that merging decides
+requests_are() {
+	local count bytes
+	count=$(of_disk "$J" "$RIG_DISK" ".ops.$1.count") bytes=$(of_disk "$J" "$RIG_DISK" ".ops.$1.bytes")
+	[[ $2 != @("$count"|-) || $bytes != "$3" ]] || return 0
+	echo "$1: $count of $bytes bytes in all, not $2 of $3"
+	(($(lost "$J") > 0 && bytes < $3)) && { [[ $2 == - ]] || accounted "$count" "$2" "$J"; }
+}
+
+# What strace saw is what the report has.
+as_straced() {
+	syncs_are "$(straced_syncs)"
+}
