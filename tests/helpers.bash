@@ -157,9 +157,9 @@ links_of() {
 }
 
 # It has its programs attached, more than the one that it has at a time while it plans, and waits for what they tell: until the
-# last one is attached it waits for nothing so, and one alone may take a third of a second.
+# last one is attached it waits for nothing so, and one alone may take a third of a second. wchan is 0 for all in 5.10.
 is_tracing() {
-	(($(links_of "$1") >= 4)) && [[ $(<"/proc/$1/wchan") == *poll* ]]
+	(($(links_of "$1") >= 4)) && [[ $(cat "/proc/$1/wchan" "/proc/$1/stack" 2>/dev/null) == *poll* ]]
 }
 
 # start_tracing ARGUMENT...: in the background; returns when every probe is
