@@ -326,6 +326,20 @@ on_terminal() {
 	done
 }
 
+# A row is "  -o, --output FILE  A sentence", or the sentence begins on the next line, indented further.
+@test "help: each option has a sentence" {
+	local command
+	for command in '' doctor experiment bench probes record report diff; do
+		"$BT" $command --help >help
+		awk '/^  +-/ { if (row != "") print row; row = $0; sub(/^ +(-[^ ]+,? )*-[^ ]+( [A-Z][^ ]*)?/, ""); if ($0 ~ /^  +[^ ]/) row = "" ; next }
+			row != "" && /^ {10,}[^ -]/ { row = ""; next }
+			row != "" { print row; row = "" }
+			END { if (row != "") print row }' help >without
+		(($(grep -cE '^ +-' help) > 3))
+		[[ ! -s without ]] || { echo "$command:"; cat without; false; }
+	done
+}
+
 @test "help: names no option that the command hasn't" {
 	local command
 	for command in '' record report diff doctor experiment bench; do
