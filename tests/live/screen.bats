@@ -127,10 +127,11 @@ load ../truth/screen
 }
 
 @test "screen: q with a command ends both" {
-	in_pane -i 0.5 "$RIG_MNT" -- sh -c "trap 'sleep 2; exit 3' INT; while :; do sleep 0.1; done"
+	in_pane -i 0.5 "$RIG_MNT" -- sh -c "trap 'until test -e $DIR/end; do sleep 0.05; done; exit 3' INT; while :; do sleep 0.1; done"
 	shows '>callers, the run'
 	keys q
 	shows 'ending: waiting for the command'
+	touch "$DIR/end"
 	ended 3
 	end_terminal
 	in_pane -i 0.5 "$RIG_MNT" -- sh -c "trap '' INT; sleep 30"

@@ -12,13 +12,13 @@ QUICK=(
 )
 # shellcheck disable=SC2034
 FULL=(
-	'rig tests/live/rig.bats'
+	'rig tests/live/rig.bats,tests/truth/rig.bats'
 	'compat tests/live/compat.bats'
 	'flush tests/truth/flush.bats 1.ms|20.ms'
 	'calls tests/truth/filesystems.bats'
 	'sqlite tests/live/sqlite.bats'
 	'matrix tests/truth/matrix.bats slow|few.requests|cgroup|no.barriers|never.syncs'
-	'all-counts tests/live/counts.bats'
+	'all-counts tests/live/counts.bats,tests/live/unended.bats'
 )
 OWN_GUEST+=" ${FULL[*]%% *} "
 FILE_SYSTEMS=(ext4 nojournal fast_commit data_journal xfs btrfs)
