@@ -131,7 +131,7 @@ static void line(const struct screen *s, unsigned int row, const char *name, con
 {
 	const struct report_sync *sync = r ? &r->sync : NULL;
 	bool narrow = s->g->cols < NARROW;
-	unsigned int at = narrow ? 10 : BAR_AT;
+	unsigned int at = narrow ? 11 : BAR_AT;
 
 	screen_put(s, row, narrow ? 0 : 1, at - 1, SCREEN_PLAIN, name);
 	if (!sync || !sync->count) {
