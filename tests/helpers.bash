@@ -148,7 +148,7 @@ eventually() {
 	shift
 	until "$@"; do
 		((${EPOCHREALTIME/[.,]/} < end)) || { echo "never: $*"; return 1; }
-		sleep 0.05
+		sleep 0.02
 	done
 }
 

@@ -72,7 +72,7 @@ outlasting() {
 	"$BT" record -q -o "$BATS_TEST_TMPDIR/rec" --json "$BATS_TEST_TMPDIR/live" "$slow_disk" "$RIG_DISK" -- sh -c '
 		{ sleep 0.5; for i in $(seq "$3"); do dd if=/dev/zero of="$1/f" bs=4k count=1 conv=fdatasync; done; } &
 		fio --name=f --directory="$2" --size=4m --rw=randwrite --bs=4k --ioengine=sync --fdatasync=1 --overwrite=1 \
-			--numjobs=4 --time_based --runtime=3 --minimal
+			--numjobs=4 --time_based --runtime=2 --minimal
 		wait' - "$slow_mnt" "$RIG_MNT" "$2" > /dev/null 2>&1 || status=$?
 	[[ $status == 0 || $status == 5 ]]
 	"$BT" report -q --json "$BATS_TEST_TMPDIR/later" "$BATS_TEST_TMPDIR/rec" || [[ $? == 5 ]]
@@ -82,11 +82,11 @@ outlasting() {
 }
 
 @test "a call that outlasts thousands of others on another disk is explained as in the recording" {
-	outlasting 1500000 1
+	outlasting 1000000 1
 }
 
 @test "calls that outlast hundreds of others, and are read together with them, are explained as in the recording" {
-	outlasting 25000 50
+	outlasting 25000 40
 }
 
 @test "memory of the kernel side is stated before load, and is what the kernel accounts for it" {

@@ -68,17 +68,17 @@ load ../truth/screen
 
 @test "screen: small, smaller, and large again" {
 	load_disk
-	in_pane "$RIG_DISK"
+	in_pane -i 0.3 "$RIG_DISK"
 	shows '>callers, the run'
 	shows 'our fsyncs'
 	tm resize-window -x 40 -y 10
 	gone callers
 	shows 'where the sync time went'
 	shows 'our fsyncs'
-	shows 'last 1s'
+	shows 'last '
 	keys h '?' Enter
 	tm resize-window -x 3 -y 2
-	sleep 1.2
+	sleep 0.5
 	kill -0 "$TOOL"
 	tm resize-window -x 40 -y 10
 	tm resize-window -x 160 -y 50
@@ -94,7 +94,7 @@ load ../truth/screen
 }
 
 @test "screen: what the command writes comes when the screen is closed; killed, it ends the run" {
-	in_pane -i 0.5 "$RIG_MNT" -- sh -c "read x && echo got-\$((1 + 1)); echo to-out; echo to-err >&2
+	in_pane -i 0.3 "$RIG_MNT" -- sh -c "read x && echo got-\$((1 + 1)); echo to-out; echo to-err >&2
 		echo \$\$ >$DIR/command
 		while :; do dd if=/dev/zero of=$RIG_MNT/f count=1 conv=fsync status=none; done"
 	eventually 5 test -s "$DIR/command"
@@ -110,7 +110,7 @@ load ../truth/screen
 }
 
 @test "screen: a command's own files are its own, and it may outlive the screen" {
-	REDIRECT="2>$DIR/report" in_pane -i 0.5 -d 1 "$RIG_MNT" -- sh -c \
+	REDIRECT="2>$DIR/report" in_pane -i 0.2 -d 0.6 "$RIG_MNT" -- sh -c \
 		"echo early; until test -e $DIR/two; do sleep 0.05; done; echo late; until test -e $DIR/three; do sleep 0.05; done; exit 7"
 	eventually 5 on_screen
 	eventually 5 off_screen
@@ -195,7 +195,7 @@ load ../truth/screen
 	local evil=$DIR/$'ev\e[31m\a;il\n'
 	cp "$(command -v dd)" "$evil"
 	start "$evil" if=/dev/zero of="$RIG_MNT/f" bs=512 count=20000 oflag=sync conv=notrunc status=none
-	in_pane "$RIG_DISK"
+	in_pane -i 0.3 "$RIG_DISK"
 	# as long as a column has room
 	shows 'ev\x1b[31m\x07'
 	shows 'slowest calls of the run'
@@ -211,7 +211,7 @@ load ../truth/screen
 
 @test "screen: without colours or Unicode causes are letters" {
 	load_disk
-	IN_PANE='export NO_COLOR=1' in_pane --ascii "$RIG_DISK"
+	IN_PANE='export NO_COLOR=1' in_pane -i 0.3 --ascii "$RIG_DISK"
 	shows 'F flush.post'
 	shows 'vtotal'
 	tm capture-pane -p >"$DIR/shown"
@@ -225,7 +225,7 @@ load ../truth/screen
 
 @test "screen: on a terminal that can little" {
 	load_disk
-	IN_PANE='export TERM=vt100' in_pane "$RIG_DISK"
+	IN_PANE='export TERM=vt100' in_pane -i 0.3 "$RIG_DISK"
 	shows '>callers, the run'
 	shows 'flush.post'
 	shows 'q quit'
@@ -266,7 +266,7 @@ over_without() {
 }
 
 @test "screen: it ends with its terminal" {
-	in_pane "$RIG_DISK"
+	in_pane -i 0.3 "$RIG_DISK"
 	shows '>callers, the run'
 	end_terminal
 	eventually 5 test ! -e "/proc/$TOOL"
@@ -302,7 +302,7 @@ has_lines() {
 
 @test "screen: JSON goes on beside it" {
 	load_disk
-	in_pane -i 0.5 --json "$DIR/stream" "$RIG_DISK"
+	in_pane -i 0.3 --json "$DIR/stream" "$RIG_DISK"
 	shows '>callers, the run'
 	eventually 10 has_lines 2 "$DIR/stream"
 	keys q

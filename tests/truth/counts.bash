@@ -36,9 +36,7 @@ kernel_io() {
 
 # our_io FILE DISK: the same of a report
 our_io() {
-	local of=(of_disk "$1" "$2")
-	echo "$("${of[@]}" .ops.read.count) $(($("${of[@]}" .ops.read.bytes) / 512))" \
-		"$("${of[@]}" .ops.write.count) $(($("${of[@]}" .ops.write.bytes) / 512))"
+	jq -r --arg disk "$2" '[.devices[] | select(.name == $disk) | .ops.read, .ops.write | .count // 0, (.bytes // 0) / 512] | join(" ")' "$1"
 }
 
 # with_flushes FILE DISK: as the kernel counts, to which an empty flush is a write, too
@@ -87,3 +85,23 @@ same_io() {
 counts_agree() { # DISK
 	same_io "$(our_io "$J" "$1")" "$(fio_io "$F")" "$J" && same_io "$(with_flushes "$J" "$1")" "$KERNEL" "$J"
 }
+
+zram_raw() {
+	need_zram
+	zram_up
+	lock_disk "/dev/$ZRAM"
+}
+
+reads() { # FILE N [FROM]
+	dd if="$1" of=/dev/null bs=4k count="$2" skip="${3:-0}" iflag=direct status=none
+}
+
+writes() { # FILE N [FROM]
+	dd if=/dev/zero of="$1" bs=4k count="$2" seek="${3:-0}" oflag=direct status=none
+}
+
+# a sub shell, for what is traced as one command
+script() {
+	"$BASH" -c "$(declare -f reads writes)"'; '"$1" - "${@:2}"
+}
+export -f reads writes script

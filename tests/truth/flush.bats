@@ -5,6 +5,7 @@
 # time is known, beside the disk's own account and the kernel's.
 
 load ../helpers
+load matrix
 
 setup() {
 	need_rig

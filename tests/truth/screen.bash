@@ -46,7 +46,7 @@ load_disk() {
 in_pane() {
 	rm -f "$DIR"/{go,pid,before,after,status,raw}
 	{
-		echo "until test -e $DIR/go; do sleep 0.05; done"
+		echo "until test -e $DIR/go; do sleep 0.01; done"
 		echo "${IN_PANE:-}"
 		echo "stty -g >$DIR/before"
 		# shellcheck disable=SC2016  # for the inner shell

@@ -18,7 +18,7 @@ FULL=(
 	'calls tests/truth/filesystems.bats'
 	'sqlite tests/live/sqlite.bats'
 	'matrix tests/truth/matrix.bats slow|few.requests|cgroup|no.barriers|never.syncs'
-	'all-counts tests/live/counts.bats,tests/live/unended.bats'
+	'all-counts tests/live/counts.bats,tests/live/filters.bats,tests/live/hotplug.bats,tests/live/unended.bats'
 )
 OWN_GUEST+=" ${FULL[*]%% *} "
 FILE_SYSTEMS=(ext4 nojournal fast_commit data_journal xfs btrfs)
