@@ -37,7 +37,7 @@ PKG_CONFIG ?= pkg-config
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
-INCLUDES := -Isrc -Isrc/base -Ibpf -I$(O)/gen
+INCLUDES := -Isrc -Ibpf -I$(O)/gen
 VERSION := $(shell cat VERSION)
 HOST_ARCH := $(subst aarch64,arm64,$(shell uname -m))
 ARCH ?= $(HOST_ARCH)
@@ -83,7 +83,7 @@ UNIT_FLAGS := $(SAN_FLAGS) -fsanitize=fuzzer-no-link
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
 	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS))
 
-SRCS := $(sort $(wildcard src/*.c src/*/*.c))
+SRCS := $(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c))
 LIB_SRCS := $(filter-out src/main.c,$(SRCS))
 OBJS := $(SRCS:%.c=$(O)/%.o)
 # the definitions of maps first: the linker of libbpf 1.1 loses a map that is declared before it is defined
@@ -174,7 +174,7 @@ $(O)/san/libbarriertrace.a: $(SAN_OBJS)
 $(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) UNIT $@
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -Itests/unit -Isrc/collect -Isrc/render -Isrc/analyse -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -Itests/unit -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
 
 $(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
@@ -183,7 +183,7 @@ $(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/li
 
 # holds kernels against the programs by their types, see scripts/check-btf; under the sanitizers, since it reads anything
 BTF_SRCS := $(filter-out tests/btf/forge.c tests/btf/sample.bpf.c,$(wildcard tests/btf/*.c))
-BTF_USES := src/probe/table.c src/probe/constants.c src/base/mem.c src/base/buf.c
+BTF_USES := src/probe/probe_table.c src/probe/kernel_constants.c src/util/mem.c src/util/buf.c
 
 $(O)/tests/btfcheck: $(BTF_SRCS) $(BTF_USES) $(wildcard tests/btf/*.h src/probe/*.h) bpf/config.h bpf/wire.h
 	@mkdir -p $(@D)
@@ -222,7 +222,7 @@ $(O)/tests/rigd: tests/rig/rigd.c
 		$(shell $(PKG_CONFIG) --libs fuse3) -lpthread
 
 # writes a recording of a million sync calls
-$(O)/tests/forge: tests/golden/forge.c $(filter-out $(O)/src/main.o $(O)/src/cmd_%.o,$(OBJS))
+$(O)/tests/forge: tests/golden/forge.c $(filter-out $(O)/src/main.o $(O)/src/cmd/%.o,$(OBJS))
 	@mkdir -p $(@D)
 	$(say) FORGE $@
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LIB_LIBS)

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "log.h"
-#include "near.h"
-#include "workload/workload.h"
+#include "cmd/cmd.h"
+#include "util/log.h"
+#include "util/edit_distance.h"
+#include "bench/workload.h"
 
 #define NEAR_ENOUGH 3	/* edits from which a hint would only puzzle */
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "doctor.h"
+#include "doctor/doctor.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "exam.h"
-#include "mem.h"
-#include "stack.h"
+#include "doctor/doctor_internal.h"
+#include "util/mem.h"
+#include "doctor/stack.h"
 
 int doctor_look(const char *word, const struct doctor_opts *o, struct diagnosis *d, struct err *e)
 {

@@ -3,11 +3,11 @@
  * doctor.h - from the user's word to a diagnosis: the layers of the stack, every setting that changes what a barrier
  * costs, and what hurts. Reads and changes nothing.
  */
-#ifndef BT_DOCTOR_H
-#define BT_DOCTOR_H
+#ifndef BT_DOCTOR_DOCTOR_H
+#define BT_DOCTOR_DOCTOR_H
 
-#include "diagnosis.h"
-#include "err.h"
+#include "model/diagnosis.h"
+#include "util/err.h"
 
 /* Zeroed: the real machine. */
 struct doctor_opts {

@@ -11,9 +11,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "collect/sysfs.h"
-#include "exam.h"
-#include "mem.h"
+#include "host/sysfs.h"
+#include "doctor/doctor_internal.h"
+#include "util/mem.h"
 
 static char *mountinfo_path(void)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "stack.h"
+#include "doctor/stack.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/sysfs.h"
-#include "collect/target.h"
-#include "mem.h"
+#include "host/sysfs.h"
+#include "host/target.h"
+#include "util/mem.h"
 
 #define DEPTH_MAX 16	/* devices on devices: deeper ones are mistakes */
 

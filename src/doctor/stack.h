@@ -3,8 +3,8 @@
 #ifndef BT_DOCTOR_STACK_H
 #define BT_DOCTOR_STACK_H
 
-#include "diagnosis.h"
-#include "err.h"
+#include "model/diagnosis.h"
+#include "util/err.h"
 
 /* Adds the layers without their settings, in their order. `word` as for doctor_look(). */
 int stack_find(const char *word, struct diagnosis *d, struct err *e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "remount.h"
+#include "experiment/remount.h"
 
 #include <errno.h>
 #include <fcntl.h>

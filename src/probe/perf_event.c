@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "perf_event.h"
+#include "probe/perf_event.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * perf_event.h - private to probe/: events of the kernel that a BPF program is attached to by way of perf_event_open(2). Each
  * returns a descriptor, which belongs to the caller and is not enabled yet, or a negative errno.
  */
-#ifndef BT_PERF_EVENT_H
-#define BT_PERF_EVENT_H
+#ifndef BT_PROBE_PERF_EVENT_H
+#define BT_PROBE_PERF_EVENT_H
 
 #include <stdbool.h>
 

@@ -5,15 +5,15 @@
  * Each logical probe has rungs, best first. The plan is made by trying: a rung that the kernel refuses is
  * kept with the reason, and the next one is tried. A name in BTF does not mean that it can be attached.
  */
-#ifndef BT_PROBE_H
-#define BT_PROBE_H
+#ifndef BT_PROBE_PROBE_H
+#define BT_PROBE_PROBE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "config.h"
-#include "err.h"
-#include "report.h"
+#include "util/err.h"
+#include "model/report.h"
 #include "wire.h"
 
 enum probe_id {

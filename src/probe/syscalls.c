@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "syscalls.h"
+#include "probe/syscalls.h"
 
 #include <stddef.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "assets.h"
+#include "render/assets.h"
 
 /* The assembler reads the files: no generator, no escaping. */
 #define ASSET(name, file)					\

@@ -3,10 +3,10 @@
  * palette.h - the colour of each family of causes, the same in every picture. Okabe and Ito's colours
  * (https://jfly.uni-koeln.de/color/): they tell apart for the colour-blind too.
  */
-#ifndef BT_PALETTE_H
-#define BT_PALETTE_H
+#ifndef BT_RENDER_PALETTE_H
+#define BT_RENDER_PALETTE_H
 
-#include "report.h"
+#include "model/report.h"
 
 static inline const char *palette_family(enum cause_family f)
 {

@@ -3,14 +3,14 @@
  * render.h - the outputs. A renderer turns a report into bytes and sees nothing else: no clock, no
  * locale, no globals. To add one: a file with one function, and a row in the table below.
  */
-#ifndef BT_RENDER_H
-#define BT_RENDER_H
+#ifndef BT_RENDER_RENDER_H
+#define BT_RENDER_RENDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "buf.h"
-#include "report.h"
+#include "util/buf.h"
+#include "model/report.h"
 
 struct render_opts {
 	bool color;		/* ANSI sequences */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* render_bench.h - the outputs of benchmarks and barrier cards, by the rules of render.h. */
-#ifndef BT_RENDER_BENCH_H
-#define BT_RENDER_BENCH_H
+#ifndef BT_RENDER_RENDER_BENCH_H
+#define BT_RENDER_RENDER_BENCH_H
 
-#include "bench.h"
-#include "card.h"
-#include "render.h"
+#include "model/bench_score.h"
+#include "model/flush_profile.h"
+#include "render/render.h"
 
 /* The score; the run's report goes behind it. */
 void render_bench_text(const struct bench *b, const struct render_opts *o, struct buf *out);

@@ -19,8 +19,8 @@
 
 #include "check.h"
 #include "known.h"
-#include "mem.h"
-#include "probe/table.h"
+#include "util/mem.h"
+#include "probe/probe_table.h"
 
 enum { ALL_KNOWN, SOMETHING_NEW, BAD_INPUT };
 

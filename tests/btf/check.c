@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "config.h"
-#include "mem.h"
-#include "probe/constants.h"
-#include "probe/plan.h"
-#include "probe/table.h"
+#include "util/mem.h"
+#include "probe/kernel_constants.h"
+#include "probe/probe_plan.h"
+#include "probe/probe_table.h"
 #include "reach.h"
 #include "relo.h"
 

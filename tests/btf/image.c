@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mem.h"
+#include "util/mem.h"
 
 /* Not mapped: the files of /sys/kernel/btf refuse that on some kernels. */
 static int read_all(struct image *img, int fd)

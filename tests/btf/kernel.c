@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "image.h"
-#include "mem.h"
+#include "util/mem.h"
 
 #define BUCKETS 65536
 #define MAX_DEPTH 32	/* of types in types; deeper is damaged BTF */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "buf.h"
+#include "util/buf.h"
 
 struct kernel {
 	const char *label;	/* how it is called in the output; points into the path */

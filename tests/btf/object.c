@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "util/mem.h"
 
 #ifndef EM_BPF
 #define EM_BPF 247

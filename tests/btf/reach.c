@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "util/mem.h"
 
 #define REGISTERS 11
 #define SLOTS 64	/* of 8 bytes: the stack */

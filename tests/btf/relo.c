@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "util/mem.h"
 
 #define MAX_STEPS 64
 #define MAX_DEPTH 32

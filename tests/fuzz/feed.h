@@ -3,7 +3,7 @@
 #ifndef FUZZ_FEED_H
 #define FUZZ_FEED_H
 
-#include "report.h"
+#include "model/report.h"
 #include "wire.h"
 
 void feed_begin(void);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/sync.h"
-#include "analyse/verdict.h"
-#include "analyse/whatif.h"
-#include "mem.h"
+#include "analyse/analysis.h"
+#include "analyse/verdict/verdict.h"
+#include "analyse/whatif/whatif.h"
+#include "util/mem.h"
 
 static const struct sync_symbol symbols[] = {
 	{ "io_schedule", 0x1000, 0x2000 },

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "collect/recording.h"
+#include "recording/recording.h"
 #include "feed.h"
 #include "recording_forge.h"
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/recording.h"
-#include "frame.h"
-#include "mem.h"
+#include "recording/recording.h"
+#include "model/run_context.h"
+#include "util/mem.h"
 
 #define US	1000ull
 #define SDA	WIRE_DEV(8, 0)

@@ -241,7 +241,7 @@ mounted() {
 		n=$((n + 1))
 		[[ $reader == read_@(attr|mq_attr|scheduler|sys|scsi_host|proc) ]] || grep -qw "$key" "$TOP"/tests/{doctor.bash,{live,vm}/doctor.bats} ||
 			left+=("$key")
-	done < <(sed -nE 's/^\t\{ "([a-z_0-9]+)", .*[ ,](read_[a-z_0-9]+),.*/\1 \2/p' "$TOP/src/doctor/settings.c")
+	done < <(sed -nE 's/^\t\{ "([a-z_0-9]+)", .*[ ,](read_[a-z_0-9]+),.*/\1 \2/p' "$TOP/src/doctor/setting_table.c")
 	((n > 90))
 	# nothing here has f2fs: its settings are known from made-up files (tests/unit/test_doctor.c)
 	comment "only from made-up files: ${left[*]}"

@@ -50,7 +50,7 @@ as_fio_counts() {
 	fio_with 'io_uring fsync' --ioengine=io_uring --rw=randwrite --fsync=3
 }
 
-# It counts all but the last one: see src/workload/fio.c.
+# It counts all but the last one: see src/bench/workload_fio.c.
 as_fio_counts_and_one() {
 	local n
 	read -ra n <<<"$(fio_counts "$BATS_TEST_TMPDIR/fio.json")"

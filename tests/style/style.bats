@@ -36,15 +36,15 @@ files() { # PATTERN..
 @test "data goes one way: each stage includes only what it may use" {
 	# stage: what it must not include
 	run bash -c '
-		grep -nE "#include \"(probe|collect|render|session|commands|options)" src/analyse/*.[ch]
-		grep -nE "#include \"(probe|collect|analyse|session|commands|options|wire|event)" src/render/*.[ch]
-		grep -nE "#include \"(probe|collect|analyse|render|report|wire|event)" src/base/*.[ch] | grep -v hist_geometry
-		grep -nE "#include \"(analyse/|render|session|commands)" src/probe/*.[ch]
-		grep -nE "#include \"(render|session|commands)" src/collect/*.[ch]
-		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event)" src/doctor/*.[ch]
-		grep -nE "#include \"(probe|analyse|render|session|commands|options|wire|event|report|outcome)" src/experiment/*.[ch]
-		grep -nE "#include \"(probe|collect|analyse|render|report|session|commands|options|wire|event)" src/workload/*.[ch]
-		grep -nE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" src/analyse/*.c src/render/*.c src/probe/*.c src/collect/*.c src/doctor/*.c src/experiment/*.c src/workload/*.c |
+		grep -rnE "#include \"(probe|recording|host|run|render|cmd)/" src/analyse
+		grep -rnE "#include \"(probe|recording|host|run|analyse|cmd)/|\"wire.h" src/render
+		grep -rnE "#include \"(probe|recording|host|run|analyse|render|model|cmd)/|\"wire.h" src/util
+		grep -rnE "#include \"(host|analyse|render|run|recording|cmd)/" src/probe
+		grep -rnE "#include \"(render|run)/" src/host src/recording
+		grep -rnE "#include \"(probe|analyse|render|run|recording|cmd)/|\"wire.h" src/doctor
+		grep -rnE "#include \"(probe|render|recording|cmd)/|\"wire.h" src/experiment
+		grep -rnE "#include \"(probe|render|run|recording|cmd)/|\"wire.h" src/bench
+		grep -rnE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" --include="*.c" src/analyse src/render src/probe src/host src/recording src/doctor src/experiment src/bench |
 			grep -vE "snprintf|asprintf|buf_v?printf"
 		true'
 	[ -z "$output" ] || { echo "$output"; false; }

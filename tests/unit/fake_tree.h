@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/sysfs.h"
-#include "mem.h"
+#include "host/sysfs.h"
+#include "util/mem.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/barriertrace_test.XXXXXX";

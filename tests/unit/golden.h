@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
-#include "mem.h"
+#include "util/buf.h"
+#include "util/mem.h"
 #include "tap.h"
 
 static const char *golden_dir = "tests/unit/golden";

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "util/mem.h"
 #include "tap.h"
 
 /* "sync/by_file/0/path", with '/' because causes have dots; NULL when a step is missing */

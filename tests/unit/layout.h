@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "render/text_utf8.h"
+#include "util/utf8.h"
 
 static inline bool fits(const char *s, size_t width)
 {

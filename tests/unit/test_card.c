@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/believe.h"
+#include "analyse/verdict/plausibility.h"
 #include "layout.h"
-#include "mem.h"
+#include "util/mem.h"
 #include "render/render_bench.h"
 #include "tap.h"
 

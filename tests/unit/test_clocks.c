@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* When the requests' own clocks are trusted, tick by tick. */
-#include "collect/clocks.h"
+#include "probe/request_clocks.h"
 #include "tap.h"
 
 static struct clocks c;

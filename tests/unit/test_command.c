@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/command.h"
-#include "mem.h"
+#include "host/command.h"
+#include "util/mem.h"
 #include "tap.h"
 
 #define NOBODY 65534

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare.h"
-#include "mem.h"
-#include "render/render_compare.h"
+#include "analyse/compare/reports.h"
+#include "util/mem.h"
+#include "render/render_comparison.h"
 #include "golden.h"
 #include "layout.h"
 #include "tap.h"

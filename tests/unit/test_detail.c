@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/detail.h"
-#include "analyse/sync.h"
-#include "report.h"
+#include "analyse/ledger/call_recorder.h"
+#include "analyse/analysis.h"
+#include "model/report.h"
 #include "tap.h"
 #include "wire.h"
 

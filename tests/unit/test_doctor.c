@@ -8,15 +8,15 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "diagnosis.h"
+#include "util/buf.h"
+#include "model/diagnosis.h"
 #include "doctor/doctor.h"
-#include "doctor/exam.h"
-#include "doctor/tool.h"
+#include "doctor/doctor_internal.h"
+#include "util/subprocess.h"
 #include "fake_tree.h"
 #include "layout.h"
-#include "mem.h"
-#include "render_diagnosis.h"
+#include "util/mem.h"
+#include "render/render_diagnosis.h"
 #include "tap.h"
 
 static void is_str(const char *got, const char *want, const char *name)

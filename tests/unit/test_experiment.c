@@ -9,11 +9,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "buf.h"
-#include "experiment/plan.h"
-#include "experiment/state.h"
+#include "util/buf.h"
+#include "experiment/variants.h"
+#include "experiment/restore_file.h"
 #include "fake_tree.h"
-#include "mem.h"
+#include "util/mem.h"
 #include "tap.h"
 
 static void is_str(const char *got, const char *want, const char *name)

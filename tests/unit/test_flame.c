@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flame.h"
-#include "flame_svg.h"
-#include "flame_tree.h"
-#include "mem.h"
+#include "render/svg/flame.h"
+#include "render/svg/svg.h"
+#include "render/svg/flame_tree.h"
+#include "util/mem.h"
 #include "golden.h"
 #include "tap.h"
 

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mem.h"
+#include "util/mem.h"
 #include "render/render.h"
-#include "render/text_utf8.h"
+#include "util/utf8.h"
 #include "tap.h"
 
 #define US 1000ull

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-#include "heat.h"
+#include "model/run_context.h"
+#include "model/heat_map.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hist.h"
-#include "tally.h"
+#include "model/histogram.h"
+#include "model/sparse_histogram.h"
 #include "rnd.h"
 #include "tap.h"
 

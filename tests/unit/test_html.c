@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
-#include "render/html.h"
+#include "util/mem.h"
+#include "render/html/html.h"
 #include "tap.h"
 
 #define MS 1000000ull

@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "num.h"
+#include "util/num.h"
 #include "tap.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
-#include "options.h"
+#include "util/mem.h"
+#include "cmd/options.h"
 #include "tap.h"
 
 enum { OPT_VERBOSE, OPT_QUIET, OPT_OUTPUT, OPT_INTERVAL, OPT_SECRET, OPT_SHORT, OPT_LONG };

@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "collect/recording.h"
-#include "mem.h"
+#include "recording/recording.h"
+#include "util/mem.h"
 #include "recording_forge.h"
 #include "rnd.h"
 #include "tap.h"

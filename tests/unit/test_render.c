@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "util/mem.h"
 #include "render/render.h"
 #include "golden.h"
 #include "json_at.h"
 #include "layout.h"
 #include "tap.h"
-#include "render/text_utf8.h"
+#include "util/utf8.h"
 #include "wire.h"
 
 #define US 1000ull

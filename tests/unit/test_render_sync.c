@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "util/mem.h"
 #include "render/render.h"
-#include "render/text_utf8.h"
+#include "util/utf8.h"
 #include "golden.h"
 #include "json_at.h"
 #include "layout.h"

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/sync.h"
-#include "collect/carry.h"
-#include "collect/rotation.h"
-#include "mem.h"
+#include "analyse/analysis.h"
+#include "recording/rotation_context.h"
+#include "recording/rotation.h"
+#include "util/mem.h"
 #include "tap.h"
 
 #define SDA WIRE_DEV(8, 0)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
-#include "screen.h"
-#include "screen_draw.h"
+#include "util/mem.h"
+#include "render/tui/screen.h"
+#include "render/tui/screen_internal.h"
 #include "golden.h"
 #include "tap.h"
 #include "wire.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How large the maps become on machines that are not here, and that they stay within what they may take. */
-#include "probe/sizes.h"
+#include "probe/map_sizes.h"
 #include "tap.h"
 
 #define MIB (1ull << 20)

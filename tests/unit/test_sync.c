@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/sync.h"
-#include "analyse/timeline.h"
-#include "analyse/walk.h"
-#include "report.h"
+#include "analyse/analysis.h"
+#include "analyse/ledger/timeline.h"
+#include "analyse/ledger/walk.h"
+#include "model/report.h"
 #include "rnd.h"
 #include "tap.h"
 #include "wire.h"

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "buf.h"
-#include "collect/sysfs.h"
-#include "collect/target.h"
+#include "util/buf.h"
+#include "host/sysfs.h"
+#include "host/target.h"
 #include "fake_tree.h"
-#include "mem.h"
+#include "util/mem.h"
 #include "tap.h"
 
 static void is_str(const char *got, const char *want, const char *name)

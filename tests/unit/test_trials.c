@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/trials.h"
-#include "buf.h"
-#include "mem.h"
-#include "render_outcome.h"
+#include "analyse/compare/experiment_runs.h"
+#include "util/buf.h"
+#include "util/mem.h"
+#include "render/render_experiment.h"
 #include "tap.h"
 
 #define MS 1000000ull

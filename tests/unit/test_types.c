@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/constants.h"
-#include "probe/types.h"
+#include "probe/kernel_constants.h"
+#include "probe/btf_subset.h"
 #include "tap.h"
 
 static struct btf *all;

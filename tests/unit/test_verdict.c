@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/verdict.h"
-#include "mem.h"
+#include "analyse/verdict/verdict.h"
+#include "util/mem.h"
 #include "tap.h"
 #include "wire.h"
 

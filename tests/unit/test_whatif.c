@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
-#include "sim.h"
+#include "util/mem.h"
+#include "analyse/whatif/sim.h"
 #include "tap.h"
-#include "whatif.h"
+#include "analyse/whatif/whatif.h"
 
 #define US 1000u
 #define MS 1000000u

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* analysis.c - the facts' way in, and what the calls' ledgers add up to. */
+#include "analyse/analysis_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/buf.h"
+#include "util/mem.h"
+
+#define FILES_MAX	2048u	/* files and processes with a line of their own (in a report 9 KiB each) */
+#define PROCESSES_MAX	1024u
+#define CALL_MAX_NS	(1ull << 56)	/* two years: more is damage, and sums of calls must not overflow */
+
+/* ---- names of files ---- */
+
+/* "/srv/db/.../wal/0001": where the file system is mounted, then the components that are known */
+static char *file_path(const struct sync_analysis *a, const struct wire_file *w)
+{
+	const struct sync_device *d = devices_find(&a->devices, w->dev);
+	struct buf b = { 0 };
+
+	if (d && strcmp(d->mount, "/"))
+		buf_add(&b, d->mount, strnlen(d->mount, sizeof(d->mount)));
+	if (!w->whole)
+		buf_str(&b, "/...");
+	for (int i = w->n; i-- > 0;) {
+		buf_char(&b, '/');
+		buf_add(&b, w->name[i], strnlen(w->name[i], WIRE_NAME));
+	}
+	if (!b.len)
+		buf_char(&b, '/');
+	return b.data;
+}
+
+static void inode_text(const struct sync_analysis *a, const struct wire_sync *s, char text[64])
+{
+	char label[32];
+
+	if (s->ino == WIRE_INO_DISK)
+		snprintf(text, 64, "/dev/%s", devices_label(&a->devices, s->dev, label));
+	else if (s->ino)
+		snprintf(text, 64, "%u:%u:%llu", WIRE_MAJOR(s->dev), WIRE_MINOR(s->dev), (unsigned long long)s->ino);
+	else
+		snprintf(text, 64, "(no file)");
+}
+
+/* What the call will be added to, while it is walked. */
+static void prefetch_groups(const struct sync_analysis *a, const struct wire_sync *s)
+{
+	const struct inode *e = inodes_find(&a->inodes, s->dev, s->ino);
+
+	if (e && e->epoch == a->epoch)
+		group_prefetch(a->files.group[e->group]);
+}
+
+static uint32_t file_of(struct sync_analysis *a, const struct wire_sync *s)
+{
+	struct inode *e = inodes_use(&a->inodes, s->dev, s->ino);
+	char text[64];
+
+	if (e->epoch != a->epoch) {
+		inode_text(a, s, text);
+		e->group = groups_find(&a->files, s->dev, e->path ? e->path : text);
+		e->epoch = a->epoch;
+	}
+	return e->group;
+}
+
+/* The name came after calls that it belongs to: they get it too, unless another inode has that name already. */
+static void rename_group(struct sync_analysis *a, const struct inode *e)
+{
+	if (e->epoch == a->epoch && e->group != GROUPS_OTHER)
+		groups_rename(&a->files, e->group, e->dev, e->path);
+}
+
+static bool feed_file(struct sync_analysis *a, const void *record)
+{
+	const struct wire_file *w = record;
+	struct inode *e;
+	bool late;
+
+	if (!w->ino || w->n > WIRE_NAMES)
+		return false;
+	e = inodes_use(&a->inodes, w->dev, w->ino);
+	late = !e->path;
+	free(e->path);
+	e->path = file_path(a, w);
+	if (late)
+		rename_group(a, e);
+	if (late && e->name && a->detail)
+		detail_rename(a->detail, e->name, e->path);
+	else if (!late)
+		e->name = 0;	/* another file's turn: calls so far keep theirs */
+	e->epoch = 0;
+	return true;
+}
+
+/* ---- calls ---- */
+
+/* NULL: it is not known. Most often it is the one that was asked for last. */
+static const struct sync_device *device_of(struct sync_analysis *a, uint32_t dev)
+{
+	if (!a->device || a->device->dev != dev)
+		a->device = devices_find(&a->devices, dev);
+	return a->device;
+}
+
+static bool left_out(struct sync_analysis *a, const struct wire_sync *s)
+{
+	const struct sync_device *d;
+
+	if (!a->opts.only_traced || !s->dev)
+		return false;
+	d = device_of(a, s->dev);
+	return !d || !d->traced;
+}
+
+/* It wrote, said that all was well, and the disk's cache was not told: only if no part of its time can hide a flush. */
+static bool is_unflushed(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	const struct sync_device *d;
+
+	if (s->ret < 0 || s->flushes || r->blind || !r->ledger.ns[CAUSE_DEVICE_WRITE] || r->ledger.ns[CAUSE_DEVICE_FUA] ||
+	    ledger_family(&r->ledger, FAMILY_FLUSH))
+		return false;
+	d = device_of(a, s->dev);
+	return d && d->volatile_cache;
+}
+
+static void add_totals(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	struct totals *t = &a->totals;
+	uint64_t ns = s->exit - s->enter;
+
+	t->count++;
+	t->total_ns += ns;
+	t->calls[s->call]++;
+	t->flush_own_ns += r->flush_own_ns;
+	t->flush_foreign_ns += r->flush_foreign_ns;
+	t->busy_in_flight += r->in_flight;
+	t->busy_flushes += r->flushes;
+	t->unflushed += is_unflushed(a, s, r);
+	ledger_add(&t->ledger, &r->ledger);
+	hist_add(&t->latency, ns);
+}
+
+/* "jbd2/sda1-8;kworker": through whom a slice came */
+static uint32_t via_name(struct sync_analysis *a, uint32_t via)
+{
+	const char *name[WALK_DEPTH + 1];
+	size_t n = walk_via(a->walk, via, name);
+	char text[(WALK_DEPTH + 1) * 17];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.15s", i ? ";" : "", name[i]);
+	return detail_name(a->detail, text);
+}
+
+static void keep_detail(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	struct inode *e = inodes_use(&a->inodes, s->dev, s->ino);
+	char text[64], label[32];
+
+	inode_text(a, s, text);
+	if (!e->name)
+		e->name = detail_own_name(a->detail, e->path ? e->path : text);
+	detail_add_call(a->detail, s, e->name, detail_name(a->detail, devices_label(&a->devices, s->dev, label)), &r->ledger);
+	for (size_t i = 0; i < r->n; i++)
+		detail_add_slice(a->detail, &r->slice[i], via_name(a, r->slice[i].via),
+				 detail_name(a->detail, devices_label(&a->devices, r->slice[i].dev, label)));
+}
+
+static void note_slow(struct sync_analysis *a, const struct wire_sync *s, uint32_t file, const struct ledger *l)
+{
+	const struct inode *e;
+
+	if (!slowest_wants(&a->slowest, s))
+		return;
+	e = inodes_use(&a->inodes, s->dev, s->ino);
+	slowest_add(&a->slowest, s, e->path ? e->path : a->files.group[file]->text, l);
+}
+
+static void add_call(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	uint64_t ns = s->exit - s->enter;
+	uint32_t file = file_of(a, s);
+
+	a->damaged += r->mended;
+	add_totals(a, s, r);
+	group_add(a->processes.group[groups_find(&a->processes, s->tgid, s->comm)], ns, &r->ledger);
+	group_add(a->files.group[file], ns, &r->ledger);
+	leaves_add(&a->leaves, s, file, r);
+	note_slow(a, s, file, &r->ledger);
+	heat_add(&a->heat, s->exit > a->opts.start_ns ? s->exit - a->opts.start_ns : 0, ns, 1);
+	if (a->detail)
+		keep_detail(a, s, r);
+}
+
+/* The kernel terminates names; a damaged record may not, and what stands behind the end is no part of them. */
+static void clean_name(char name[16])
+{
+	size_t len = strnlen(name, 15);
+
+	memset(name + len, 0, 16 - len);
+}
+
+/* Before the timeline knows of the call. */
+static struct whatif_gap gap_before(const struct sync_analysis *a, const struct wire_sync *s)
+{
+	const struct tl_task *t = tl_task(a->tl, s->tid);
+	struct whatif_gap g = { 0 };
+
+	if (!t || !t->exit || t->exit > s->enter)
+		return g;
+	g.from = t->exit;
+	if (!t->waited || s->waited_enter < t->waited)
+		return g;
+	g.waited = s->waited_enter - t->waited;
+	g.busy = (uint16_t)(s->switches_all - s->switches) == t->switches;
+	return g;
+}
+
+static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
+{
+	const struct walk_result *r;
+	bool complete;
+
+	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
+		return false;
+	if (left_out(a, s)) {
+		a->totals.elsewhere++;
+		a->totals.elsewhere_ns += s->exit - s->enter;
+		return true;
+	}
+	prefetch_groups(a, s);
+	complete = s->enter >= a->opts.known_ns && walk_call(a->walk, s, &r);
+	if (complete)
+		add_call(a, s, r);
+	else
+		a->totals.no_ledger++;
+	whatif_call(a->whatif, s, complete ? r : NULL, gap_before(a, s));
+	tl_add_call(a->tl, s, complete);
+	return true;
+}
+
+static bool feed_sync(struct sync_analysis *a, const void *record)
+{
+	struct wire_sync s = *(const struct wire_sync *)record;
+
+	clean_name(s.comm);
+	return feed_call(a, &s);
+}
+
+/* ---- requests ---- */
+
+static void keep_request(struct sync_analysis *a, const struct wire_request *r)
+{
+	char dev[32], disk[32];
+
+	detail_add_request(a->detail, r, detail_name(a->detail, devices_label(&a->devices, r->dev, dev)),
+			   detail_name(a->detail, devices_label(&a->devices, r->disk, disk)));
+}
+
+/* A device that has no name is shown as its disk. */
+static bool feed_request(struct sync_analysis *a, const void *record)
+{
+	const struct wire_request *r = record;
+	struct wire_request renamed;
+
+	if (!device_of(a, r->dev) && device_of(a, r->disk)) {
+		renamed = *r;
+		renamed.dev = r->disk;
+		r = &renamed;
+	}
+	if (a->detail && r->done >= a->opts.start_ns && r->class < WIRE_CLASSES && !tl_request(a->tl, r->rq, r->done))
+		keep_request(a, r);
+	whatif_request(a->whatif, r);
+	return tl_add_request(a->tl, r);
+}
+
+/* ---- tasks ---- */
+
+static bool feed_sleep(struct sync_analysis *a, const void *record)
+{
+	const struct wire_sleep *s = record;
+
+	whatif_cpu(a->whatif, s->head.cpu);
+	return tl_add_sleep(a->tl, s);
+}
+
+static bool feed_follow(struct sync_analysis *a, const void *record)
+{
+	struct wire_follow f = *(const struct wire_follow *)record;
+
+	clean_name(f.comm);
+	return tl_add_follow(a->tl, &f);
+}
+
+static bool feed_bio(struct sync_analysis *a, const void *record)
+{
+	return tl_add_bio(a->tl, record);
+}
+
+/* ---- the way in ---- */
+
+union record {
+	struct wire_head head;
+	struct wire_sync sync;
+	struct wire_sleep sleep;
+	struct wire_request request;
+	struct wire_follow follow;
+	struct wire_file file;
+	struct wire_bio bio;
+};
+
+/* A whole record is looked at where it stands; of a shorter one, if it has what the first versions sent, a copy is. */
+static const struct {
+	uint16_t least, whole;
+	bool (*feed)(struct sync_analysis *a, const void *record);	/* false: it makes no sense */
+} kinds[] = {
+	[WIRE_SYNC] = { WIRE_SYNC_SHORT, sizeof(struct wire_sync), feed_sync },
+	/* a short sleep has no stack, and is known to have none (timeline.c) */
+	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, WIRE_SLEEP_SHORT, feed_sleep },
+	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request), feed_request },
+	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow), feed_follow },
+	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file), feed_file },
+	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio), feed_bio },
+};
+
+/* Later versions may send more than we know of, and some send less: the rest is 0. */
+static bool feed_copy(struct sync_analysis *a, const struct wire_head *record)
+{
+	union record r;
+	size_t n = record->size < sizeof(r) ? record->size : sizeof(r);
+
+	memcpy(&r, record, n);
+	memset((char *)&r + n, 0, sizeof(r) - n);
+	return kinds[record->kind].feed(a, &r);
+}
+
+void sync_feed(struct sync_analysis *a, const struct wire_head *record)
+{
+	uint16_t kind = record->kind, size = record->size;
+	bool good;
+
+	if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].whole && (uintptr_t)record % sizeof(uint64_t) == 0)
+		good = kinds[kind].feed(a, record);
+	else if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].least)
+		good = feed_copy(a, record);
+	else
+		good = kind >= WIRE_HEADER && kind <= WIRE_END;	/* of the recording itself */
+	a->damaged += !good;
+}
+
+void sync_forget(struct sync_analysis *a, uint64_t until)
+{
+	tl_forget(a->tl, until);
+}
+
+const struct whatif *sync_whatif(const struct sync_analysis *a)
+{
+	return a->whatif;
+}
+
+uint64_t sync_period(const struct sync_analysis *a)
+{
+	return whatif_period(a->whatif, &a->totals.ledger);
+}
+
+uint64_t sync_damaged(const struct sync_analysis *a)
+{
+	return a->damaged;
+}
+
+/* ---- all ---- */
+
+struct sync_analysis *sync_new(const struct sync_opts *o)
+{
+	struct sync_analysis *a = xcalloc(1, sizeof(*a));
+
+	a->opts = *o;
+	devices_copy(&a->devices, o->devices, o->n_devices);
+	a->tl = tl_new(o->symbols, o->n_symbols);
+	a->walk = walk_new(a->tl);
+	a->whatif = whatif_new();
+	a->epoch = 1;
+	inodes_init(&a->inodes);
+	groups_init(&a->processes, PROCESSES_MAX, "(other processes)");
+	groups_init(&a->files, FILES_MAX, "(other files)");
+	leaves_init(&a->leaves);
+	slowest_init(&a->slowest, o->slowest);
+	if (o->detail)
+		a->detail = detail_new(o->start_ns);
+	return a;
+}
+
+void sync_free(struct sync_analysis *a)
+{
+	if (!a)
+		return;
+	groups_free(&a->processes);
+	groups_free(&a->files);
+	inodes_free(&a->inodes);
+	leaves_free(&a->leaves);
+	slowest_free(&a->slowest);
+	detail_free(a->detail);
+	devices_free(&a->devices);
+	walk_free(a->walk);
+	whatif_free(a->whatif);
+	tl_free(a->tl);
+	free(a);
+}

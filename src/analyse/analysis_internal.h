@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * analysis_internal.h - what analysis.c adds up and analysis_report.c tells. Private to them. Everything below struct totals starts afresh
+ * with each interval; names of files, sleeps and requests stay.
+ */
+#ifndef BT_ANALYSE_ANALYSIS_INTERNAL_H
+#define BT_ANALYSE_ANALYSIS_INTERNAL_H
+
+#include "analyse/ledger/call_recorder.h"
+#include "analyse/ledger/device_table.h"
+#include "analyse/ledger/call_groups.h"
+#include "model/heat_map.h"
+#include "model/histogram.h"
+#include "analyse/ledger/file_names.h"
+#include "analyse/ledger/folded_stacks.h"
+#include "analyse/ledger/slowest_calls.h"
+#include "analyse/analysis.h"
+#include "analyse/ledger/timeline.h"
+#include "analyse/ledger/walk.h"
+#include "analyse/whatif/whatif.h"
+
+struct totals {
+	uint64_t count, total_ns, calls[CALL_COUNT], no_ledger;
+	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, unflushed, elsewhere, elsewhere_ns;
+	struct ledger ledger;
+	struct hist latency;
+};
+
+struct sync_analysis {
+	struct sync_opts opts;
+	struct devices devices;
+	const struct sync_device *device;	/* that was looked for last; NULL: none, or it is not known */
+	struct timeline *tl;
+	struct walk *walk;
+	struct whatif *whatif;
+	uint64_t damaged;
+	uint64_t epoch;			/* steps when groups are thrown away */
+	struct inodes inodes;
+
+	struct totals totals;
+	struct groups processes, files;
+	struct leaves leaves;
+	struct slowest slowest;
+	struct heat heat;		/* of the calls */
+	struct detail *detail;		/* NULL: not wanted */
+};
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* analysis_report.c - from what the calls add up to, the report of them. */
+#include "analyse/analysis_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/buf.h"
+#include "util/mem.h"
+
+static int group_order(const void *a, const void *b)
+{
+	const struct report_group *x = a, *y = b;
+	int by_text;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	by_text = strcmp(x->path ? x->path : x->comm, y->path ? y->path : y->comm);
+	return by_text ? by_text : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static void copy_group(struct report_group *to, const struct group *from)
+{
+	to->count = from->count;
+	to->total_ns = from->total_ns;
+	to->ledger = from->ledger;
+	tally_hist(&from->latency, &to->latency);
+}
+
+static struct report_group *report_groups(const struct sync_analysis *a, const struct groups *g, bool files, size_t *n)
+{
+	struct report_group *out = xcalloc(g->n, sizeof(*out));
+
+	*n = 0;
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct group *from = g->group[i];
+		struct report_group *to = &out[*n];
+
+		if (!from->count)
+			continue;
+		copy_group(to, from);
+		if (files) {
+			to->path = xstrdup(from->text);
+			to->device = devices_name(&a->devices, from->id);
+		} else {
+			to->comm = xstrdup(from->text);
+			to->pid = from->id;
+		}
+		(*n)++;
+	}
+	qsort(out, *n, sizeof(*out), group_order);
+	return out;
+}
+
+/* Frames are separated by ';', and some readers take a line each. */
+static void frame(struct buf *b, const char *text, size_t max)
+{
+	if (b->len)
+		buf_char(b, ';');
+	for (size_t i = 0; i < max && text[i]; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		buf_char(b, c == ';' || c < ' ' || c == 0x7f ? '_' : (char)c);
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static char *leaf_path(const struct sync_analysis *a, const struct leaf *l)
+{
+	const struct leaf_owner *owner = &a->leaves.owner[l->owner_cause >> 32];
+	const char *via[WALK_DEPTH + 1];
+	size_t n = walk_via(a->walk, (uint32_t)l->dev_via, via);
+	struct buf b = { 0 };
+	char label[32];
+
+	frame(&b, owner->comm, sizeof(owner->comm));
+	frame(&b, owner->call ? call_name(owner->call) : "(other calls)", SIZE_MAX);
+	frame(&b, base_name(a->files.group[owner->file]->text), SIZE_MAX);
+	for (size_t i = 0; i < n; i++)
+		frame(&b, via[i], 16);
+	frame(&b, cause_name(leaf_cause(l)), SIZE_MAX);
+	if (*devices_label(&a->devices, (uint32_t)(l->dev_via >> 32), label))
+		frame(&b, label, SIZE_MAX);
+	return b.data;
+}
+
+static int leaf_by_path(const void *a, const void *b)
+{
+	const struct report_leaf *x = a, *y = b;
+	int by_path = strcmp(x->path, y->path);
+
+	return by_path ? by_path : (int)x->cause - (int)y->cause;
+}
+
+static int leaf_by_time(const void *a, const void *b)
+{
+	const struct report_leaf *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return leaf_by_path(a, b);
+}
+
+/* Files in different folders may have the same name. Sorted by path; returns how many are left. */
+static size_t merge_leaves(struct report_leaf *l, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (kept && !leaf_by_path(&l[kept - 1], &l[i])) {
+			l[kept - 1].ns += l[i].ns;
+			tally_merge(&l[kept - 1].each, &l[i].each);
+			tally_free(&l[i].each);
+			free(l[i].path);
+		} else {
+			if (kept != i)
+				l[kept] = l[i];
+			kept++;
+		}
+	}
+	return kept;
+}
+
+static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *n)
+{
+	struct report_leaf *out = xcalloc(a->leaves.n, sizeof(*out)), *next = out;
+
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+		const struct leaf *l = &a->leaves.leaf[i];
+
+		if (!l->each)
+			continue;
+		*next++ = (struct report_leaf){
+			.path = leaf_path(a, l), .cause = leaf_cause(l), .ns = l->each->sum, .each = tally_copy(l->each),
+		};
+	}
+	qsort(out, a->leaves.n, sizeof(*out), leaf_by_path);
+	*n = merge_leaves(out, a->leaves.n);
+	qsort(out, *n, sizeof(*out), leaf_by_time);
+	return out;
+}
+
+static void report_one(const struct sync_analysis *a, const struct slow *s, struct report_call *out)
+{
+	out->start_ns = s->call.enter > a->opts.start_ns ? s->call.enter - a->opts.start_ns : 0;
+	out->duration_ns = s->call.exit - s->call.enter;
+	out->pid = s->call.tgid;
+	out->tid = s->call.tid;
+	out->comm = xstrdup(s->call.comm);
+	out->call = xstrdup(call_name(s->call.call));
+	out->path = xstrdup(s->path);
+	out->device = devices_name(&a->devices, s->call.dev);
+	out->ledger = s->ledger;
+}
+
+static struct report_call *report_slowest(const struct sync_analysis *a, size_t *n)
+{
+	struct report_call *out = xcalloc(a->slowest.n, sizeof(*out));
+	struct slow *sorted = slowest_sorted(&a->slowest);
+
+	for (size_t i = 0; i < a->slowest.n; i++)
+		report_one(a, &sorted[i], &out[i]);
+	free(sorted);
+	*n = a->slowest.n;
+	return out;
+}
+
+_Static_assert(sizeof(((struct report_sync *)0)->calls) == CALL_COUNT * sizeof(uint64_t), "calls differ");
+
+static void report_totals(const struct totals *t, struct report_sync *out)
+{
+	out->count = t->count;
+	out->total_ns = t->total_ns;
+	memcpy(out->calls, t->calls, sizeof(out->calls));
+	out->no_ledger = t->no_ledger;
+	out->latency = t->latency;
+	out->ledger = t->ledger;
+	out->flush_own_ns = t->flush_own_ns;
+	out->flush_foreign_ns = t->flush_foreign_ns;
+	out->busy_in_flight = t->busy_in_flight;
+	out->busy_flushes = t->busy_flushes;
+	out->unflushed = t->unflushed;
+	out->elsewhere = t->elsewhere;
+	out->elsewhere_ns = t->elsewhere_ns;
+}
+
+static void start_over(struct sync_analysis *a)
+{
+	memset(&a->totals, 0, sizeof(a->totals));
+	memset(&a->heat, 0, sizeof(a->heat));
+	groups_clear(&a->processes);
+	groups_clear(&a->files);
+	leaves_clear(&a->leaves);
+	slowest_clear(&a->slowest);
+	walk_forget(a->walk);
+	whatif_forget(a->whatif);
+	a->epoch++;
+}
+
+void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset)
+{
+	memset(out, 0, sizeof(*out));
+	report_totals(&a->totals, out);
+	out->process = report_groups(a, &a->processes, false, &out->n_processes);
+	out->file = report_groups(a, &a->files, true, &out->n_files);
+	out->leaf = report_leaves(a, &out->n_leaves);
+	out->slowest = report_slowest(a, &out->n_slowest);
+	if (a->heat.columns) {
+		out->heat = xcalloc(1, sizeof(*out->heat));
+		*out->heat = a->heat;
+	}
+	if (reset)
+		start_over(a);
+}
+
+struct report_detail *sync_take_detail(struct sync_analysis *a)
+{
+	struct report_detail *d = a->detail ? detail_take(a->detail) : NULL;
+
+	detail_free(a->detail);
+	a->detail = NULL;
+	return d;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* call_groups.h - what is summed over the calls of one process, or on one file. */
+#ifndef BT_ANALYSE_LEDGER_CALL_GROUPS_H
+#define BT_ANALYSE_LEDGER_CALL_GROUPS_H
+
+#include <stdint.h>
+
+#include "model/report.h"
+#include "model/sparse_histogram.h"
+
+#define GROUPS_OTHER	0u	/* first entry of each table: those that have no line of their own */
+
+struct group {
+	uint32_t id;		/* tgid, or kernel dev_t */
+	char *text;		/* comm, or path */
+	uint64_t count, total_ns;
+	struct ledger ledger;
+	struct tally latency;
+};
+
+struct groups {
+	struct group **group;
+	uint32_t n, max;
+	uint32_t *slot;		/* index; GROUPS_OTHER: empty */
+	uint32_t n_slots;	/* a power of two, at least 4 * max: a renamed file leaves its old slot behind */
+	const char *other;
+};
+
+void groups_init(struct groups *g, uint32_t max, const char *other);
+
+/* Its index: a new one's if there is room, else GROUPS_OTHER. */
+uint32_t groups_find(struct groups *g, uint32_t id, const char *text);
+
+/* From now on it is found under `text`, and no longer under what it was called; unless another has that name already. */
+void groups_rename(struct groups *g, uint32_t group, uint32_t id, const char *text);
+
+void group_add(struct group *g, uint64_t ns, const struct ledger *l);
+void group_prefetch(const struct group *g);
+
+void groups_clear(struct groups *g);
+void groups_free(struct groups *g);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analyse/ledger/call_recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#define CALLS_MAX	(1u << 20)	/* 48 MiB; the ledgers of those without slices, some 30 MiB */
+#define SLICES_MAX	(1u << 21)	/* some 12 MiB */
+#define REQUESTS_MAX	(1u << 19)	/* some 25 MiB */
+
+struct detail {
+	struct report_detail *kept;
+	uint64_t start_ns;
+	size_t cap_names;
+	uint32_t *slot;		/* hash of shared names: index, 0: empty; cap_names * 2 of them, a power of two */
+	bool no_slices;		/* the last call has none */
+};
+
+/* ---- names ---- */
+
+static uint64_t hash(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3;
+	return h ^ h >> 32;
+}
+
+static uint32_t *find(struct detail *d, const char *text)
+{
+	size_t mask = d->cap_names * 2 - 1, h = hash(text) & mask;
+
+	while (d->slot[h] && strcmp(d->kept->name[d->slot[h]], text))
+		h = (h + 1) & mask;
+	return &d->slot[h];
+}
+
+static void grow_names(struct detail *d)
+{
+	struct report_detail *k = d->kept;
+	size_t n = d->cap_names * 2;
+	uint32_t *old = d->slot;
+
+	d->cap_names *= 2;
+	k->name = xrealloc(k->name, d->cap_names * sizeof(*k->name));
+	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
+	for (size_t i = 0; i < n; i++)
+		if (old[i])
+			*find(d, k->name[old[i]]) = old[i];
+	free(old);
+}
+
+uint32_t detail_own_name(struct detail *d, const char *text)
+{
+	struct report_detail *k = d->kept;
+
+	if (k->n_names == d->cap_names)
+		grow_names(d);
+	k->name[k->n_names] = xstrdup(text);
+	return (uint32_t)k->n_names++;
+}
+
+uint32_t detail_name(struct detail *d, const char *text)
+{
+	struct report_detail *k = d->kept;
+	uint32_t *slot;
+
+	if (!text || !*text)
+		return 0;
+	slot = find(d, text);
+	if (*slot)
+		return *slot;
+	if (k->n_names == d->cap_names) {
+		grow_names(d);
+		slot = find(d, text);
+	}
+	return *slot = detail_own_name(d, text);
+}
+
+void detail_rename(struct detail *d, uint32_t name, const char *to)
+{
+	free(d->kept->name[name]);
+	d->kept->name[name] = xstrdup(to);
+}
+
+/* ---- calls ---- */
+
+static uint64_t since_start(const struct detail *d, uint64_t time)
+{
+	return time > d->start_ns ? time - d->start_ns : 0;
+}
+
+void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path, uint32_t device, const struct ledger *l)
+{
+	struct report_detail *k = d->kept;
+	struct detail_call c = {
+		.start_ns = since_start(d, s->enter), .duration_ns = s->exit - s->enter, .pid = s->tgid, .tid = s->tid,
+		.path = path, .device = device, .flushed = s->flushes > 0,
+	};
+
+	d->no_slices = k->n_calls >= CALLS_MAX || k->n_slices >= SLICES_MAX;
+	k->slices_left_out += d->no_slices;
+	if (k->n_calls >= CALLS_MAX) {
+		k->calls_left_out++;
+		return;
+	}
+	c.comm = detail_name(d, s->comm);
+	c.call = detail_name(d, call_name(s->call));
+	report_detail_add_call(k, &c, d->no_slices ? l : NULL);
+}
+
+void detail_add_slice(struct detail *d, const struct walk_slice *s, uint32_t via, uint32_t device)
+{
+	const struct detail_slice new = { .ns = s->ns, .via = via, .device = device, .cause = s->cause };
+
+	if (!d->no_slices)
+		report_detail_add_slice(d->kept, &new);
+}
+
+/* ---- requests ---- */
+
+static struct detail_step step(const struct detail *d, const struct wire_step *s)
+{
+	if (!s->issue && !s->done)
+		return (struct detail_step){ 0 };
+	return (struct detail_step){
+		.happened = true, .begin_ns = since_start(d, s->begin ? s->begin : s->issue ? s->issue : s->done),
+		.issue_ns = since_start(d, s->issue ? s->issue : s->done), .done_ns = since_start(d, s->done),
+		.in_flight = s->in_flight,
+	};
+}
+
+static uint64_t first_time(const struct wire_request *r)
+{
+	const struct wire_step *steps[] = { &r->pre, &r->data, &r->post };
+
+	if (r->alloc && !(r->flags & REQUEST_NO_START))
+		return r->alloc;
+	for (int i = 0; i < 3; i++)
+		if (steps[i]->begin || steps[i]->issue)
+			return steps[i]->begin ? steps[i]->begin : steps[i]->issue;
+	return r->done;
+}
+
+void detail_add_request(struct detail *d, const struct wire_request *r, uint32_t device, uint32_t disk)
+{
+	const struct detail_request new = {
+		.begin_ns = since_start(d, first_time(r)), .end_ns = since_start(d, r->done), .sector = r->sector,
+		.bytes = r->bytes, .pid = r->tgid, .tid = r->tid, .device = device, .disk = disk,
+		.class = (enum op_class)r->class, .sequence = r->flags & REQUEST_SEQUENCE,
+		.throttled = r->flags & REQUEST_THROTTLED,
+		.pre = step(d, &r->pre), .data = step(d, &r->data), .post = step(d, &r->post),
+	};
+
+	if (d->kept->n_requests < REQUESTS_MAX)
+		report_detail_add_request(d->kept, &new);
+	else
+		d->kept->requests_left_out++;
+}
+
+/* ---- all ---- */
+
+struct detail *detail_new(uint64_t start_ns)
+{
+	struct detail *d = xcalloc(1, sizeof(*d));
+
+	d->start_ns = start_ns;
+	d->cap_names = 1024;
+	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
+	d->kept = xcalloc(1, sizeof(*d->kept));
+	d->kept->name = xcalloc(d->cap_names, sizeof(*d->kept->name));
+	d->kept->name[0] = xstrdup("");
+	d->kept->n_names = 1;
+	return d;
+}
+
+struct report_detail *detail_take(struct detail *d)
+{
+	struct report_detail *k = d->kept;
+
+	d->kept = NULL;
+	return k;
+}
+
+void detail_free(struct detail *d)
+{
+	if (!d)
+		return;
+	report_detail_free(d->kept);
+	free(d->slot);
+	free(d);
+}

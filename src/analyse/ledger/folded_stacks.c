@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analyse/ledger/folded_stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/ledger/call_groups.h"
+#include "util/mem.h"
+
+#define LEAVES_MAX	8192u	/* leaves with their file's name (some 1 KiB each); beyond, without */
+#define LEAVES_END	9216u	/* beyond, only causes are told apart */
+#define OWNERS_MAX	(LEAVES_END + CAUSE_COUNT)
+#define NONE		(~0u)
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	return (h ^ v ^ h >> 29) * 0x9e3779b97f4a7c15;
+}
+
+static uint32_t hash_owner(const struct leaf_owner *o)
+{
+	uint64_t word[3];
+
+	memcpy(word, o, sizeof(word));
+	return (uint32_t)(mix(mix(mix(0, word[0]), word[1]), word[2]) >> 32);
+}
+
+/* Its index; NONE: there is none, and no room for a leaf of it. */
+static uint32_t find_owner(struct leaves *l, const struct leaf_owner *o, uint32_t max)
+{
+	uint32_t i = hash_owner(o) % LEAF_SLOTS;
+
+	for (; l->owner_slot[i]; i = (i + 1) % LEAF_SLOTS)
+		if (!memcmp(&l->owner[l->owner_slot[i] - 1], o, sizeof(*o)))
+			return l->owner_slot[i] - 1;
+	if (l->n >= max)
+		return NONE;
+	l->owner[l->n_owners++] = *o;
+	l->owner_slot[i] = l->n_owners;
+	return l->n_owners - 1;
+}
+
+/* Where the leaf is, or would be. */
+static inline struct leaf *leaf_place(const struct leaves *l, uint32_t owner, const struct walk_slice *s)
+{
+	uint64_t owner_cause = (uint64_t)owner << 32 | s->cause, dev_via = (uint64_t)s->dev << 32 | s->via;
+	uint64_t i = mix(owner_cause, dev_via * 0x9e3779b97f4a7c15) >> 32;
+	struct leaf *p;
+
+	for (;; i++) {
+		p = &l->leaf[i % LEAF_SLOTS];
+		if (!p->each || (p->owner_cause == owner_cause && p->dev_via == dev_via))
+			return p;
+	}
+}
+
+/* NULL: there is none, and no room for one. */
+static struct tally *find_leaf(struct leaves *l, uint32_t owner, const struct walk_slice *s, uint32_t max)
+{
+	struct leaf *p = leaf_place(l, owner, s);
+
+	if (p->each || l->n >= max)
+		return p->each;
+	p->owner_cause = (uint64_t)owner << 32 | s->cause;
+	p->dev_via = (uint64_t)s->dev << 32 | s->via;
+	p->each = xcalloc(1, sizeof(*p->each));
+	l->n++;
+	return p->each;
+}
+
+static struct leaf_owner owner_of(const struct wire_sync *s, uint32_t file)
+{
+	struct leaf_owner o = { .file = file, .call = s->call };
+
+	memcpy(o.comm, s->comm, sizeof(o.comm));
+	return o;
+}
+
+/* With its file's name while there is room for that. */
+static struct tally *new_leaf(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice)
+{
+	struct leaf_owner no_file = owner_of(s, GROUPS_OTHER), other = { .comm = "(other)" };
+	const struct walk_slice cause = { .cause = slice->cause };
+	struct tally *leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_MAX);
+
+	if (leaf)
+		return leaf;
+	owner = find_owner(l, &no_file, LEAVES_END);
+	leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_END);
+	return leaf ? leaf : find_leaf(l, find_owner(l, &other, OWNERS_MAX), &cause, OWNERS_MAX);
+}
+
+#define BATCH 32
+
+/* First all are found, then added to: the memory has time to come. */
+static void add_batch(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice, size_t n)
+{
+	struct tally *found[BATCH];
+	unsigned int bucket[BATCH];
+
+	for (size_t i = 0; i < n; i++) {
+		struct tally *leaf = leaf_place(l, owner, &slice[i])->each;
+
+		found[i] = leaf ? leaf : new_leaf(l, s, owner, &slice[i]);
+		__builtin_prefetch(found[i], 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		bucket[i] = hist_index(slice[i].ns);
+		tally_prefetch(found[i], bucket[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		tally_add_to(found[i], bucket[i], slice[i].ns);
+}
+
+void leaves_add(struct leaves *l, const struct wire_sync *s, uint32_t file, const struct walk_result *r)
+{
+	struct leaf_owner o = owner_of(s, file);
+	uint32_t owner = r->n ? find_owner(l, &o, LEAVES_MAX) : NONE;
+
+	for (size_t at = 0; at < r->n; at += BATCH)
+		add_batch(l, s, owner, r->slice + at, r->n - at < BATCH ? r->n - at : BATCH);
+}
+
+void leaves_clear(struct leaves *l)
+{
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+		if (!l->leaf[i].each)
+			continue;
+		tally_free(l->leaf[i].each);
+		free(l->leaf[i].each);
+		l->leaf[i].each = NULL;
+	}
+	memset(l->owner_slot, 0, LEAF_SLOTS * sizeof(*l->owner_slot));
+	l->n = l->n_owners = 0;
+}
+
+void leaves_init(struct leaves *l)
+{
+	l->leaf = xcalloc(LEAF_SLOTS, sizeof(*l->leaf));
+	l->owner = xcalloc(OWNERS_MAX, sizeof(*l->owner));
+	l->owner_slot = xcalloc(LEAF_SLOTS, sizeof(*l->owner_slot));
+}
+
+void leaves_free(struct leaves *l)
+{
+	leaves_clear(l);
+	free(l->leaf);
+	free(l->owner);
+	free(l->owner_slot);
+}

@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analyse/ledger/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#define NONE		(~0u)
+#define TASKS_MAX	16384u
+#define RING_MIN	8u
+#define RING_MAX	65536u		/* sleeps of one task: a sync() of many gigabytes sleeps that often */
+#define SLEEPS_MAX	(1u << 20)	/* of all tasks: 56 MiB */
+#define REQUESTS_MIN	512u
+#define REQUESTS_MAX	131072u		/* 29 MiB */
+#define BIOS_MAX	65536u		/* 3 MiB */
+#define KEEP_NS		(120 * 1000000000ull)	/* what is older makes room before more memory is taken */
+#define CLASS_CACHE	256u
+
+/* ---- what a stack means ---- */
+
+/* The innermost function that is listed decides. */
+#define STACK_FUNCTIONS(F) \
+	F(blk_mq_get_tag, TAG) \
+	F(rq_qos_wait, THROTTLE) \
+	F(wbt_wait, THROTTLE) \
+	F(__rq_qos_throttle, THROTTLE) \
+	F(ioc_rqos_throttle, THROTTLE) \
+	F(blkcg_iolatency_throttle, THROTTLE) \
+	F(blkcg_maybe_throttle_current, THROTTLE) \
+	F(blkcg_maybe_throttle_blkg, THROTTLE) \
+	F(__blk_throtl_bio, THROTTLE) \
+	F(blk_throtl_bio, THROTTLE) \
+	/* jbd2, ext4 */ \
+	F(jbd2_journal_stop, JOURNAL) \
+	F(wait_transaction_locked, JOURNAL) \
+	F(wait_transaction_switching, JOURNAL) \
+	F(start_this_handle, JOURNAL) \
+	F(add_transaction_credits, JOURNAL) \
+	F(do_get_write_access, JOURNAL) \
+	F(jbd2_journal_wait_updates, JOURNAL) \
+	F(jbd2_journal_lock_updates, JOURNAL) \
+	F(jbd2_journal_commit_transaction, JOURNAL) \
+	F(__jbd2_log_wait_for_space, JOURNAL) \
+	F(jbd2_log_wait_commit, COMMIT) \
+	F(jbd2_complete_transaction, COMMIT) \
+	F(jbd2_fc_begin_commit, COMMIT) \
+	F(ext4_fc_commit, COMMIT) \
+	/* XFS */ \
+	F(xlog_grant_head_wait, JOURNAL) \
+	F(xlog_grant_head_check, JOURNAL) \
+	F(xlog_state_get_iclog_space, JOURNAL) \
+	F(xlog_wait, COMMIT) \
+	F(xlog_wait_on_iclog, COMMIT) \
+	F(xlog_wait_on_iclog_lsn, COMMIT) \
+	F(xlog_force_lsn, COMMIT) \
+	F(xlog_cil_force_seq, COMMIT) \
+	F(xlog_cil_order_write, COMMIT) \
+	F(xfs_log_force, COMMIT) \
+	F(xfs_log_force_seq, COMMIT) \
+	/* btrfs */ \
+	F(wait_for_writer, JOURNAL) \
+	F(start_log_trans, JOURNAL) \
+	F(wait_current_trans, JOURNAL) \
+	F(btrfs_commit_transaction, JOURNAL) \
+	F(wait_log_commit, COMMIT) \
+	F(wait_for_commit, COMMIT) \
+	F(btrfs_wait_for_commit, COMMIT) \
+	F(btrfs_start_ordered_extent, LOCK) \
+	F(wait_extent_bit, LOCK) \
+	/* f2fs */ \
+	F(f2fs_issue_checkpoint, COMMIT) \
+	/* blk-throttle's timer, which sends for its worker */ \
+	F(throtl_pending_timer_fn, THROTTLE) \
+	/* I/O on the way of others, a commit's above all */ \
+	F(__wait_on_buffer, IO) \
+	F(folio_wait_writeback, IO) \
+	F(wait_on_page_writeback, IO) \
+	F(submit_bio_wait, IO) \
+	/* locks, and work that others do */ \
+	F(mutex_lock, LOCK) \
+	F(mutex_lock_io, LOCK) \
+	F(__mutex_lock, LOCK) \
+	F(__mutex_lock_slowpath, LOCK) \
+	F(down_read, LOCK) \
+	F(down_write, LOCK) \
+	F(rwsem_down_read_slowpath, LOCK) \
+	F(rwsem_down_write_slowpath, LOCK) \
+	F(percpu_rwsem_wait, LOCK) \
+	F(__percpu_down_read, LOCK) \
+	F(percpu_down_write, LOCK) \
+	F(__down, LOCK) \
+	F(down, LOCK) \
+	F(__folio_lock, LOCK) \
+	F(__lock_page, LOCK) \
+	F(__lock_buffer, LOCK) \
+	F(inode_sleep_on_writeback, LOCK) \
+	F(__inode_wait_for_writeback, LOCK) \
+	F(wb_wait_for_completion, LOCK) \
+	F(__flush_work, LOCK) \
+	F(blk_queue_enter, LOCK) \
+	F(__bio_queue_enter, LOCK)
+
+struct stack_function {
+	const char *name;
+	enum stack_class class;
+};
+
+#define ROW(function, what) { #function, STACK_##what },
+static const struct stack_function functions[] = { STACK_FUNCTIONS(ROW) };
+
+#define NAME(function, what) #function,
+const char *const sync_symbol_names[] = { STACK_FUNCTIONS(NAME) NULL };
+
+struct range {
+	uint64_t start, end;
+	enum stack_class class;
+};
+
+struct class_cache {
+	uint64_t address;
+	enum stack_class class;
+};
+
+struct link {
+	uint32_t hash;
+	uint32_t chain;		/* next of the same head */
+};
+
+struct timeline {
+	struct tl_task *task;		/* TASKS_MAX of them */
+	uint32_t n_tasks;		/* ever used */
+	uint32_t free;			/* forgotten ones, linked by `chain` */
+	uint32_t newest, oldest;
+	uint32_t *task_hash;		/* TASKS_MAX heads */
+	size_t n_sleeps;		/* slots in all rings */
+	uint64_t needed;		/* what ended before is not asked for */
+
+	struct tl_request *request;	/* a ring */
+	uint32_t cap, next, n_requests;
+	uint32_t *request_hash;		/* cap heads */
+	struct link *link;		/* cap; beside the ring: to look for a request is not to touch all others */
+
+	struct wire_bio *bio;		/* a ring of BIOS_MAX; NULL: none came */
+	uint32_t n_bios;		/* that came, modulo 2^32 and never 0 after the first */
+
+	struct range *range;
+	size_t n_ranges;
+	struct class_cache cache[CLASS_CACHE];
+};
+
+/* Compilers append to names: __mutex_lock.constprop.0 */
+static enum stack_class class_of_name(const struct sync_symbol *s)
+{
+	size_t len = strcspn(s->name, ".");
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strlen(functions[i].name) == len && !memcmp(functions[i].name, s->name, len))
+			return functions[i].class;
+	return STACK_NONE;
+}
+
+static int range_order(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void add_symbols(struct timeline *tl, const struct sync_symbol *symbols, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		enum stack_class class = class_of_name(&symbols[i]);
+		struct range *r;
+
+		if (class == STACK_NONE || symbols[i].end <= symbols[i].start)
+			continue;
+		r = grow((void **)&tl->range, &tl->n_ranges, sizeof(*r));
+		r->start = symbols[i].start;
+		r->end = symbols[i].end;
+		r->class = class;
+	}
+	if (tl->n_ranges)
+		qsort(tl->range, tl->n_ranges, sizeof(*tl->range), range_order);
+}
+
+static enum stack_class search_class(const struct timeline *tl, uint64_t address)
+{
+	size_t lo = 0, hi = tl->n_ranges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (tl->range[mid].start <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && address < tl->range[lo - 1].end ? tl->range[lo - 1].class : STACK_NONE;
+}
+
+static enum stack_class class_of_address(struct timeline *tl, uint64_t address)
+{
+	struct class_cache *c = &tl->cache[(address ^ address >> 8) % CLASS_CACHE];
+
+	if (c->address != address) {
+		c->address = address;
+		c->class = search_class(tl, address);
+	}
+	return c->class;
+}
+
+static enum stack_class class_of_stack(struct timeline *tl, const struct wire_sleep *s)
+{
+	unsigned int n = s->head.size < sizeof(*s) ? 0 : s->stack_len;
+
+	for (unsigned int i = 0; i < n && i < WIRE_STACK; i++) {
+		enum stack_class class = class_of_address(tl, s->stack[i]);
+
+		if (class != STACK_NONE)
+			return class;
+	}
+	return STACK_NONE;
+}
+
+/* ---- tasks ---- */
+
+static uint32_t hash_tid(uint32_t tid)
+{
+	return (tid * 2654435769u >> 16) % TASKS_MAX;
+}
+
+static uint32_t find(const struct timeline *tl, uint32_t tid)
+{
+	uint32_t i = tl->task_hash[hash_tid(tid)];
+
+	while (i != NONE && tl->task[i].tid != tid)
+		i = tl->task[i].chain;
+	return i;
+}
+
+const struct tl_task *tl_task(const struct timeline *tl, uint32_t tid)
+{
+	uint32_t i = find(tl, tid);
+
+	return i == NONE ? NULL : &tl->task[i];
+}
+
+static void unlink_use(struct timeline *tl, struct tl_task *t)
+{
+	*(t->newer == NONE ? &tl->newest : &tl->task[t->newer].older) = t->older;
+	*(t->older == NONE ? &tl->oldest : &tl->task[t->older].newer) = t->newer;
+}
+
+static void link_use(struct timeline *tl, uint32_t i)
+{
+	struct tl_task *t = &tl->task[i];
+
+	t->newer = NONE;
+	t->older = tl->newest;
+	*(tl->newest == NONE ? &tl->oldest : &tl->task[tl->newest].newer) = i;
+	tl->newest = i;
+}
+
+static void drop_ring(struct timeline *tl, struct tl_task *t)
+{
+	if (t->n && tl_at(t, t->n - 1)->on > t->lost)
+		t->lost = tl_at(t, t->n - 1)->on;
+	tl->n_sleeps -= t->cap;
+	free(t->ring);
+	t->ring = NULL;
+	t->cap = t->head = t->n = 0;
+}
+
+static void forget(struct timeline *tl, uint32_t i)
+{
+	struct tl_task *t = &tl->task[i];
+	uint32_t *at = &tl->task_hash[hash_tid(t->tid)];
+
+	while (*at != i)
+		at = &tl->task[*at].chain;
+	*at = t->chain;
+	unlink_use(tl, t);
+	drop_ring(tl, t);
+	t->chain = tl->free;
+	tl->free = i;
+}
+
+static uint32_t blank(struct timeline *tl)
+{
+	uint32_t i;
+
+	if (tl->free == NONE && tl->n_tasks == TASKS_MAX)
+		forget(tl, tl->oldest);
+	if (tl->free == NONE)
+		return tl->n_tasks++;
+	i = tl->free;
+	tl->free = tl->task[i].chain;
+	return i;
+}
+
+static struct tl_task *use(struct timeline *tl, uint32_t tid)
+{
+	uint32_t *head = &tl->task_hash[hash_tid(tid)];
+	uint32_t i = find(tl, tid);
+
+	if (i == NONE) {
+		i = blank(tl);
+		memset(&tl->task[i], 0, sizeof(tl->task[i]));
+		tl->task[i].tid = tid;
+		tl->task[i].chain = *head;
+		*head = i;
+	} else if (i == tl->newest) {
+		return &tl->task[i];
+	} else {
+		unlink_use(tl, &tl->task[i]);
+	}
+	link_use(tl, i);
+	return &tl->task[i];
+}
+
+/* ---- sleeps ---- */
+
+/* From the newest backwards in growing steps: what is asked for is nearly always among the last. */
+uint32_t tl_first(const struct tl_task *t, uint64_t time)
+{
+	uint32_t lo = 0, hi = t->n, step = 1;
+
+	while (step < hi && tl_at(t, hi - step)->on > time) {
+		hi -= step;
+		step *= 2;
+	}
+	if (step < hi)
+		lo = hi - step + 1;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (tl_at(t, mid)->on > time)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* Frees rings of tasks that have not been heard of for longest. */
+static void make_room(struct timeline *tl, const struct tl_task *keep, size_t slots)
+{
+	uint32_t i = tl->oldest;
+
+	while (tl->n_sleeps + slots > SLEEPS_MAX && i != NONE) {
+		if (&tl->task[i] != keep)
+			drop_ring(tl, &tl->task[i]);
+		i = tl->task[i].newer;
+	}
+}
+
+/* A full ring: what stands before its oldest goes behind the rest. Memory is not copied as long as it was never emptied. */
+static void enlarge(struct timeline *tl, struct tl_task *t)
+{
+	uint32_t cap = t->cap, more = cap ? cap : RING_MIN;
+
+	make_room(tl, t, more);
+	t->ring = xrealloc(t->ring, (cap + more) * sizeof(*t->ring));
+	memcpy(t->ring + cap, t->ring, t->head * sizeof(*t->ring));
+	tl->n_sleeps += more;
+	t->cap = cap + more;
+}
+
+static void drop_oldest(struct tl_task *t)
+{
+	if (tl_at(t, 0)->on > t->lost)
+		t->lost = tl_at(t, 0)->on;
+	t->head = (t->head + 1) & (t->cap - 1);
+	t->n--;
+}
+
+static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
+{
+	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
+}
+
+/* The last sleep before what is needed tells that the task ran from then on. True: the oldest has gone. */
+static bool room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
+{
+	if (t->n < t->cap)
+		return false;
+	if (t->n && (t->cap >= RING_MAX || (t->n > 1 && is_old(tl, tl_at(t, 1)->on, now)))) {
+		drop_oldest(t);
+		return true;
+	}
+	enlarge(tl, t);
+	return false;
+}
+
+static bool same_sleep(const struct tl_sleep *a, const struct tl_sleep *b)
+{
+	return a->on == b->on || (a->off && a->off == b->off);
+}
+
+/* Where a sleep belongs by the time that it ended; NONE if it is there already. Nearly always it is the last. */
+static uint32_t place(const struct tl_task *t, const struct tl_sleep *s)
+{
+	uint32_t i = t->n;
+
+	if (i && tl_at(t, i - 1)->on > s->on)
+		i = tl_first(t, s->on);
+	if (i && same_sleep(tl_at(t, i - 1), s))
+		return NONE;
+	return i < t->n && same_sleep(tl_at(t, i), s) ? NONE : i;
+}
+
+static void insert(struct timeline *tl, struct tl_task *t, const struct tl_sleep *s)
+{
+	uint32_t at = place(t, s), i;
+
+	if (at == NONE)
+		return;
+	if (room_for(tl, t, s->on) && at)
+		at--;
+	for (i = t->n++; i > at; i--)
+		t->ring[(t->head + i) & (t->cap - 1)] = *tl_at(t, i - 1);
+	t->ring[(t->head + at) & (t->cap - 1)] = *s;
+}
+
+bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
+{
+	struct tl_sleep s = {
+		.off = w->off, .wake = w->wake, .on = w->on, .rq = w->rq, .done = w->done, .waker = w->waker,
+		.seq = w->seq, .how = w->how, .waker_kind = w->waker_kind, .idle = w->idle,
+	};
+	const struct wire_bio *b;
+	struct tl_task *t;
+
+	if (!w->on || w->off > w->on || w->wake > w->on || w->how > HOW_IRQ)
+		return false;
+	/* woken between deciding to sleep and leaving the CPU */
+	if (s.wake && s.wake < s.off)
+		s.wake = s.off;
+	s.class = class_of_stack(tl, w);
+	t = use(tl, w->tid);
+	s.bio = t->bio;
+	b = tl_bio(tl, &s);
+	if (!b || b->tid != w->tid || b->seq != w->seq)
+		s.bio = 0;
+	insert(tl, t, &s);
+	return true;
+}
+
+void tl_forget(struct timeline *tl, uint64_t until)
+{
+	tl->needed = until;
+}
+
+/* ---- bios ---- */
+
+const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *s)
+{
+	return s->bio && tl->n_bios - s->bio < BIOS_MAX ? &tl->bio[s->bio % BIOS_MAX] : NULL;
+}
+
+bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
+{
+	if (!b->queued || b->queued > b->done || b->flushed > b->done || b->class >= WIRE_CLASSES)
+		return false;
+	if (!tl->bio)
+		tl->bio = xcalloc(BIOS_MAX, sizeof(*tl->bio));
+	tl->n_bios++;
+	tl->n_bios += !tl->n_bios;
+	tl->bio[tl->n_bios % BIOS_MAX] = *b;
+	use(tl, b->tid)->bio = tl->n_bios;
+	return true;
+}
+
+static const char *const numbered[] = { "ksoftirqd/", "iou-wrk-", "iou-sqp-", "migration/", "rcuc/" };
+
+/* Of "kworker/u8:2-xfs-log" "kworker-xfs-log" is left: numbers that change from run to run hide that it is the same work. */
+static void set_name(struct tl_task *t, const char *comm)
+{
+	char *name = t->name;
+	size_t len, rest;
+
+	memset(name, 0, sizeof(t->name));
+	memcpy(name, comm, strnlen(comm, sizeof(t->name) - 1));
+	if (!strncmp(name, "kworker/", 8)) {
+		rest = 8 + strcspn(name + 8, "-+");
+		len = strlen(name + rest);
+		memmove(name + 7, name + rest, len);
+		memset(name + 7 + len, 0, sizeof(t->name) - 7 - len);
+		if (len)
+			name[7] = '-';
+		return;
+	}
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+		len = strlen(numbered[i]);
+		if (!strncmp(name, numbered[i], len))
+			memset(name + len - 1, 0, sizeof(t->name) - (len - 1));
+	}
+}
+
+static void forget_sleeps_until(struct tl_task *t, uint64_t time)
+{
+	while (t->n && tl_at(t, 0)->on <= time)
+		drop_oldest(t);
+}
+
+/* A number can come back as another task's. */
+bool tl_add_follow(struct timeline *tl, const struct wire_follow *f)
+{
+	struct tl_task *t;
+
+	if (!f->since || f->kind < TASK_USER || f->kind > TASK_KWORKER)
+		return false;
+	t = use(tl, f->tid);
+	if (f->since < t->since)
+		return true;
+	if (t->tgid && t->tgid != f->tgid) {
+		forget_sleeps_until(t, f->since);
+		t->enter = t->exit = 0;
+	}
+	t->since = f->since;
+	t->tgid = f->tgid;
+	t->kind = f->kind;
+	set_name(t, f->comm);
+	return true;
+}
+
+void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete)
+{
+	struct tl_task *t = use(tl, s->tid);
+
+	t->tgid = s->tgid;
+	if (!t->name[0])
+		set_name(t, s->comm);
+	if (s->worker || !complete)
+		return;
+	t->enter = s->enter;
+	t->exit = s->exit;
+	t->waited = s->waited_exit;
+	t->switches = s->switches_all;
+}
+
+/* ---- requests ---- */
+
+static uint32_t hash_request(uint64_t rq, uint64_t done)
+{
+	uint64_t h = (rq ^ done * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
+
+	return (uint32_t)(h >> 32);
+}
+
+struct tl_request *tl_request(const struct timeline *tl, uint64_t rq, uint64_t done)
+{
+	uint32_t hash = hash_request(rq, done), i = tl->request_hash[hash & (tl->cap - 1)];
+
+	for (; i != NONE; i = tl->link[i].chain) {
+		struct tl_request *r = &tl->request[i];
+
+		if (tl->link[i].hash == hash && r->r.rq == rq && r->r.done == done)
+			return r;
+	}
+	return NULL;
+}
+
+static void link_request(struct timeline *tl, uint32_t i, uint32_t hash)
+{
+	uint32_t *head = &tl->request_hash[hash & (tl->cap - 1)];
+
+	tl->link[i] = (struct link){ hash, *head };
+	*head = i;
+}
+
+static void unlink_request(struct timeline *tl, uint32_t i)
+{
+	uint32_t *at = &tl->request_hash[tl->link[i].hash & (tl->cap - 1)];
+
+	while (*at != i)
+		at = &tl->link[*at].chain;
+	*at = tl->link[i].chain;
+}
+
+/* To twice its size, as enlarge(): the ring is full, so the oldest stands at `next`. */
+static void enlarge_requests(struct timeline *tl)
+{
+	uint32_t cap = tl->cap, old = tl->next;
+
+	tl->request = xrealloc(tl->request, 2 * cap * sizeof(*tl->request));
+	tl->link = xrealloc(tl->link, 2 * cap * sizeof(*tl->link));
+	tl->request_hash = xrealloc(tl->request_hash, 2 * cap * sizeof(*tl->request_hash));
+	memcpy(tl->request + cap, tl->request, old * sizeof(*tl->request));
+	memcpy(tl->link + cap, tl->link, old * sizeof(*tl->link));
+	memset(tl->request_hash, 0xff, 2 * cap * sizeof(*tl->request_hash));
+	tl->cap = 2 * cap;
+	tl->next = cap + old;
+	for (uint32_t i = old; i < tl->next; i++)
+		link_request(tl, i, tl->link[i].hash);
+}
+
+static void room_for_request(struct timeline *tl, uint64_t now)
+{
+	if (tl->n_requests < tl->cap)
+		return;
+	if (tl->cap < REQUESTS_MAX && !is_old(tl, tl->request[tl->next].r.done, now)) {
+		enlarge_requests(tl);
+	} else {
+		unlink_request(tl, tl->next);
+		tl->n_requests--;
+	}
+}
+
+static bool step_ok(const struct wire_step *s)
+{
+	return !s->issue || !s->done || s->issue <= s->done;
+}
+
+bool tl_add_request(struct timeline *tl, const struct wire_request *r)
+{
+	struct tl_request *old, *new;
+
+	if (!r->done || r->alloc > r->done || r->class >= WIRE_CLASSES)
+		return false;
+	if (!step_ok(&r->pre) || !step_ok(&r->data) || !step_ok(&r->post))
+		return false;
+	old = tl_request(tl, r->rq, r->done);
+	if (old) {
+		old->r = *r;
+		return true;
+	}
+	room_for_request(tl, r->done);
+	new = &tl->request[tl->next];
+	new->r = *r;
+	new->call = 0;
+	new->steps = 0;
+	link_request(tl, tl->next, hash_request(r->rq, r->done));
+	tl->next = (tl->next + 1) & (tl->cap - 1);
+	tl->n_requests++;
+	return true;
+}
+
+/* ---- all ---- */
+
+struct timeline *tl_new(const struct sync_symbol *symbols, size_t n)
+{
+	struct timeline *tl = xcalloc(1, sizeof(*tl));
+
+	tl->task = xcalloc(TASKS_MAX, sizeof(*tl->task));
+	tl->task_hash = xcalloc(TASKS_MAX, sizeof(*tl->task_hash));
+	memset(tl->task_hash, 0xff, TASKS_MAX * sizeof(*tl->task_hash));
+	tl->free = tl->newest = tl->oldest = NONE;
+	tl->cap = REQUESTS_MIN;
+	tl->request = xcalloc(tl->cap, sizeof(*tl->request));
+	tl->link = xcalloc(tl->cap, sizeof(*tl->link));
+	tl->request_hash = xcalloc(tl->cap, sizeof(*tl->request_hash));
+	memset(tl->request_hash, 0xff, tl->cap * sizeof(*tl->request_hash));
+	add_symbols(tl, symbols, n);
+	return tl;
+}
+
+void tl_free(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	for (uint32_t i = 0; i < tl->n_tasks; i++)
+		free(tl->task[i].ring);
+	free(tl->task);
+	free(tl->task_hash);
+	free(tl->request);
+	free(tl->request_hash);
+	free(tl->link);
+	free(tl->bio);
+	free(tl->range);
+	free(tl);
+}

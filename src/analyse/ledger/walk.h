@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * walk.h - the backward walk: one sync call's time, cut into slices by cause, by the tasks through whom it came and by
+ * device. The slices tile the call: they add up to its duration.
+ */
+#ifndef BT_ANALYSE_LEDGER_WALK_H
+#define BT_ANALYSE_LEDGER_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/report.h"
+#include "analyse/ledger/timeline.h"
+#include "wire.h"
+
+/* What a slice is a part of: whether it would be there if there were no flush, or if others did not use the journal. */
+enum walk_part {
+	PART_OWN,		/* nothing of the following */
+	PART_EMPTY,		/* an empty flush, until the sleeper ran again */
+	PART_JOURNAL,		/* what the journal's thread does for the caller and others, outside a barrier write's steps */
+	PART_PRE, PART_DATA, PART_POST,	/* steps of a barrier write; the way to a FLUSH and back is a part of that */
+};
+
+struct walk_slice {
+	uint64_t ns;
+	uint64_t barrier;	/* end of the barrier write that it is a step of; 0: none, or one that the caller sent itself */
+	uint32_t via;		/* through whom: see walk_via() */
+	uint32_t dev;		/* kernel dev_t; 0: no device */
+	uint8_t cause;		/* enum cause */
+	uint8_t part;		/* enum walk_part */
+};
+_Static_assert(sizeof(struct walk_slice) == 32, "no more than that: each piece of each call is one");
+
+struct walk;
+
+/* What the walk of one call gives. Valid until the next one. */
+struct walk_result {
+	struct walk_slice *slice;
+	size_t n;
+	struct ledger ledger;
+	uint64_t flush_own_ns, flush_foreign_ns;
+	uint64_t flushes, in_flight;	/* FLUSHes waited for; others in the device when they were issued */
+	bool blind;		/* there is time of which nothing is known: it may hide anything */
+	bool mended;		/* the slices did not add up; never seen */
+};
+
+struct walk *walk_new(struct timeline *tl);
+void walk_free(struct walk *w);		/* NULL is fine */
+
+/* False when facts about the caller itself are missing; then there is no result. */
+bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_result **out);
+
+/*
+ * The names of the tasks that a slice came through, the caller's own helper first: at most WALK_DEPTH. Returns their
+ * number. walk_forget() makes all `via` invalid and frees their room.
+ */
+#define WALK_DEPTH 8
+size_t walk_via(const struct walk *w, uint32_t via, const char *name[WALK_DEPTH + 1]);
+void walk_forget(struct walk *w);
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "model/run_context.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/block_counts.h"
+#include "analyse/whatif/whatif.h"
+#include "util/mem.h"
+#include "util/num.h"
+
+#define SLOWEST_CALLS 200	/* to pick from in a page; most outputs show REPORT_SLOWEST */
+
+struct sync_opts frame_sync_opts(const struct frame *f)
+{
+	return (struct sync_opts){
+		.start_ns = f->start_ns,
+		.known_ns = f->known_ns,
+		.symbols = f->symbol,
+		.n_symbols = f->n_symbols,
+		.devices = f->place,
+		.n_devices = f->n_places,
+		.only_traced = !f->all,
+		.slowest = SLOWEST_CALLS,
+		.detail = f->detail,
+	};
+}
+
+/* ---- devices ---- */
+
+static void add_device(struct frame_device *fd, const struct view_counts *v, bool interval, struct report *r)
+{
+	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
+
+	*d = fd->facts;
+	memset(&fd->facts, 0, sizeof(fd->facts));
+	block_add_view(d, &v[fd->view], true);
+	for (uint32_t i = 0; i < fd->n_parts; i++)
+		block_add_view(d, &v[fd->part_view[i]], false);
+	block_finish(d);
+	/* an interval's edges are not the same instant for the kernel's counters and ours */
+	if (!r->filter && !interval)
+		report_add_lost(r, block_missed(d), "requests that the kernel counted and this trace missed");
+}
+
+/* Named disks are always shown; of all disks, those that did something. */
+static bool worth_showing(const struct frame *f, const struct report_device *d, bool any_by_command)
+{
+	if (f->only_command && any_by_command)
+		return d->by_command > 0;
+	return !f->all || report_device_requests(d) > 0;
+}
+
+static void drop_idle_devices(const struct frame *f, struct report *r)
+{
+	bool any = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++)
+		any |= r->device[i].by_command > 0;
+	for (size_t i = 0; i < r->n_devices; i++) {
+		if (!worth_showing(f, &r->device[i], any)) {
+			report_device_free(&r->device[i]);
+			continue;
+		}
+		if (kept != i)
+			memcpy(&r->device[kept], &r->device[i], sizeof(r->device[0]));
+		kept++;
+	}
+	r->n_devices = kept;
+}
+
+/* ---- the whole ---- */
+
+static void note_overflow(const struct frame *f, const struct view_counts *v, struct report *r)
+{
+	uint64_t overflow = 0;
+
+	for (uint32_t i = 0; i < f->views; i++)
+		overflow += v[i].sums.overflow;
+	if (overflow)
+		strv_add(&r->notes, xasprintf("%" PRIu64 " request%s with a tag beyond what was reserved (nr_requests raised "
+					      "meanwhile?): timed by the request's own clock, or not at all", overflow,
+					      num_plural(overflow)));
+}
+
+void frame_report(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, bool interval,
+		  struct report *out)
+{
+	uint64_t lost = f->run.lost_events;	/* facts and processes; what is missing at the block layer comes after */
+
+	*out = f->run;
+	memset(&f->run, 0, sizeof(f->run));
+	for (size_t i = 0; i < f->n_devices; i++)
+		add_device(&f->device[i], views, interval, out);
+	drop_idle_devices(f, out);
+	note_overflow(f, views, out);
+	if (!sync)
+		return;
+	out->have_sync = true;
+	sync_report(sync, &out->sync, interval);
+	out->sync.lost = lost + sync_damaged(sync);
+	if (!interval) {
+		whatif_make(out, sync_whatif(sync));
+		out->detail = sync_take_detail(sync);
+	}
+	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
+}
+
+void frame_free(struct frame *f)
+{
+	report_free(&f->run);
+	for (size_t i = 0; i < f->n_devices; i++)
+		report_device_free(&f->device[i].facts);
+	free(f->device);
+	free(f->place);
+	free(f->symbol);
+	memset(f, 0, sizeof(*f));
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* facts.c - what a verdict is made of: the disk that matters, whether it is busy or slow, and what the ledger's causes add up to. */
+#include "analyse/verdict/facts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Others in the device's queue: fewer than two can't make a request much longer than it is by itself. */
+#define QUEUED_BEHIND		2.0
+/* So many that any device, also a parallel one, is at work on them (an ATA queue has 32). */
+#define DEEP			8.0
+
+const struct hist *facts_flush_hist(const struct report_device *d)
+{
+	return d->bio_based ? &d->op[OP_FLUSH].total : &d->op[OP_FLUSH].device;
+}
+
+/* A partition's disk has the partition's name, then a digit, or p and a digit. */
+bool facts_is_leg(const struct report_device *top, const struct report_device *d)
+{
+	size_t len = strlen(d->name);
+
+	for (char **s = top->slaves; s && *s; s++) {
+		const char *rest = *s + len;
+
+		if (strncmp(*s, d->name, len))
+			continue;
+		if (!*rest || (len && !isdigit((unsigned char)rest[-1]) && isdigit((unsigned char)*rest)) ||
+		    (*rest == 'p' && isdigit((unsigned char)rest[1])))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t op_time(const struct report_device *d, enum op_class c)
+{
+	return d->bio_based ? d->op[c].total.sum : d->op[c].device.sum;
+}
+
+/* Only what sync calls may wait for. */
+static uint64_t waited_time(const struct report_device *d)
+{
+	static const enum op_class waited_for[] = { OP_FLUSH, OP_WRITE_BARRIER, OP_WRITE_SYNC, OP_FUA };
+	uint64_t t = 0;
+
+	for (size_t c = 0; c < sizeof(waited_for) / sizeof(waited_for[0]); c++)
+		t += op_time(d, waited_for[c]);
+	return t;
+}
+
+/* Of those that have at least so much time, below another or with requests of their own: the one with most; NULL: none. */
+static const struct report_device *device_with(const struct report *r, const struct report_device *below, uint64_t least)
+{
+	const struct report_device *best = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++) {
+		const struct report_device *d = &r->device[i];
+		uint64_t t = waited_time(d);
+
+		if (t >= least && (!best || t > most) && (!below || !d->bio_based || facts_is_leg(below, d))) {
+			best = d;
+			most = t;
+		}
+	}
+	return best;
+}
+
+/*
+ * A disk comes before what lies on it, as it knows the device's time: but only if most of the time is spent there and not on
+ * the way to it.
+ */
+static const struct report_device *main_device(const struct report *r)
+{
+	const struct report_device *d = device_with(r, NULL, 0), *next = d;
+
+	for (size_t i = 0; i < r->n_devices && next && d->bio_based; i++) {
+		next = device_with(r, d, (waited_time(d) + TWICE - 1) / TWICE);
+		d = next ? next : d;
+	}
+	return d;
+}
+
+/* How many requests, FLUSHes left out, were in the device on average: Little's law. */
+static double mean_depth(const struct report *r, const struct report_device *d)
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < OP_CLASSES; c++)
+		sum += c == OP_FLUSH ? 0 : d->op[c].device.sum;
+	return r->wall_ns ? (double)sum / (double)r->wall_ns : 0;
+}
+
+/*
+ * Others in the device when a FLUSH was issued tell more than the mean depth: a call's own data is through by
+ * then, so what is still there is somebody else's.
+ */
+static double others_ahead(const struct facts *f)
+{
+	const struct report_flush *m = &f->dev->flush;
+	uint64_t flushes = report_device_depths(f->dev);
+
+	if (f->s->busy_flushes)
+		return (double)f->s->busy_in_flight / (double)f->s->busy_flushes;
+	if (flushes)
+		return (double)m->in_flight / (double)flushes;
+	/* one of them is the caller's own */
+	return mean_depth(f->r, f->dev) - 1;
+}
+
+/*
+ * A FLUSH that takes as long as the quick ones of the writes beside it waits in the same queue as they do; one
+ * of a slow cache takes much longer than a write, and one that goes past them much less.
+ */
+static bool flush_is_queued(const struct facts *f)
+{
+	return f->ahead >= QUEUED_BEHIND && f->flush_mean && f->flush_mean <= TWICE * f->write_fast &&
+	       f->write_fast <= TWICE * f->flush_mean;
+}
+
+/* A write is long for the others in front of it: then a FLUSH is, too, or it is much longer than the quickest. */
+static bool data_is_queued(const struct facts *f)
+{
+	if (f->ahead < QUEUED_BEHIND)
+		return false;
+	return f->flush_queued || f->ahead >= DEEP || f->write_mean >= TWICE * f->write_fast;
+}
+
+static void device_facts_of(struct facts *f)
+{
+	const struct hist *h = facts_flush_hist(f->dev);
+	struct report_op w;
+
+	f->flush_mean = hist_mean(h);
+	f->flush_p50 = hist_quantile(h, 0.5);
+	report_device_row(f->dev, ROW_WRITE, &w);
+	h = f->dev->bio_based ? &w.total : &w.device;
+	f->write_mean = hist_mean(h);
+	f->write_p50 = hist_quantile(h, 0.5);
+	f->write_fast = hist_quantile(h, 0.1);
+	f->ahead = others_ahead(f);
+	f->flush_queued = flush_is_queued(f);
+	f->data_queued = data_is_queued(f);
+}
+
+enum group facts_group(const struct facts *f, enum cause c)
+{
+	static const enum group groups[CAUSE_COUNT] = {
+		[CAUSE_CPU] = GROUP_CPU, [CAUSE_COMPLETION] = GROUP_CPU,
+		[CAUSE_RUNQ] = GROUP_RUNQ,
+		[CAUSE_THROTTLE] = GROUP_THROTTLE,
+		[CAUSE_TAG] = GROUP_SCHEDULER, [CAUSE_IOQ] = GROUP_SCHEDULER,
+		[CAUSE_DEVICE_READ] = GROUP_READ, [CAUSE_DEVICE_WRITE] = GROUP_WRITE, [CAUSE_DEVICE_FUA] = GROUP_FUA,
+		[CAUSE_DEVICE_DISCARD] = GROUP_DISCARD, [CAUSE_DEVICE_OTHER] = GROUP_DISCARD,
+		[CAUSE_FLUSH_WAIT] = GROUP_FLUSH, [CAUSE_FLUSH_PRE] = GROUP_FLUSH,
+		[CAUSE_FLUSH_POST] = GROUP_FLUSH, [CAUSE_FLUSH_ONLY] = GROUP_FLUSH,
+		[CAUSE_JOURNAL] = GROUP_JOURNAL, [CAUSE_LOCK] = GROUP_LOCK, [CAUSE_UNKNOWN] = GROUP_UNKNOWN,
+	};
+	enum group g = groups[c];
+
+	if (g == GROUP_FLUSH)
+		return f->flush_queued ? GROUP_BUSY : g;
+	return g < GROUP_FLUSH || g > GROUP_DISCARD || !f->data_queued ? g : GROUP_BUSY;
+}
+
+static void rank(struct facts *f)
+{
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		f->ns[facts_group(f, c)] += f->s->ledger.ns[c];
+	for (int g = 1; g < GROUPS; g++)
+		if (f->ns[g] > f->ns[f->first])
+			f->first = g;
+	f->second = f->first ? 0 : 1;
+	for (int g = 0; g < GROUPS; g++)
+		if (g != (int)f->first && f->ns[g] > f->ns[f->second])
+			f->second = g;
+}
+
+void facts_of(const struct report *r, struct facts *f)
+{
+	*f = (struct facts){ .r = r, .s = &r->sync };
+	f->dev = main_device(r);
+	if (f->dev)
+		device_facts_of(f);
+	rank(f);
+}

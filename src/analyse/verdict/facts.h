@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* facts.h - what verdict.c (which class) and words.c (how to say it) go by. Private to the three. */
+#ifndef BT_ANALYSE_VERDICT_FACTS_H
+#define BT_ANALYSE_VERDICT_FACTS_H
+
+#include "model/report.h"
+
+#define TWICE 2	/* clearly more than something else */
+
+/* What competes for being the reason: causes of the ledger, put together as far as one remedy helps them all. */
+enum group {
+	GROUP_FLUSH, GROUP_WRITE, GROUP_READ, GROUP_FUA, GROUP_DISCARD,
+	GROUP_BUSY,		/* of the five above, what goes to other requests in the device's queue */
+	GROUP_SCHEDULER, GROUP_THROTTLE, GROUP_RUNQ, GROUP_JOURNAL, GROUP_LOCK, GROUP_CPU, GROUP_UNKNOWN,
+	GROUPS
+};
+
+/* Why calls are taken for unsafe. */
+enum unsafe {
+	SAFE, UNSAFE_NOBARRIER, UNSAFE_RANGE, UNSAFE_NO_FLUSH, UNSAFE_WRITE_THROUGH, UNSAFE_TOO_FAST
+};
+
+struct facts {
+	const struct report *r;
+	const struct report_sync *s;
+	const struct report_device *dev;	/* where most of the calls' I/O went; NULL: no device was traced */
+	uint64_t flush_mean, flush_p50;		/* of dev; 0: no FLUSH */
+	uint64_t write_mean, write_p50, write_fast;
+	double ahead;			/* others in the device when a FLUSH was issued; without FLUSHes, on average */
+	bool flush_queued, data_queued;	/* they are long because of the others in the device's queue */
+	uint64_t ns[GROUPS];
+	enum group first, second;	/* the largest two */
+	enum unsafe unsafe;
+	const struct report_device *unsafe_dev;
+	const struct report_mount *unsafe_mount;
+};
+
+/* Of a report with sync calls; `unsafe` and what goes with it is left to the rules. */
+void facts_of(const struct report *r, struct facts *f);
+
+const struct hist *facts_flush_hist(const struct report_device *d);
+
+/* Does the first send its bios on to the second, or to a partition of it? */
+bool facts_is_leg(const struct report_device *top, const struct report_device *d);
+
+/* Which group a cause belongs to in this run. */
+enum group facts_group(const struct facts *f, enum cause c);
+
+/* The words for a class that was chosen: r->verdict.sentence, evidence, advice. */
+void verdict_words(const struct facts *f, struct report_verdict *v);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * verdict.c - which class: a table of rules over the facts (facts.c), the first that applies. Their words are in words.c.
+ *
+ * The order is: what makes any further word meaningless (nothing was seen, nothing is safe, it isn't fsync),
+ * then the largest group of causes, if one stands out.
+ */
+#include "analyse/verdict/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyse/verdict/facts.h"
+#include "wire.h"
+
+#define MSEC	1000000ull
+#define SEC	1000000000ull
+
+/*
+ * Thresholds. All are about what a person could do with the answer, none about a disk.
+ *
+ * With sync calls at a fifth of the run, making them free would make it 1.25 times as fast at most (Amdahl).
+ */
+#define NOT_SYNC_BELOW		0.20
+/* The share of a sum of N values that scatter as much as their mean is good to 1/sqrt(N): about a third for 10. */
+#define ENOUGH_CALLS		10
+/* Below, the clocks' own cost, about a microsecond per event, is in the shares. */
+#define ENOUGH_NS		(1 * MSEC)
+/* One call that long (a `sync` by hand) is what somebody wants to know about, and its ledger is exact. */
+#define LONG_ENOUGH_NS		(1 * SEC)
+/* A cause stands out when it is clearly more than half, or at least a third and TWICE the next. */
+#define CLEARLY			0.60
+#define STANDS_OUT		(1.0 / 3)
+/*
+ * A disk that rotates at 15,000/min needs 4 ms for a turn, and half of it on average until a sector comes
+ * along: what is durable after less than 1 ms isn't on the platter.
+ */
+#define FASTER_THAN_A_PLATTER	(1 * MSEC)
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+/* ---- rules; each returns whether it applies, and the share that goes with its class, if any does ---- */
+
+/* Of none nothing is known where its record may be among what was lost. */
+static bool rule_no_sync(struct facts *f, double *share)
+{
+	(void)share;
+	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way;
+}
+
+static bool is_write_back(const struct report_device *d)
+{
+	return d->write_cache && !strcmp(d->write_cache, "write back");
+}
+
+static bool is_write_through(const struct report_device *d)
+{
+	return d->write_cache && !strcmp(d->write_cache, "write through");
+}
+
+static uint64_t writes_of(const struct report_device *d)
+{
+	uint64_t n = 0;
+
+	for (int c = 0; c < OP_CLASSES; c++)
+		n += op_class_row(c) == ROW_WRITE || op_class_row(c) == ROW_FUA ? d->op[c].count : 0;
+	return n;
+}
+
+/* Neither we nor the kernel saw a FLUSH or FUA write, whatever the filter. */
+static bool never_flushed(const struct report *r, const struct report_device *d)
+{
+	if (d->op[OP_FLUSH].count || d->op[OP_FUA].count || d->flush.native_fua)
+		return false;
+	return d->kernel.have_flush ? !d->kernel.flushes : !r->filter;
+}
+
+/* Some calls have nothing to make durable and need no FLUSH (one in four of SQLite's): only most of them tell. */
+static bool most_unflushed(const struct report_sync *s)
+{
+	return s->unflushed > s->count / 2;
+}
+
+static bool find_nobarrier(struct facts *f)
+{
+	for (size_t i = 0; i < f->r->n_devices; i++) {
+		const struct report_device *d = &f->r->device[i];
+
+		for (size_t m = 0; m < d->n_mounts && is_write_back(d) && writes_of(d); m++)
+			if (d->mounts[m].barrier && !strcmp(d->mounts[m].barrier, "nobarrier")) {
+				f->unsafe_dev = d;
+				f->unsafe_mount = &d->mounts[m];
+				return true;
+			}
+	}
+	return false;
+}
+
+/*
+ * Does a real platter turn in it? Virtual disks often say that they rotate, whatever is behind them, and so do
+ * the volumes of RAID controllers, which may have a battery: only SCSI and ATA disks, and none of the known others.
+ */
+static bool has_platter(const struct report_device *d)
+{
+	static const char *const not_a_disk[] = {
+		"QEMU", "VBOX", "VMware", "Virtual", "Msft", "LOGICAL", "RAID", "PERC", "MR", "LUN", "iSCSI",
+	};
+
+	if (strncmp(d->name, "sd", 2) || !d->have_rotational || !d->rotational || !d->model)
+		return false;
+	for (size_t i = 0; i < sizeof(not_a_disk) / sizeof(not_a_disk[0]); i++)
+		if (strstr(d->model, not_a_disk[i]))
+			return false;
+	return true;
+}
+
+static enum unsafe unsafe_by_speed(const struct facts *f)
+{
+	const struct report_device *d = f->dev;
+
+	if (!d || !has_platter(d))
+		return SAFE;
+	if (is_write_through(d) && d->op[OP_WRITE_SYNC].count >= ENOUGH_CALLS &&
+	    hist_quantile(&d->op[OP_WRITE_SYNC].device, 0.5) < FASTER_THAN_A_PLATTER)
+		return UNSAFE_WRITE_THROUGH;
+	/* a FLUSH with nothing written before it has nothing to do */
+	if (is_write_back(d) && d->op[OP_FLUSH].count >= ENOUGH_CALLS && writes_of(d) >= d->op[OP_FLUSH].count &&
+	    f->flush_p50 < FASTER_THAN_A_PLATTER)
+		return UNSAFE_TOO_FAST;
+	return SAFE;
+}
+
+static enum unsafe find_unsafe(struct facts *f)
+{
+	const struct report_sync *s = f->s;
+
+	f->unsafe_dev = f->dev;
+	if (!most_unflushed(s) || !f->dev)
+		return unsafe_by_speed(f);
+	if (find_nobarrier(f))
+		return UNSAFE_NOBARRIER;
+	f->unsafe_dev = f->dev;
+	f->unsafe_mount = NULL;
+	if (!is_write_back(f->dev) || !writes_of(f->dev))
+		return SAFE;
+	if (s->calls[CALL_SYNC_FILE_RANGE] > s->count / 2)
+		return UNSAFE_RANGE;
+	return never_flushed(f->r, f->dev) ? UNSAFE_NO_FLUSH : SAFE;
+}
+
+/* Before all others that speak of time: that it is fast, or where it is slow, is nothing to go by then. */
+static bool rule_unsafe(struct facts *f, double *share)
+{
+	f->unsafe = find_unsafe(f);
+	*share = ratio(f->s->unflushed, f->s->count);
+	return f->unsafe != SAFE;
+}
+
+/*
+ * Only of a command: a disk that is watched may be idle for most of the time and its fsyncs slow. Calls that run
+ * at the same time count each, so the share is an upper bound, and this never said wrongly. Calls on disks that were not
+ * traced and those that hang make the run take its time as well.
+ */
+static bool rule_not_sync(struct facts *f, double *share)
+{
+	*share = ratio(f->s->total_ns, f->r->wall_ns);
+	return f->r->command && f->s->count && !f->s->no_ledger && f->r->wall_ns >= ENOUGH_NS &&
+	       ratio(f->s->total_ns + f->s->elsewhere_ns + f->r->under_way_ns, f->r->wall_ns) < NOT_SYNC_BELOW;
+}
+
+static bool rule_too_little(struct facts *f, double *share)
+{
+	const struct report_sync *s = f->s;
+
+	(void)share;
+	/* which calls have no ledger is no accident: those in the busiest moments */
+	if (s->no_ledger > s->count || !ledger_sum(&s->ledger))
+		return true;
+	return s->total_ns < LONG_ENOUGH_NS && (s->count < ENOUGH_CALLS || s->total_ns < ENOUGH_NS);
+}
+
+static bool rule_mixed(struct facts *f, double *share)
+{
+	double first = ratio(f->ns[f->first], ledger_sum(&f->s->ledger));
+
+	*share = first;
+	if (f->first == GROUP_UNKNOWN)
+		return true;
+	if (first >= CLEARLY)
+		return false;
+	return first < STANDS_OUT || f->ns[f->first] < TWICE * f->ns[f->second];
+}
+
+static bool first_is(const struct facts *f, enum group g, double *share)
+{
+	*share = ratio(f->ns[g], ledger_sum(&f->s->ledger));
+	return f->first == g;
+}
+
+#define RULE_OF_GROUP(name, group) \
+	static bool rule_##name(struct facts *f, double *share) { return first_is(f, group, share); }
+
+RULE_OF_GROUP(flush, GROUP_FLUSH)
+RULE_OF_GROUP(busy, GROUP_BUSY)
+RULE_OF_GROUP(fua, GROUP_FUA)
+RULE_OF_GROUP(read, GROUP_READ)
+RULE_OF_GROUP(write, GROUP_WRITE)
+RULE_OF_GROUP(discard, GROUP_DISCARD)
+RULE_OF_GROUP(scheduler, GROUP_SCHEDULER)
+RULE_OF_GROUP(throttle, GROUP_THROTTLE)
+RULE_OF_GROUP(runq, GROUP_RUNQ)
+RULE_OF_GROUP(journal, GROUP_JOURNAL)
+RULE_OF_GROUP(lock, GROUP_LOCK)
+
+static bool rule_cpu(struct facts *f, double *share)
+{
+	first_is(f, GROUP_CPU, share);
+	return true;
+}
+
+static const struct rule {
+	const char *class;
+	int family;		/* enum cause_family; -1: none */
+	bool (*applies)(struct facts *f, double *share);
+} rules[] = {
+	{ "no-sync", -1, rule_no_sync },
+	{ "unsafe-fast", -1, rule_unsafe },
+	{ "not-sync", -1, rule_not_sync },
+	{ "too-little-data", -1, rule_too_little },
+	{ "mixed", -1, rule_mixed },
+	{ "device-flush", FAMILY_FLUSH, rule_flush },
+	{ "device-busy", FAMILY_DEVICE, rule_busy },
+	{ "device-fua", FAMILY_DEVICE, rule_fua },
+	{ "device-read", FAMILY_DEVICE, rule_read },
+	{ "device-write", FAMILY_DEVICE, rule_write },
+	/* there is no class for discards: the words say what they are */
+	{ "device-write", FAMILY_DEVICE, rule_discard },
+	{ "io-scheduler", FAMILY_IO_SCHEDULER, rule_scheduler },
+	{ "throttled", FAMILY_IO_SCHEDULER, rule_throttle },
+	{ "cpu-scheduler", FAMILY_CPU_SCHEDULER, rule_runq },
+	{ "journal", FAMILY_FILE_SYSTEM, rule_journal },
+	{ "lock", FAMILY_HOST, rule_lock },
+	{ "cpu", FAMILY_HOST, rule_cpu },	/* always applies */
+};
+
+void verdict_make(struct report *r)
+{
+	const struct rule *rule = rules;
+	double share = NAN;
+	struct facts f;
+
+	if (!r->have_sync || r->have_verdict)
+		return;
+	facts_of(r, &f);
+	while (!rule->applies(&f, &share)) {
+		rule++;
+		share = NAN;
+	}
+	r->verdict.class = rule->class;
+	r->verdict.family = rule->family < 0 ? NULL : family_name(rule->family);
+	r->verdict.share = share > 1 ? 1 : share;
+	verdict_words(&f, &r->verdict);
+	r->have_verdict = true;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* barriertrace diff A B: what changed from one recording to another. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/verdict/plausibility.h"
+#include "analyse/compare/reports.h"
+#include "cmd/cmd.h"
+#include "util/log.h"
+#include "util/mem.h"
+#include "cmd/outputs.h"
+#include "render/render_bench.h"
+#include "render/render_comparison.h"
+#include "run/replay.h"
+
+enum { OPT_HELP };
+
+static const struct option_def options[] = {
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the comparison as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	{ 0 },
+};
+
+const struct command_def diff_def = {
+	.name = "diff",
+	.usage = "[OPTION].. A B",
+	.summary = "Compare two recordings, or two barrier cards.",
+	.about = "Says what changed from A to B in the time of the sync calls, by cause, and in what the disks did. The "
+		 "difference has a 95 % confidence interval (Welch's), as if each call were independent of the others. A damaged "
+		 "recording is compared as far as it goes, and gives status 5.\n\n"
+		 "Barrier cards (barriertrace bench barrier --json FILE) of two disks, kernels or firmwares are compared test "
+		 "by test.",
+	.options = options,
+	.words = "FILE",
+};
+
+struct ctx {
+	struct outputs out;
+	bool help;
+};
+
+static int set(void *arg, int id, const char *value, struct err *e)
+{
+	struct ctx *c = arg;
+
+	(void)e;
+	if (!outputs_set(&c->out, id, value))
+		c->help = id == OPT_HELP;
+	return 0;
+}
+
+/* ---- the work ---- */
+
+/* One of two kinds of comparison */
+struct shown {
+	const struct comparison *runs;
+	const struct card_comparison *cards;	/* NULL: runs */
+};
+
+static void render_shown_json(const struct shown *s, struct buf *b)
+{
+	if (s->cards)
+		render_cards_json(s->cards, b);
+	else
+		render_compare_json(s->runs, b);
+}
+
+static void render_shown_text(const struct shown *s, const struct render_opts *o, struct buf *b)
+{
+	if (s->cards)
+		render_cards_text(s->cards, o, b);
+	else
+		render_compare_text(s->runs, o, b);
+}
+
+static int write_outputs(struct outputs *o, const struct shown *s, struct err *e)
+{
+	struct render_opts opts;
+	struct buf b = { 0 };
+	int err = outputs_open(o, TEXT_STDOUT, e);
+
+	if (!err && o->json.fd >= 0) {
+		render_shown_json(s, &b);
+		err = outfile_write(&o->json, &b, e);
+	}
+	buf_clear(&b);
+	if (!err && o->text.fd >= 0) {
+		opts = outputs_text_opts(o);
+		render_shown_text(s, &opts, &b);
+		err = outfile_write(&o->text, &b, e);
+	}
+	buf_free(&b);
+	return err ? err : outputs_commit(o, e);
+}
+
+/* ---- what is compared ---- */
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+static int cannot_read(const char *path, struct err *e)
+{
+	return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name_of(path), strerror(errno));
+}
+
+static int open_one(const char *path, int *fd, struct err *e)
+{
+	struct stat st;
+
+	*fd = strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (*fd < 0)
+		return cannot_read(path, e);
+	/* it can be opened: only reading would say it, and as what it was taken for */
+	if (fstat(*fd, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	close(*fd);
+	errno = EISDIR;
+	return cannot_read(path, e);
+}
+
+/* One side: a card, or the report of a recording */
+struct side {
+	bool is_card;
+	struct card card;
+	struct report report;
+	char *damage;
+};
+
+static void side_free(struct side *s)
+{
+	card_free(&s->card);
+	report_free(&s->report);
+	free(s->damage);
+}
+
+/* `card` is one, `other` is none. */
+static int not_two(const char *card, const char *other, struct err *e)
+{
+	return err_set(e, EINVAL, EXIT_USAGE, "%s is a barrier card and %s is not: two of a kind can be compared", card,
+		       other);
+}
+
+/* `card`: the name of the other side, when that is one, or NULL. */
+static int read_side(const char *path, const char *card, struct side *s, struct err *e)
+{
+	int fd, err = open_one(path, &fd, e);
+
+	if (err)
+		return err;
+	err = card_read(fd, name_of(path), &s->card, &s->is_card, e);
+	if (!s->is_card && !card)
+		return replay_fd(fd, name_of(path), false, &s->report, &s->damage, e);
+	close(fd);
+	return s->is_card ? err : not_two(card, path, e);
+}
+
+/*
+ * Each is opened once, as what comes out of a pipe comes only once, and read to its end before the next one is opened:
+ * one program may fill two pipes one after the other. That the second is there is seen before.
+ */
+static int read_sides(char *const *path, struct side *s, struct err *e)
+{
+	int err;
+
+	if (strcmp(path[SIDE_B], "-") && faccessat(AT_FDCWD, path[SIDE_B], R_OK, AT_EACCESS))
+		return cannot_read(path[SIDE_B], e);
+	err = read_side(path[SIDE_A], NULL, &s[SIDE_A], e);
+	if (!err)
+		err = read_side(path[SIDE_B], s[SIDE_A].is_card ? path[SIDE_A] : NULL, &s[SIDE_B], e);
+	if (!err && s[SIDE_A].is_card != s[SIDE_B].is_card)
+		err = not_two(path[SIDE_B], path[SIDE_A], e);
+	return err;
+}
+
+static int compare_cards(struct outputs *o, char *const *path, const struct side *s, struct err *e)
+{
+	struct card_comparison c;
+	int err;
+
+	believe_compare(&s[SIDE_A].card, &s[SIDE_B].card, &c);
+	c.file[SIDE_A] = path[SIDE_A];
+	c.file[SIDE_B] = path[SIDE_B];
+	err = write_outputs(o, &(struct shown){ .cards = &c }, e);
+	card_comparison_free(&c);
+	return err;
+}
+
+static int compare_recordings(struct outputs *o, char *const *path, const struct side *s, struct err *e)
+{
+	struct comparison c;
+	int err;
+
+	compare_reports(&s[SIDE_A].report, &s[SIDE_B].report, &c);
+	c.name[SIDE_A] = path[SIDE_A];
+	c.name[SIDE_B] = path[SIDE_B];
+	err = write_outputs(o, &(struct shown){ .runs = &c }, e);
+	comparison_free(&c);
+	for (int i = 0; i < SIDES && !err; i++)
+		if (s[i].damage)
+			log_error("%s: %s", path[i], s[i].damage);
+	return err;
+}
+
+static int run(struct ctx *c, char *const *path, struct err *e, int *status)
+{
+	struct side s[SIDES] = { 0 };
+	int err;
+
+	for (int i = 0; i < SIDES; i++)
+		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
+	err = read_sides(path, s, e);
+	if (!err)
+		err = (s[SIDE_A].is_card ? compare_cards : compare_recordings)(&c->out, path, s, e);
+	*status = s[SIDE_A].report.incomplete || s[SIDE_B].report.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	side_free(&s[SIDE_A]);
+	side_free(&s[SIDE_B]);
+	return err;
+}
+
+int cmd_diff(char **argv)
+{
+	struct ctx c = { .out = OUTPUTS_NONE };
+	struct options_result words = { 0 };
+	struct err e = { 0 };
+	int status;
+
+	if (options_parse(&diff_def, argv, set, &c, &words, &e)) {
+		status = command_failed(&e);
+	} else if (c.help) {
+		status = command_help(&diff_def);
+	} else if (strv_len(words.words) != SIDES) {
+		log_error("diff takes two recordings: barriertrace diff A B");
+		status = EXIT_USAGE;
+	} else if (!strcmp(words.words[SIDE_A], "-") && !strcmp(words.words[SIDE_B], "-")) {
+		log_error("only one of the recordings can come from standard input");
+		status = EXIT_USAGE;
+	} else if (run(&c, words.words, &e, &status)) {
+		status = command_failed(&e);
+	}
+	outputs_close(&c.out);
+	options_result_free(&words);
+	return status;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* barriertrace doctor [TARGET]: what the stack is set to, and what of that hurts. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "doctor/doctor.h"
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/num.h"
+#include "cmd/outputs.h"
+#include "probe/probe.h"
+#include "render/render_diagnosis.h"
+#include "run/watch.h"
+
+enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
+
+static const struct option_def options[] = {
+	{ "trace", 't', "SECONDS", OPT_TRACE, "Trace the target for SECONDS (also 500ms, 2m) and weigh the findings by "
+	  "what the sync calls of that time waited for.", NULL },
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the diagnosis as JSON to FILE, or to standard output for '-'.", NULL },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "The findings alone.", NULL },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
+	{ "no-tools", 0, NULL, OPT_NO_TOOLS, "Start no smartctl, hdparm or nvme.", NULL },
+	{ "no-probes", 0, NULL, OPT_NO_PROBES, "Don't try which of this tool's probes work (takes some seconds, and "
+		"root).", NULL },
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	{ 0 },
+};
+
+const struct command_def doctor_def = {
+	.name = "doctor",
+	.usage = "[OPTION].. [TARGET]",
+	.summary = "Look at every setting that changes what an fsync costs, and say what hurts.",
+	.about = "Reads, and changes nothing. A TARGET is a disk, a partition, a dm, md or loop device, a mount point "
+		 "or a file; looked at are the disks below it and all that stands on them: file systems and their "
+		 "options, device-mapper, md and loop devices, partitions, queues, and the drives themselves where "
+		 "smartctl, hdparm or nvme is installed. Without a TARGET: every disk.\n\n"
+		 "A finding is unsafe (what fsync said was written can be lost), to check (it cannot be told from "
+		 "here), slow, or a note. Each setting is shown with its value, where it was read, and what it does to "
+		 "an fsync. A drive that sleeps is not woken.",
+	.options = options,
+	.words = "DISK",
+};
+
+struct ctx {
+	struct outputs out;
+	struct doctor_opts look;
+	uint64_t trace_ns;
+	bool no_probes, help;
+};
+
+static int set(void *arg, int id, const char *value, struct err *e)
+{
+	struct ctx *c = arg;
+
+	if (outputs_set(&c->out, id, value))
+		return 0;
+	switch (id) {
+	case OPT_TRACE:
+		if (num_parse_seconds(value, &c->trace_ns) || !c->trace_ns)
+			return err_set(e, EINVAL, EXIT_USAGE, "--trace %s: write a time above 0, such as 1, 0.5 or "
+				       "500ms", value);
+		break;
+	case OPT_NO_TOOLS:	c->look.no_tools = true; break;
+	case OPT_NO_PROBES:	c->no_probes = true; break;
+	case OPT_HELP:		c->help = true; break;
+	}
+	return 0;
+}
+
+/* ---- the probes ---- */
+
+/* The plan becomes the diagnosis'. */
+static void take_probes(struct diagnosis *d, struct report *r)
+{
+	d->have_probes = true;
+	d->probe = r->probe;
+	d->n_probes = r->n_probes;
+	r->probe = NULL;
+	r->n_probes = 0;
+}
+
+static void try_probes(struct diagnosis *d)
+{
+	struct probe_want want;
+	struct probes *p = NULL;
+	struct report r = { 0 };
+	struct err e = { 0 };
+	int err;
+
+	probe_want_default(&want);
+	for (int i = 0; i < PROBE_COUNT; i++)
+		want.on[i] = true;
+	want.ledger = true;
+	want.views = want.stripes = want.slots = 1;
+	err = probes_open(&want, &p, &e);
+	if (!err || err != -EPERM) {
+		probes_report(p, &r);
+		take_probes(d, &r);
+	}
+	if (err)
+		d->no_probes = xstrdup(e.text);
+	probes_close(p);
+	report_free(&r);
+}
+
+/* ---- the work ---- */
+
+static int trace(const char *word, uint64_t ns, bool quiet, struct diagnosis *d, struct err *e)
+{
+	struct targets t = { 0 };
+	struct report r = { 0 };
+	int err = word ? target_resolve(word, &t, e) : target_all(&t, e);
+
+	if (!quiet && isatty(STDERR_FILENO))
+		log_note("tracing for %s ...", num_duration(ns, 0).s);
+	if (!err)
+		err = watch(&t, !word, ns, &r, e);
+	if (!err) {
+		doctor_weigh(d, &r);
+		take_probes(d, &r);
+	}
+	report_free(&r);
+	return err;
+}
+
+static int write_outputs(struct outputs *o, const struct diagnosis *d, struct err *e)
+{
+	struct render_opts opts;
+	struct buf b = { 0 };
+	int err = 0;
+
+	if (o->json.fd >= 0) {
+		render_diagnosis_json(d, &b);
+		err = outfile_write(&o->json, &b, e);
+	}
+	buf_clear(&b);
+	if (!err && o->text.fd >= 0) {
+		opts = outputs_text_opts(o);
+		render_diagnosis_text(d, &opts, &b);
+		err = outfile_write(&o->text, &b, e);
+	}
+	buf_free(&b);
+	return err ? err : outputs_commit(o, e);
+}
+
+static int run(struct ctx *c, const char *word, int *status, struct err *e)
+{
+	struct diagnosis d = { 0 };
+	int err = doctor_look(word, &c->look, &d, e);
+
+	if (!err)
+		err = outputs_open(&c->out, TEXT_STDOUT, e);
+	if (!err && c->trace_ns)
+		err = trace(word, c->trace_ns, c->out.quiet, &d, e);
+	else if (!err && !c->no_probes && (!c->out.quiet || c->out.json_path))
+		try_probes(&d);
+	if (!err)
+		err = write_outputs(&c->out, &d, e);
+	*status = d.trace.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	diagnosis_free(&d);
+	return err;
+}
+
+int cmd_doctor(char **argv)
+{
+	struct ctx c = { .out = OUTPUTS_NONE };
+	struct options_result words = { 0 };
+	struct err e = { 0 };
+	int status;
+
+	if (options_parse(&doctor_def, argv, set, &c, &words, &e)) {
+		status = command_failed(&e);
+	} else if (c.help) {
+		status = command_help(&doctor_def);
+	} else if (strv_len(words.words) > 1) {
+		log_error("doctor takes one target, or none for every disk");
+		status = EXIT_USAGE;
+	} else if (run(&c, words.words ? words.words[0] : NULL, &status, &e)) {
+		status = command_failed(&e);
+	}
+	outputs_close(&c.out);
+	options_result_free(&words);
+	return status;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/sudo_owner.h"
+#include "util/tmpfiles.h"
+#include "util/mem.h"
+
+#define WIDEST 120	/* longer lines are hard to read */
+
+struct file_row {
+	render_fn *render;
+	bool detail;
+};
+
+#define ROW(row, option, arg, fn, detail, help) [RENDER_##row] = { fn, detail },
+static const struct file_row file_rows[RENDER_N_FILES] = { RENDER_FILES(ROW) };
+#undef ROW
+
+struct csv_row {
+	const char *name;
+	render_fn *render;
+};
+
+#define ROW(file, fn) { file, fn },
+static const struct csv_row csv_rows[] = { RENDER_CSV(ROW) };
+#undef ROW
+
+#define N_CSV (sizeof(csv_rows) / sizeof(csv_rows[0]))
+
+bool outputs_set(struct outputs *o, int id, const char *value)
+{
+	if (id >= OUTPUT_ID && id < OUTPUT_CSV) {
+		o->file_path[id - OUTPUT_ID] = value;
+		return true;
+	}
+	switch (id) {
+	case OUTPUT_CSV:	o->csv_dir = value; return true;
+	case OUTPUT_TEXT:	o->text_path = value; return true;
+	case OUTPUT_JSON:	o->json_path = value; return true;
+	case OUTPUT_ASCII:	o->ascii = true; return true;
+	case OUTPUT_QUIET:	o->quiet = true; return true;
+	case OUTPUT_VERBOSE:	o->verbose = true; return true;
+	default:		return false;
+	}
+}
+
+bool outputs_want_detail(const struct outputs *o)
+{
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		if (o->file_path[i] && file_rows[i].detail)
+			return true;
+	return o->csv_dir;
+}
+
+static bool utf8_locale(void)
+{
+	const char *vars[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *v = getenv(vars[i]);
+
+		if (v && *v)
+			return strcasestr(v, "utf-8") || strcasestr(v, "utf8");
+	}
+	return false;
+}
+
+struct render_opts outputs_text_opts(const struct outputs *o)
+{
+	int fd = o->text.fd;
+	struct winsize ws = { 0 };
+	bool tty = isatty(fd);
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	unsigned int width = tty && !ioctl(fd, TIOCGWINSZ, &ws) && ws.ws_col ? ws.ws_col : 80;
+
+	return (struct render_opts){
+		.color = tty && !(no_color && *no_color) && term && strcmp(term, "dumb"),
+		.unicode = !o->ascii && utf8_locale(),
+		.width = width < WIDEST ? width : WIDEST,
+		.quiet = o->quiet,
+		.verbose = o->verbose,
+	};
+}
+
+/* Only a directory of this very name: a link could lead into someone else's place. */
+static int open_dir(struct outputs *o, struct err *e)
+{
+	const char *path = o->csv_dir;
+	int fd;
+
+	if (!*path || !strcmp(path, "-"))
+		return err_set(e, EINVAL, EXIT_USAGE, "--csv needs the name of a directory");
+	litter_hold();
+	o->csv_made = !mkdir(path, 0755);
+	if (o->csv_made)
+		litter_note(path);
+	litter_release();
+	fd = o->csv_made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path, strerror(errno));
+	if (o->csv_made)
+		caller_give(fd);
+	close(fd);
+	return 0;
+}
+
+static int open_csv(struct outputs *o, struct err *e)
+{
+	int err = open_dir(o, e);
+
+	if (err)
+		return err;
+	o->csv = xcalloc(N_CSV, sizeof(*o->csv));
+	for (size_t i = 0; i < N_CSV; i++)
+		o->csv[i].fd = -1;
+	for (size_t i = 0; i < N_CSV && !err; i++) {
+		char *path = xasprintf("%s/%s", o->csv_dir, csv_rows[i].name);
+
+		strv_add(&o->csv_path, path);
+		err = outfile_open(&o->csv[i], path, false, e);
+	}
+	return err;
+}
+
+static int open_files(struct outputs *o, struct err *e)
+{
+	int err = 0;
+
+	for (int i = 0; i < RENDER_N_FILES && !err; i++)
+		if (o->file_path[i])
+			err = outfile_open(&o->file[i], o->file_path[i], false, e);
+	return !err && o->csv_dir ? open_csv(o, e) : err;
+}
+
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+static int how_many_on_stdout(const struct outputs *o)
+{
+	int n = is_stdout(o->json_path) + is_stdout(o->text_path);
+
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		n += is_stdout(o->file_path[i]);
+	return n;
+}
+
+/* Where a file is, or would be: however its name is spelled. */
+struct place {
+	const char *path;
+	bool there, regular;
+	const char *name;	/* of what is not there, in the directory that the numbers are of; NULL: nor is that, or standard output */
+	dev_t dev;
+	ino_t ino;
+};
+
+static struct place place_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct place p = { .path = path };
+	struct stat st;
+	char *dir;
+
+	if (is_stdout(path))
+		return p;
+	p.there = !stat(path, &st);
+	if (!p.there) {
+		dir = slash ? xasprintf("%.*s", (int)(slash + 1 - path), path) : xstrdup(".");
+		if (!stat(dir, &st))
+			p.name = slash ? slash + 1 : path;
+		free(dir);
+	}
+	if (p.there || p.name) {
+		p.regular = S_ISREG(st.st_mode);
+		p.dev = st.st_dev;
+		p.ino = st.st_ino;
+	}
+	return p;
+}
+
+/* What is no regular file, /dev/null say, can take several. */
+static bool same_place(const struct place *a, const struct place *b)
+{
+	if (!strcmp(a->path, b->path))
+		return !a->there || a->regular;
+	if (a->there || b->there)
+		return a->regular && b->regular && a->dev == b->dev && a->ino == b->ino;
+	return a->name && b->name && !strcmp(a->name, b->name) && a->dev == b->dev && a->ino == b->ino;
+}
+
+struct places {
+	struct place *v;
+	size_t n;
+};
+
+static void add_place(struct places *p, const char *path)
+{
+	if (path && *path)
+		*(struct place *)grow((void **)&p->v, &p->n, sizeof(*p->v)) = place_of(path);
+}
+
+static void add_taken(struct places *p, const struct outputs *o, char ***turns)
+{
+	for (size_t i = 0; i < sizeof(o->taken) / sizeof(o->taken[0]); i++)
+		add_place(p, o->taken[i]);
+	for (uint32_t i = 1; i < o->taken_turns; i++)
+		strv_add(turns, xasprintf("%s.%u", o->taken[0], i));
+	for (size_t i = 0; *turns && (*turns)[i]; i++)
+		add_place(p, (*turns)[i]);
+}
+
+/*
+ * The later would replace the earlier, and a report the recording that it is made from, or a file of the one that is being made.
+ * Once all are open, for then their directories are there; nothing has been replaced yet.
+ */
+static int check_apart(const struct outputs *o, struct err *e)
+{
+	size_t n_single, n_out;
+	struct places p = { 0 };
+	char **turns = NULL;
+	int err = 0;
+
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		add_place(&p, o->file_path[i]);
+	add_place(&p, o->json_path);
+	add_place(&p, o->text_path);
+	n_single = p.n;
+	for (size_t i = 0; o->csv_path && o->csv_path[i]; i++)
+		add_place(&p, o->csv_path[i]);
+	n_out = p.n;
+	add_taken(&p, o, &turns);
+	for (size_t i = 0; i < n_out && !err; i++)
+		for (size_t k = i < n_single ? i + 1 : n_out; k < p.n && !err; k++)
+			if (same_place(&p.v[i], &p.v[k]))
+				err = err_set(e, EINVAL, EXIT_USAGE, "%s is already used: each output needs a file of its own",
+					      p.v[i].path);
+	strv_free(turns);
+	free(p.v);
+	return err;
+}
+
+int outputs_open(struct outputs *o, enum text_default text, struct err *e)
+{
+	int on_stdout = how_many_on_stdout(o), err;
+
+	if (on_stdout > 1)
+		return err_set(e, EINVAL, EXIT_USAGE, "only one output can go to standard output");
+	err = open_files(o, e);
+	if (!err && o->json_path)
+		err = outfile_open(&o->json, o->json_path, o->stream, e);
+	if (err)
+		return err;
+	if (o->text_path)
+		err = outfile_open(&o->text, o->text_path, o->stream, e);
+	else if (text == TEXT_STDERR)
+		o->text = (struct outfile){ .fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), .path = "standard error" };
+	else if (text == TEXT_STDOUT && !on_stdout)
+		err = outfile_open(&o->text, "-", o->stream, e);
+	if (!err)
+		err = check_apart(o, e);
+	o->on_screen = !err && o->stream && !o->text_path && o->text.fd >= 0 && isatty(o->text.fd);
+	return err;
+}
+
+static int write_text(struct outputs *o, const struct report *r, struct err *e)
+{
+	struct render_opts opts = outputs_text_opts(o);
+	struct buf b = { 0 };
+	int err;
+
+	if (o->on_screen)
+		buf_str(&b, "\033[H\033[J");
+	render_text(r, &opts, &b);
+	err = outfile_write(&o->text, &b, e);
+	buf_free(&b);
+	return err;
+}
+
+static int write_json(struct outputs *o, const struct report *r, struct err *e)
+{
+	const struct render_opts opts = { 0 };
+	struct buf b = { 0 };
+	int err;
+
+	if (o->stream)
+		render_ndjson(r, &opts, &b);
+	else
+		render_json(r, &opts, &b);
+	err = outfile_write(&o->json, &b, e);
+	buf_free(&b);
+	return err;
+}
+
+/* Where an output goes while it is made. */
+struct drain {
+	struct outfile *file;
+	struct err *e;
+	int err;		/* of the first write that failed */
+};
+
+static void drain(void *ctx, const struct buf *b)
+{
+	struct drain *d = ctx;
+
+	if (!d->err)
+		d->err = outfile_write(d->file, b, d->e);
+}
+
+/* Those that list every call are too long to be made in memory. */
+static int write_file(struct outfile *f, render_fn *render, bool detail, const struct report *r, struct err *e)
+{
+	struct render_opts opts = { 0 };
+	struct drain to = { .file = f, .e = e };
+	struct buf b = { .drain = drain, .ctx = &to };
+
+	if (f->fd < 0)
+		return 0;
+	if (detail)
+		opts.scratch = outfile_scratch(f);
+	else
+		b.drain = NULL;
+	render(r, &opts, &b);
+	if (detail)
+		buf_drain(&b);
+	else
+		to.err = outfile_write(f, &b, e);
+	buf_free(&b);
+	if (opts.scratch)
+		close(opts.scratch);
+	return to.err;
+}
+
+static int write_files(struct outputs *o, const struct report *r, struct err *e)
+{
+	int err = 0;
+
+	for (int i = 0; i < RENDER_N_FILES && !err; i++)
+		err = write_file(&o->file[i], file_rows[i].render, file_rows[i].detail, r, e);
+	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
+		err = write_file(&o->csv[i], csv_rows[i].render, true, r, e);
+	return err;
+}
+
+int outputs_write(struct outputs *o, const struct report *r, struct err *e)
+{
+	int err = o->json.fd >= 0 ? write_json(o, r, e) : 0;
+
+	if (!err && r->final)
+		err = write_files(o, r, e);
+	if (!err && o->text.fd >= 0)
+		err = write_text(o, r, e);
+	return err;
+}
+
+int outputs_commit(struct outputs *o, struct err *e)
+{
+	int err = outfile_commit(&o->text, e);
+
+	if (!err)
+		err = outfile_commit(&o->json, e);
+	for (int i = 0; i < RENDER_N_FILES && !err; i++)
+		err = outfile_commit(&o->file[i], e);
+	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
+		err = outfile_commit(&o->csv[i], e);
+	return err;
+}
+
+void outputs_close(struct outputs *o)
+{
+	outfile_close(&o->text);
+	outfile_close(&o->json);
+	for (int i = 0; i < RENDER_N_FILES; i++)
+		outfile_close(&o->file[i]);
+	for (size_t i = 0; i < N_CSV && o->csv; i++)
+		outfile_close(&o->csv[i]);
+	/* fails when tables are in it, as it should */
+	if (o->csv_made) {
+		rmdir(o->csv_dir);
+		litter_forget(o->csv_dir);
+	}
+	free(o->csv);
+	strv_free(o->csv_path);
+	o->csv = NULL;
+	o->csv_path = NULL;
+	o->csv_made = false;
+}

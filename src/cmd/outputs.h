@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* outputs.h - where a command's reports go: the places and how they are drawn there. Shared by tracing and replaying. */
+#ifndef BT_CMD_OUTPUTS_H
+#define BT_CMD_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/err.h"
+#include "util/outfile.h"
+#include "render/render.h"
+#include "model/report.h"
+
+struct outputs {
+	/* what the user wants; paths are borrowed */
+	const char *text_path, *json_path;	/* NULL: the default place, or none; "-": standard output */
+	const char *file_path[RENDER_N_FILES];
+	const char *csv_dir;
+	const char *taken[2];		/* files that the command itself reads or writes: no output may go there */
+	uint32_t taken_turns;		/* nor to taken[0].1 up to the one before this; 0: there are none */
+	bool quiet, verbose, ascii;
+	bool stream;			/* one report after another */
+	bool on_screen;			/* redrawn in place on a terminal */
+
+	struct outfile text, json, file[RENDER_N_FILES];
+	struct outfile *csv;		/* one per table; NULL: none */
+	char **csv_path;
+	bool csv_made;			/* the directory is ours */
+};
+
+#define OUTPUTS_NONE { .text = OUTFILE_NONE, .json = OUTFILE_NONE, \
+		       .file = { [0 ... RENDER_N_FILES - 1] = OUTFILE_NONE } }
+
+/* Rows for a command's table of options. Their ids are OUTPUT_ID and up: hand them to outputs_set(). */
+#define OUTPUT_ID 1000
+#define OUTPUT_CSV (OUTPUT_ID + RENDER_N_FILES)
+#define OUTPUT_ROW(row, option, arg, fn, detail, help) { option, 0, arg, OUTPUT_ID + RENDER_##row, help, "Pictures and other formats" },
+#define OUTPUT_OPTIONS \
+	RENDER_FILES(OUTPUT_ROW) \
+	{ "csv", 0, "DIR", OUTPUT_CSV, "Write every table as a CSV file into DIR, which is made if it isn't there.", \
+	  "Pictures and other formats" },
+
+/* Of what each command words in its own way, only the ids. */
+enum { OUTPUT_TEXT = OUTPUT_CSV + 1, OUTPUT_JSON, OUTPUT_ASCII, OUTPUT_QUIET, OUTPUT_VERBOSE };
+
+/* False: not an id of these. */
+bool outputs_set(struct outputs *o, int id, const char *value);
+
+/* Whether one of them needs report.detail. */
+bool outputs_want_detail(const struct outputs *o);
+
+/* Where text goes that has no path: standard output unless JSON takes it, standard error, nowhere. */
+enum text_default { TEXT_STDOUT, TEXT_STDERR, TEXT_NOWHERE };
+
+int outputs_open(struct outputs *o, enum text_default text, struct err *e);
+/* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */
+struct render_opts outputs_text_opts(const struct outputs *o);
+
+/* Text and JSON each time; the other files with the report that is final. */
+int outputs_write(struct outputs *o, const struct report *r, struct err *e);
+int outputs_commit(struct outputs *o, struct err *e);
+void outputs_close(struct outputs *o);
+
+#endif

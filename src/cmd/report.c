@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* barriertrace report FILE: any output, from a recording. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "util/log.h"
+#include "util/mem.h"
+#include "cmd/outputs.h"
+#include "run/replay.h"
+
+enum { OPT_HELP };
+
+#define G_OUT "Output"
+
+static const struct option_def options[] = {
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", G_OUT },
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
+	OUTPUT_OPTIONS
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	{ 0 },
+};
+
+const struct command_def report_def = {
+	.name = "report",
+	.usage = "[OPTION].. FILE",
+	.summary = "Show a recording that barriertrace record made.",
+	.about = "The report is the one of the live run. Needs no rights and no tracing. A damaged or cut-off recording shows "
+		 "what is left of it, says so, and gives status 5.",
+	.options = options,
+	.words = "FILE",
+};
+
+struct ctx {
+	struct outputs out;
+	bool help;
+};
+
+static int set(void *arg, int id, const char *value, struct err *e)
+{
+	struct ctx *c = arg;
+
+	(void)e;
+	if (!outputs_set(&c->out, id, value))
+		c->help = id == OPT_HELP;
+	return 0;
+}
+
+static int run(struct ctx *c, const char *path, struct err *e, int *status)
+{
+	struct report r = { 0 };
+	char *damage = NULL;
+	int err = replay(path, outputs_want_detail(&c->out), &r, &damage, e);
+
+	c->out.taken[0] = strcmp(path, "-") ? path : NULL;
+	if (!err)
+		err = outputs_open(&c->out, TEXT_STDOUT, e);
+	if (!err)
+		err = outputs_write(&c->out, &r, e);
+	if (!err)
+		err = outputs_commit(&c->out, e);
+	if (!err && damage)
+		log_error("%s: %s", path, damage);
+	*status = r.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	free(damage);
+	report_free(&r);
+	return err;
+}
+
+int cmd_report(char **argv)
+{
+	struct ctx c = { .out = OUTPUTS_NONE };
+	struct options_result words = { 0 };
+	struct err e = { 0 };
+	int status;
+
+	if (options_parse(&report_def, argv, set, &c, &words, &e)) {
+		status = command_failed(&e);
+	} else if (c.help) {
+		status = command_help(&report_def);
+	} else if (strv_len(words.words) != 1) {
+		log_error("report takes one recording: barriertrace report FILE");
+		status = EXIT_USAGE;
+	} else if (run(&c, words.words[0], &e, &status)) {
+		status = command_failed(&e);
+	}
+	outputs_close(&c.out);
+	options_result_free(&words);
+	return status;
+}

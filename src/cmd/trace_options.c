@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* trace_options.c - the options of barriertrace itself and of its record. */
+#include "cmd/trace_options.h"
+
+#include <errno.h>
+
+#include "cmd/cmd.h"
+#include "util/num.h"
+
+enum {
+	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
+	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
+};
+
+#define G_WHAT "What to trace"
+#define G_RUN "How long, how often"
+#define G_OUT "Output"
+#define G_KERNEL "Kernel side"
+
+#define WHAT_OPTIONS \
+	{ "pid", 'p', "PID", OPT_PID, "Count only the sync calls of this process and requests that it sends itself (not what the " \
+	  "journal or writeback do for it); ends when it ends.", G_WHAT }, \
+	{ "cgroup", 0, "PATH", OPT_CGROUP, "Count only requests and sync calls of this cgroup and those below it.", G_WHAT }, \
+	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", G_WHAT }, \
+	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
+
+#define DURATION_OPTION \
+	{ "duration", 'd', "SECONDS", OPT_DURATION, "Trace for SECONDS (also 500ms, 2m); a COMMAND then goes on, and " \
+	  "its status counts. Without it: until Ctrl-C, or until COMMAND ends.", G_RUN },
+
+/* `json`: what else is to be said of it */
+#define REPORT_OPTIONS(json) \
+	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'." json, G_OUT }, \
+	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
+	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls, no progress, no remarks " \
+	  "beside the report.", G_OUT }, \
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
+	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT },
+
+#define OTHER_OPTIONS \
+	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
+	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
+	  "tp, fentry, kprobe), or not run at all; barriertrace probes lists both.", \
+	  G_KERNEL }, \
+	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
+	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \
+	{ "version", 0, NULL, OPT_VERSION, "Show the version.", NULL }, \
+	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+
+static const struct option_def options[] = {
+	WHAT_OPTIONS
+	{ "interval", 'i', "SECONDS", OPT_INTERVAL, "Report every SECONDS, and the whole run at the end. On a "
+	  "terminal: how often the live screen gets new figures; beside a COMMAND, -i is what asks for the screen.",
+	  G_RUN },
+	DURATION_OPTION
+	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
+	{ "plain", 0, NULL, OPT_PLAIN, "Plain text instead of the live screen.", G_OUT },
+	REPORT_OPTIONS(" With -i: one object per line.")
+	OUTPUT_OPTIONS
+	OTHER_OPTIONS
+	{ 0 },
+};
+
+static const struct option_def record_options[] = {
+	{ "output", 'o', "FILE", OPT_RECORDING, "Write the recording to FILE.", G_OUT },
+	{ "rotate", 0, "SIZE,N", OPT_ROTATE, "Go on in a new FILE before it is larger than SIZE (such as 100M), and keep N: "
+	  "FILE.1 is the one before, and so on. Each is a recording of its own time. Those of an earlier run are "
+	  "removed at the start.", G_OUT },
+	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
+	REPORT_OPTIONS("")
+	OUTPUT_OPTIONS
+	WHAT_OPTIONS
+	DURATION_OPTION
+	OTHER_OPTIONS
+	{ 0 },
+};
+
+const struct command_def trace_def = {
+	.name = "",
+	.usage = "[OPTION].. [TARGET].. [-- COMMAND [ARGUMENT]..]",
+	.summary = "Tell a slow controller flush from everything else that makes an fsync slow.",
+	.about = "Traces the block requests of disks, with the flushes of the cache decoded, and prints how long "
+		 "they waited in the queue and how long the device took. Changes nothing on the system.\n\n"
+		 "A TARGET is a disk (sda, /dev/nvme0n1), a partition, a dm or md device, a mount point or a file. "
+		 "Without one: every disk that sees I/O or, with a COMMAND, the disks that it reached.\n\n"
+		 "COMMAND is started when every probe is attached. Its input, output and exit status are its own; the report "
+		 "goes to standard error or to -o FILE.\n\n"
+		 "On a terminal a live screen shows the run (? lists its keys, q ends it with the report). With a COMMAND "
+		 "only if -i asks for it: what COMMAND writes to the terminal is then held back until the screen closes, "
+		 "and its input from the terminal is empty.\n\n"
+		 "Other commands: barriertrace doctor (which settings hurt), experiment (what changing one does), bench "
+		 "(benchmarks, and the barrier card of a disk), probes (what this kernel lets us see), record and report (keep a "
+		 "run, and show it later), diff (compare two); each has its --help.",
+	.options = options,
+	.wraps = true,
+	.words = "DISK",
+};
+
+const struct command_def record_def = {
+	.name = "record",
+	.usage = "-o FILE [OPTION].. [TARGET].. [-- COMMAND [ARGUMENT]..]",
+	.summary = "Trace as barriertrace does, and keep the facts in a file.",
+	.about = "Any report can be made from the recording later, on any machine, without rights: "
+		 "barriertrace report FILE. Put it on a disk that isn't traced.",
+	.options = record_options,
+	.wraps = true,
+	.words = "DISK",
+};
+
+static int set_seconds(const char *name, const char *value, uint64_t *ns, struct err *e)
+{
+	if (num_parse_seconds(value, ns) || !*ns)
+		return err_set(e, EINVAL, EXIT_USAGE, "--%s %s: write a time above 0, such as 1, 0.5 or 500ms", name,
+			       value);
+	return 0;
+}
+
+static int set_memory(const char *value, uint64_t *bytes, struct err *e)
+{
+	if (num_parse_bytes(value, bytes) || !*bytes)
+		return err_set(e, EINVAL, EXIT_USAGE, "--memory '%s': write a size above 0, such as 64M", value);
+	return 0;
+}
+
+static int set_flag(struct trace_opts *o, int id)
+{
+	switch (id) {
+	case OPT_AS_ROOT:	o->as_root = true; break;
+	case OPT_STRICT:	o->strict = true; break;
+	case OPT_NO_LEDGER:	o->no_ledger = true; break;
+	case OPT_PLAIN:		o->plain = true; break;
+	case OPT_VERSION:	o->version = true; break;
+	case OPT_HELP:		o->help = true; break;
+	}
+	return 0;
+}
+
+int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
+{
+	struct trace_opts *o = ctx;
+
+	if (outputs_set(&o->out, id, value))
+		return 0;
+	switch (id) {
+	case OPT_PID:		return filter_pid(&o->filter, value, e);
+	case OPT_CGROUP:	return filter_cgroup(&o->filter, value, e);
+	case OPT_INTERVAL:	return set_seconds("interval", value, &o->interval_ns, e);
+	case OPT_DURATION:	return set_seconds("duration", value, &o->duration_ns, e);
+	case OPT_RECORDING:	o->record.path = value; return 0;
+	case OPT_ROTATE:	return rotation_parse(value, &o->record, e);
+	case OPT_BTF:		o->session.want.btf_path = value; return 0;
+	case OPT_MEMORY:	return set_memory(value, &o->session.memory, e);
+	case OPT_RUNG:		return probe_want_force(&o->session.want, value, e);
+	default:		return set_flag(o, id);
+	}
+}

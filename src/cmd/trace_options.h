@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* trace_options.h - what the user wants of a tracing run: the tables of its options stand in trace_options.c. */
+#ifndef BT_CMD_TRACE_OPTIONS_H
+#define BT_CMD_TRACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/task_filter.h"
+#include "recording/rotation.h"
+#include "util/err.h"
+#include "cmd/outputs.h"
+#include "run/run.h"
+
+struct trace_opts {
+	struct session_opts session;
+	struct filter filter;
+	uint64_t interval_ns, duration_ns;	/* 0: none */
+	struct outputs out;
+	struct rotation_opts record;		/* path NULL: no recording */
+	bool as_root, strict, no_ledger, plain, help, version;
+	char *const *argv;			/* the command; NULL: none */
+};
+
+#define TRACE_OPTS_NONE { .out = OUTPUTS_NONE, .filter = FILTER_NONE }
+
+/* For options_parse(), of trace_def and record_def; ctx: a struct trace_opts. */
+int trace_opts_set(void *ctx, int id, const char *value, struct err *e);
+
+#endif

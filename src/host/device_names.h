@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* device_names.h - what the device numbers in facts stand for: mounted file systems, partitions, disks. */
+#ifndef BT_HOST_DEVICE_NAMES_H
+#define BT_HOST_DEVICE_NAMES_H
+
+#include <stddef.h>
+
+#include "analyse/analysis.h"
+
+struct places {
+	struct sync_device *device;
+	size_t n;
+};
+
+/* Reads mountinfo and sysfs. `traced` holds the kernel dev_ts of the traced whole disks. */
+void places_read(struct places *p, const uint32_t *traced, size_t n_traced);
+void places_free(struct places *p);
+
+/* The addresses of the named kernel functions (names end with NULL); owned by the caller. NULL when kallsyms hides them. */
+struct sync_symbol *symbols_read(const char *const *names, size_t *n);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "model/flush_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+static const struct {
+	const char *name, *param, *help;
+} tests[CARD_TESTS] = {
+	[CARD_DIRTY] = { "dirty", "bytes", "after so much was written since the last flush" },
+	[CARD_FLUSH] = { "flush", "bytes", "4 KiB written, then fdatasync" },
+	[CARD_FUA] = { "fua", "bytes", "4 KiB written with O_DSYNC" },
+	[CARD_DEPTH] = { "depth", "writers", "while so many threads write 4 KiB at random places" },
+	[CARD_BUSY] = { "busy", "bytes", "while a thread writes 1 MiB after the other" },
+	[CARD_IDLE] = { "idle", "rest_ns", "after so long a rest" },
+	[CARD_DISCARD] = { "discard", "bytes", "after so much was freed and discarded" },
+};
+
+const char *card_test_name(enum card_test t)
+{
+	return tests[t].name;
+}
+
+const char *card_test_param(enum card_test t)
+{
+	return tests[t].param;
+}
+
+const char *card_test_help(enum card_test t)
+{
+	return tests[t].help;
+}
+
+const char *card_grade_name(enum card_grade g)
+{
+	static const char *const names[CARD_GRADES] = {
+		[CARD_BELIEVABLE] = "believable", [CARD_DOUBTFUL] = "doubtful", [CARD_IMPOSSIBLE] = "impossible",
+		[CARD_NO_FLUSH] = "no flush",	  [CARD_UNKNOWN] = "unknown",
+	};
+
+	return names[g];
+}
+
+const char *card_medium_name(enum card_medium m)
+{
+	static const char *const names[CARD_MEDIA] = {
+		[CARD_MEDIUM_VIRTUAL] = "virtual",
+		[CARD_MEDIUM_ROTATING] = "rotating",
+		[CARD_MEDIUM_FLASH] = "flash",
+	};
+
+	return names[m];
+}
+
+const struct card_row *card_row_of(const struct card *c, enum card_test t, uint64_t param)
+{
+	for (size_t i = 0; i < c->n_rows; i++)
+		if (c->row[i].test == t && c->row[i].param == param && c->row[i].call.count)
+			return &c->row[i];
+	return NULL;
+}
+
+/* Those that were not waited for are the quickest, and none took longer than its call. */
+bool card_row_flush(const struct card_row *r, double q, uint64_t *ns)
+{
+	double rank = q * (double)(r->flush.count + r->unwaited) - (double)r->unwaited;
+
+	if (!r->flush.count || rank < 0) {
+		*ns = hist_quantile(&r->call, q);
+		return false;
+	}
+	*ns = hist_quantile(&r->flush, rank / (double)r->flush.count);
+	return true;
+}
+
+void card_free(struct card *c)
+{
+	char *const own[] = { c->version,  c->kernel,	   c->arch,	 c->start,  c->name,	c->model,
+			      c->firmware, c->write_cache, c->scheduler, c->fstype, c->options, c->sentence };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		free(own[i]);
+	for (size_t i = 0; i < c->n_rows; i++)
+		free(c->row[i].missing);
+	free(c->row);
+	strv_free(c->reasons);
+	memset(c, 0, sizeof(*c));
+}
+
+void card_comparison_free(struct card_comparison *c)
+{
+	free(c->sentence);
+	free(c->row);
+	strv_free(c->settings);
+	memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "model/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "wire.h"
+
+static const char *const row_names[OP_ROWS] = {
+	[ROW_READ] = "read",
+	[ROW_WRITE] = "write",
+	[ROW_FUA] = "fua",
+	[ROW_FLUSH] = "flush",
+	[ROW_DISCARD] = "discard",
+	[ROW_OTHER] = "other",
+};
+
+static const enum op_row class_rows[OP_CLASSES] = {
+	[OP_READ_SYNC] = ROW_READ,
+	[OP_READ_ASYNC] = ROW_READ,
+	[OP_WRITE_SYNC] = ROW_WRITE,
+	[OP_WRITE_ASYNC] = ROW_WRITE,
+	[OP_WRITE_BARRIER] = ROW_WRITE,
+	[OP_FUA] = ROW_FUA,
+	[OP_FLUSH] = ROW_FLUSH,
+	[OP_DISCARD] = ROW_DISCARD,
+	[OP_OTHER] = ROW_OTHER,
+};
+
+const char *op_row_name(enum op_row row)
+{
+	return row_names[row];
+}
+
+enum op_row op_class_row(enum op_class c)
+{
+	return class_rows[c];
+}
+
+uint64_t report_device_requests(const struct report_device *d)
+{
+	uint64_t n = 0;
+
+	for (int c = 0; c < OP_CLASSES; c++)
+		n += d->op[c].count;
+	return n;
+}
+
+uint64_t report_device_sent(const struct report_device *d)
+{
+	uint64_t all = report_device_requests(d) - d->op[OP_FLUSH].count;
+	uint64_t sequences = d->flush.sequence.count;
+
+	return all + (sequences > d->flush.barrier_writes ? sequences - d->flush.barrier_writes : 0);
+}
+
+bool report_may_lack_calls(const struct report *r)
+{
+	return r->sync.lost || r->incomplete;
+}
+
+const char *report_no_devices(const struct report *r)
+{
+	return r->filter ? "No I/O of the filtered tasks was seen on any disk." : "No I/O was seen on any disk.";
+}
+
+uint64_t report_device_depths(const struct report_device *d)
+{
+	uint64_t flushes = d->op[OP_FLUSH].count;
+
+	return flushes > d->flush.no_depth ? flushes - d->flush.no_depth : 0;
+}
+
+/*
+ * Both begin when the FLUSH is set up (start_time_ns, of blk_rq_init() in blk_kick_flush()). The kernel's ends in
+ * flush_end_io(), after the tracepoint where ours does and what is traced there: 0.6 to 1.7 us a FLUSH later, measured on
+ * 6.18 with 1 to 6 waiters each. Its counters are read in whole ms, twice. And of a FLUSH that was under way when the run
+ * began only the kernel may know the time: of few that can be a tenth.
+ */
+bool report_flush_times_agree(const struct report_device *d)
+{
+	uint64_t kernel = d->kernel.flush_ns, ours = d->op[OP_FLUSH].total.sum;
+	uint64_t apart = kernel > ours ? kernel - ours : ours - kernel;
+
+	return apart <= kernel / 10 + d->kernel.flushes * 3000 + 2000000;
+}
+
+void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (int c = 0; c < OP_CLASSES; c++) {
+		const struct report_op *op = &d->op[c];
+
+		if (class_rows[c] != row)
+			continue;
+		out->count += op->count;
+		out->bytes += op->bytes;
+		hist_merge(&out->queue, &op->queue);
+		hist_merge(&out->device, &op->device);
+		hist_merge(&out->total, &op->total);
+	}
+}
+
+const struct cause_row cause_rows[CAUSE_COUNT] = {
+	[CAUSE_CPU] = { "cpu", FAMILY_HOST, "running, itself or a task that it waited for" },
+	[CAUSE_RUNQ] = { "runq", FAMILY_CPU_SCHEDULER, "ready to run, waiting for a CPU" },
+	[CAUSE_THROTTLE] = { "throttle", FAMILY_IO_SCHEDULER, "held back by wbt, iocost, io.max or io.latency" },
+	[CAUSE_TAG] = { "tag", FAMILY_IO_SCHEDULER, "waiting for a free request" },
+	[CAUSE_IOQ] = { "ioq", FAMILY_IO_SCHEDULER, "request inserted and not yet issued" },
+	[CAUSE_DEVICE_READ] = { "device.read", FAMILY_DEVICE, "a read was in the device" },
+	[CAUSE_DEVICE_WRITE] = { "device.write", FAMILY_DEVICE, "a write was in the device" },
+	[CAUSE_DEVICE_FUA] = { "device.fua", FAMILY_DEVICE, "a FUA write was in the device" },
+	[CAUSE_DEVICE_DISCARD] = { "device.discard", FAMILY_DEVICE, "a discard was in the device" },
+	[CAUSE_DEVICE_OTHER] = { "device.other", FAMILY_DEVICE, "another request was in the device" },
+	[CAUSE_FLUSH_WAIT] = { "flush.wait", FAMILY_FLUSH, "the flush was held back by a flush or data in flight" },
+	[CAUSE_FLUSH_PRE] = { "flush.pre", FAMILY_FLUSH, "FLUSH in the device, before a commit record" },
+	[CAUSE_FLUSH_POST] = { "flush.post", FAMILY_FLUSH, "FLUSH in the device, after it (emulated FUA)" },
+	[CAUSE_FLUSH_ONLY] = { "flush.only", FAMILY_FLUSH, "FLUSH in the device, on its own" },
+	[CAUSE_COMPLETION] = { "completion", FAMILY_HOST, "device done, the waiter not yet told" },
+	[CAUSE_JOURNAL] = { "journal", FAMILY_FILE_SYSTEM, "waiting for the journal, no I/O of it outstanding" },
+	[CAUSE_LOCK] = { "lock", FAMILY_HOST, "asleep for another task" },
+	[CAUSE_UNKNOWN] = { "unknown", FAMILY_UNKNOWN, "not explained" },
+};
+
+static const char *const families[FAMILY_COUNT] = {
+	[FAMILY_HOST] = "host",
+	[FAMILY_CPU_SCHEDULER] = "CPU scheduler",
+	[FAMILY_IO_SCHEDULER] = "I/O scheduler",
+	[FAMILY_DEVICE] = "device",
+	[FAMILY_FLUSH] = "flush",
+	[FAMILY_FILE_SYSTEM] = "file system",
+	[FAMILY_UNKNOWN] = "unknown",
+};
+
+static const char *const calls[CALL_COUNT] = {
+	[CALL_FSYNC] = "fsync",
+	[CALL_FDATASYNC] = "fdatasync",
+	[CALL_MSYNC] = "msync",
+	[CALL_SYNC] = "sync",
+	[CALL_SYNCFS] = "syncfs",
+	[CALL_SYNC_FILE_RANGE] = "sync_file_range",
+	[CALL_WRITE] = "write",
+	[CALL_URING_FSYNC] = "io_uring fsync",
+	[CALL_AIO_FSYNC] = "aio fsync",
+	[CALL_KERNEL_FSYNC] = "kernel fsync",
+};
+
+const char *cause_name(enum cause c)
+{
+	return cause_rows[c].name;
+}
+
+const char *cause_help(enum cause c)
+{
+	return cause_rows[c].help;
+}
+
+const char *family_name(enum cause_family f)
+{
+	return families[f];
+}
+
+const char *call_name(unsigned int call)
+{
+	return call < CALL_COUNT && calls[call] ? calls[call] : "unknown call";
+}
+
+uint64_t ledger_sum(const struct ledger *l)
+{
+	uint64_t sum = 0;
+
+#pragma GCC unroll 32	/* for each call, as the next */
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		sum += l->ns[c];
+	return sum;
+}
+
+void ledger_add(struct ledger *to, const struct ledger *from)
+{
+#pragma GCC unroll 32
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		to->ns[c] += from->ns[c];
+}
+
+size_t ledger_causes(const struct ledger *l, enum cause order[CAUSE_COUNT])
+{
+	size_t n = 0;
+
+	for (enum cause c = 0; c < CAUSE_COUNT; c++) {
+		size_t at = n;
+
+		if (!l->ns[c])
+			continue;
+		for (; at && l->ns[order[at - 1]] < l->ns[c]; at--)
+			order[at] = order[at - 1];
+		order[at] = c;
+		n++;
+	}
+	return n;
+}
+
+uint64_t ledger_family(const struct ledger *l, enum cause_family f)
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		if (cause_rows[c].family == f)
+			sum += l->ns[c];
+	return sum;
+}
+
+const char *probe_state_name(enum probe_state s)
+{
+	static const char *const names[] = {
+		[PROBE_ATTACHED] = "attached",
+		[PROBE_REFUSED] = "refused",
+		[PROBE_ABSENT] = "absent",
+		[PROBE_OFF] = "off",
+	};
+
+	return names[s];
+}
+
+void report_add_lost(struct report *r, uint64_t count, const char *reason)
+{
+	struct report_lost *l = NULL;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < r->n_lost && !l; i++)
+		if (!strcmp(r->lost[i].reason, reason))
+			l = &r->lost[i];
+	if (!l) {
+		l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
+		l->count = 0;
+		l->reason = xstrdup(reason);
+	}
+	l->count += count;
+	r->lost_events += count;
+	r->incomplete = true;
+}
+
+const char *heat_class_name(enum heat_class c)
+{
+	static const char *const names[HEAT_CLASSES] = {
+		[HEAT_READ] = "read",
+		[HEAT_WRITE] = "write",
+		[HEAT_FUA] = "fua",
+		[HEAT_FLUSH] = "flush",
+	};
+
+	return names[c];
+}
+
+void report_device_free(struct report_device *d)
+{
+	for (int c = 0; c < HEAT_CLASSES; c++)
+		free(d->heat[c]);
+	free(d->model);
+	free(d->write_cache);
+	free(d->scheduler);
+	free(d->via);
+	free(d->disk);
+	strv_free(d->slaves);
+	for (size_t i = 0; i < d->n_mounts; i++) {
+		free(d->mounts[i].dir);
+		free(d->mounts[i].fstype);
+		free(d->mounts[i].options);
+		free(d->mounts[i].barrier);
+	}
+	free(d->mounts);
+}
+
+static void groups_free(struct report_group *g, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(g[i].comm);
+		free(g[i].path);
+		free(g[i].device);
+	}
+	free(g);
+}
+
+static void sync_free(struct report_sync *s)
+{
+	groups_free(s->process, s->n_processes);
+	groups_free(s->file, s->n_files);
+	for (size_t i = 0; i < s->n_slowest; i++) {
+		free(s->slowest[i].comm);
+		free(s->slowest[i].call);
+		free(s->slowest[i].path);
+		free(s->slowest[i].device);
+	}
+	free(s->slowest);
+	for (size_t i = 0; i < s->n_leaves; i++) {
+		free(s->leaf[i].path);
+		tally_free(&s->leaf[i].each);
+	}
+	free(s->leaf);
+	free(s->heat);
+}
+
+void report_probes_free(struct report_probe *probe, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(probe[i].name);
+		free(probe[i].rung);
+		free(probe[i].could);
+		free(probe[i].reason);
+	}
+	free(probe);
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	sync_free(&r->sync);
+	report_detail_free(r->detail);
+	for (size_t i = 0; i < r->n_whatif; i++)
+		free(r->whatif[i].remove);
+	free(r->whatif);
+	free(r->pace.point);
+	free(r->verdict.sentence);
+	strv_free(r->verdict.evidence);
+	strv_free(r->verdict.advice);
+	for (size_t i = 0; i < r->n_devices; i++)
+		report_device_free(&r->device[i]);
+	report_probes_free(r->probe, r->n_probes);
+	for (size_t i = 0; i < r->n_lost; i++)
+		free(r->lost[i].reason);
+	free(r->device);
+	free(r->lost);
+	free(r->version);
+	free(r->start);
+	strv_free(r->command);
+	free(r->kernel);
+	free(r->arch);
+	free(r->filter);
+	strv_free(r->notes);
+	memset(r, 0, sizeof(*r));
+}

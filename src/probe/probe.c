@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "probe/probe.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "probe/outstanding_calls.h"
+#include "probe/loader.h"
+#include "util/mem.h"
+#include "probe/probe_plan.h"
+#include "probe/probe_table.h"
+
+struct probes {
+	struct load *load;
+	struct bpf_link *link[PROBE_COUNT];
+	struct plan plan;
+	struct plan_types types;	/* while it is being opened */
+	bool forced[PROBE_COUNT];
+};
+
+/* The plan that was made last, for `barriertrace probes` when opening failed. */
+static struct plan last_plan;
+
+void probe_want_default(struct probe_want *want)
+{
+	static const enum probe_id always[] = {
+		PROBE_RQ_COMPLETE, PROBE_RQ_ISSUE, PROBE_RQ_INSERT, PROBE_RQ_REQUEUE, PROBE_RQ_MERGE,
+	};
+
+	memset(want, 0, sizeof(*want));
+	for (int i = 0; i < PROBE_COUNT; i++)
+		want->force[i] = -1;
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		want->on[always[i]] = true;
+}
+
+static int rung_of_name(const char *name)
+{
+	for (int r = 0; r < RUNG_COUNT; r++)
+		if (!strcmp(name, rung_names[r]))
+			return r;
+	return -1;
+}
+
+/* *all = "tp_btf, raw_tp", word by word */
+static void join(char **all, const char *gap, const char *word, size_t len)
+{
+	char *longer = xasprintf("%s%s%.*s", *all ? *all : "", *all ? gap : "", (int)len, word);
+
+	free(*all);
+	*all = longer;
+}
+
+static char *join_rungs(const bool has[RUNG_COUNT], const char *gap)
+{
+	char *all = NULL;
+
+	for (int r = 0; r < RUNG_COUNT; r++)
+		if (has[r])
+			join(&all, gap, rung_names[r], strlen(rung_names[r]));
+	return all;
+}
+
+/* A whole family ("request") or one probe ("request.issue"). */
+static bool probe_is(int id, const char *name, size_t len)
+{
+	const char *has = probe_table[id].name;
+
+	return !strncmp(has, name, len) && (!has[len] || has[len] == '.');
+}
+
+static int no_such_probe(const char *spec, struct err *e)
+{
+	char *families = NULL;
+	int err;
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		size_t len = strcspn(probe_table[i].name, ".");
+
+		/* those of a family stand together */
+		if (!i || !probe_is(i - 1, probe_table[i].name, len))
+			join(&families, ", ", probe_table[i].name, len);
+	}
+	err = err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such probe: there are %s (barriertrace probes lists each)", spec,
+		      families);
+	free(families);
+	return err;
+}
+
+static int no_such_rung(const char *spec, size_t len, const bool has[RUNG_COUNT], struct err *e)
+{
+	char *rungs = join_rungs(has, ", ");
+	int err = err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such rung: %.*s has %s", spec, (int)len, spec, rungs);
+
+	free(rungs);
+	return err;
+}
+
+int probe_want_force(struct probe_want *want, const char *spec, struct err *e)
+{
+	size_t len = strcspn(spec, "=");
+	int rung = spec[len] ? rung_of_name(spec + len + 1) : -1;
+	bool meant = false, has[RUNG_COUNT] = { false };
+
+	if (!spec[len] || !len)
+		return err_set(e, EINVAL, EXIT_USAGE, "--rung %s: write NAME=RUNG (barriertrace probes lists both)", spec);
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		if (!probe_is(i, spec, len))
+			continue;
+		meant = true;
+		for (int r = 0; r < RUNG_COUNT; r++)
+			has[r] |= probe_table[i].program[r] != NULL;
+		if (rung < 0 || !probe_table[i].program[rung])
+			continue;
+		want->force[i] = rung;
+		want->named[i] = !probe_table[i].name[len];
+	}
+	if (!meant)
+		return no_such_probe(spec, e);
+	return rung >= 0 && has[rung] ? 0 : no_such_rung(spec, len, has, e);
+}
+
+/* ---- open ---- */
+
+static int no_types(const char *path, int err, struct err *e)
+{
+	if (path)
+		return err_set(e, ENOENT, EXIT_FAILED, "--btf %s: cannot read it as BTF: %s", path, strerror(-err));
+	return err_set(e, ENOENT, EXIT_KERNEL_CANNOT,
+		       "this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux: use a kernel built with "
+		       "CONFIG_DEBUG_INFO_BTF=y, or pass its BTF with --btf FILE");
+}
+
+/* What programs attach to is a matter of the running kernel, whatever types the user brought. NULL: it has none. */
+static struct types *own_targets(const struct probe_want *want)
+{
+	struct types *own = types_new();
+
+	if (!own)
+		return NULL;
+	plan_ask(want, own);
+	if (!types_read(own, NULL)) {
+		plan_read_modules(want, own);
+		if (!types_fill(own))
+			return own;
+	}
+	types_free(own);
+	return NULL;
+}
+
+static int read_types(struct probes *p, const struct probe_want *want, struct err *e)
+{
+	struct types *t = p->types.kernel;
+	int err;
+
+	load_ask(p->load, t);
+	plan_ask(want, t);
+	err = types_read(t, want->btf_path);
+	if (!err && !want->btf_path)
+		plan_read_modules(want, t);
+	if (!err)
+		err = types_fill(t);
+	if (err)
+		return no_types(want->btf_path, err, e);
+	p->types.target = want->btf_path ? own_targets(want) : t;
+	return 0;
+}
+
+/* Anew while the kernel refuses something that can be done without. */
+static int load_planned(struct probes *p, const struct probe_want *want, struct err *e)
+{
+	int err;
+
+	for (;;) {
+		err = plan_make(&p->plan, want, &p->types, e);
+		if (!err)
+			err = load_programs(p->load, want, &p->plan, &p->types, e);
+		last_plan = p->plan;
+		if (err != -EAGAIN)
+			return err;
+		load_free(p->load);
+		err = load_new(p->types.kernel, &p->load, e);
+		if (err)
+			return err;
+	}
+}
+
+/* Nobody asks for them once the programs are loaded. */
+static void forget_types(struct probes *p)
+{
+	if (p->types.target != p->types.kernel)
+		types_free(p->types.target);
+	types_free(p->types.kernel);
+	p->types = (struct plan_types){ 0 };
+}
+
+int probes_open(const struct probe_want *want, struct probes **out, struct err *e)
+{
+	struct probes *p = xcalloc(1, sizeof(*p));
+	int err;
+
+	plan_new(&p->plan);
+	p->types.kernel = types_new();
+	if (p->types.kernel)
+		err = load_new(p->types.kernel, &p->load, e);
+	else
+		err = err_set(e, errno, EXIT_FAILED, "cannot get memory for the kernel's types: %s", strerror(errno));
+	if (!err)
+		err = read_types(p, want, e);
+	if (!err)
+		err = load_planned(p, want, e);
+	forget_types(p);
+	if (err) {
+		probes_close(p);
+		return err;
+	}
+	for (int i = 0; i < PROBE_COUNT; i++)
+		p->forced[i] = want->force[i] >= 0;
+	*out = p;
+	return 0;
+}
+
+/* ---- attach, look, close ---- */
+
+/* Optional ones that can't be attached are refused. */
+static int attach(struct probes *p, enum probe_id id, struct err *e)
+{
+	struct plan_entry *pe = &p->plan.entry[id];
+
+	if (pe->state != PROBE_ATTACHED)
+		return 0;
+	p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
+	if (p->link[id])
+		return 0;
+	pe->state = PROBE_REFUSED;
+	snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
+	last_plan = p->plan;
+	if (probe_table[id].required || p->forced[id])
+		return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[id].name,
+			       rung_names[pe->rung], strerror(errno));
+	return 0;
+}
+
+static int make_room(struct probes *p, struct err *e)
+{
+	return load_fill(p->load) ? err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno)) : 0;
+}
+
+/*
+ * A classic tracepoint runs no program on a CPU on which some task is within bpf() and changes a map (bpf_disable_instrumentation() of the
+ * kernel). From 7.0 on that task may be preempted there, and what all others do meanwhile is missed.
+ */
+static bool any_classic(const struct probes *p)
+{
+	for (int i = 0; i < PROBE_COUNT; i++)
+		if (p->plan.entry[i].state == PROBE_ATTACHED && p->plan.entry[i].rung == RUNG_TP)
+			return true;
+	return false;
+}
+
+int probes_attach(struct probes *p, struct err *e)
+{
+	bool room_first = any_classic(p);
+	int err = room_first ? make_room(p, e) : 0;
+
+	for (int begins = 0; begins < 2; begins++)
+		for (int i = 0; i < PROBE_COUNT && !err; i++)
+			if (probe_table[i].begins == begins)
+				err = attach(p, (enum probe_id)i, e);
+	if (err)
+		return err;
+	last_plan = p->plan;
+	return room_first ? 0 : make_room(p, e);
+}
+
+/* ---- the requests' own clocks ---- */
+
+static const enum probe_id before_device[] = { PROBE_RQ_INSERT, PROBE_RQ_ISSUE };
+
+#define N_BEFORE_DEVICE (sizeof(before_device) / sizeof(before_device[0]))
+
+bool probes_may_use_clocks(const struct probes *p)
+{
+	return load_may_use_clocks(p->load);
+}
+
+static void detach_before_device(struct probes *p, const bool keep[N_BEFORE_DEVICE])
+{
+	for (size_t i = 0; i < N_BEFORE_DEVICE; i++) {
+		if (keep[i])
+			continue;
+		bpf_link__destroy(p->link[before_device[i]]);
+		p->link[before_device[i]] = NULL;
+	}
+}
+
+static int attach_before_device(struct probes *p)
+{
+	bool had[N_BEFORE_DEVICE], any = false;
+	int err = 0;
+
+	for (size_t i = 0; i < N_BEFORE_DEVICE; i++)
+		any |= had[i] = p->link[before_device[i]];
+	/* what has been inserted and not yet issued is known if inserts were traced */
+	if (any)
+		load_forget_depths(p->load);
+	else
+		err = load_forget_requests(p->load);
+	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++) {
+		if (had[i])
+			continue;
+		p->link[before_device[i]] = plan_attach(&p->plan, before_device[i], load_program(p->load, before_device[i]));
+		if (!p->link[before_device[i]])
+			err = -errno;
+	}
+	if (err)
+		detach_before_device(p, had);
+	return err;
+}
+
+int probes_use_clocks(struct probes *p, enum wire_clocks which)
+{
+	const bool keep[N_BEFORE_DEVICE] = { which == CLOCKS_ISSUE, false };
+	int err;
+
+	if (which == CLOCKS_TRACED) {
+		err = attach_before_device(p);
+		if (!err)
+			__atomic_store_n(&load_maps(p->load)->run->own_clocks, which, __ATOMIC_SEQ_CST);
+		return err;
+	}
+	/* not the other way round: the requests that begin meanwhile would have no slot */
+	__atomic_store_n(&load_maps(p->load)->run->own_clocks, which, __ATOMIC_SEQ_CST);
+	detach_before_device(p, keep);
+	return which == CLOCKS_ALL ? load_forget_requests(p->load) : 0;
+}
+
+const struct wire_maps *probes_maps(const struct probes *p)
+{
+	return load_maps(p->load);
+}
+
+bool probes_have_ledger(const struct probes *p)
+{
+	static const enum probe_id needed[] = { PROBE_SYS_ENTER, PROBE_SYS_EXIT, PROBE_SWITCH, PROBE_WAKING };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (p->plan.entry[needed[i]].state != PROBE_ATTACHED)
+			return false;
+	return true;
+}
+
+void probes_follow(const struct probes *p, uint32_t tid)
+{
+	uint64_t args[1] = { tid };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	/* a kernel that cannot run it learns the task at its first wake-up instead */
+	bpf_prog_test_run_opts(load_seed_fd(p->load), &opts);
+}
+
+uint64_t probes_oldest_call(const struct probes *p, uint64_t now)
+{
+	struct calls_look l = { .until = now };
+
+	if (load_maps(p->load)->run->pending_used || !calls_look(load_maps(p->load), &l))
+		return 0;
+	return l.found.n ? l.found.oldest : now;
+}
+
+struct calls_under_way probes_calls_under_way(const struct probes *p, uint64_t until,
+					      bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
+{
+	struct calls_look l = { .until = until, .counts = counts, .ctx = ctx, .ask = true };
+
+	calls_look(load_maps(p->load), &l);
+	return l.found;
+}
+
+uint64_t probes_skipped_runs(const struct probes *p)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (p->link[i] && !bpf_obj_get_info_by_fd(bpf_program__fd(load_program(p->load, (enum probe_id)i)), &info, &len))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+static char *reason_text(const struct plan_entry *pe, int id)
+{
+	char *all = NULL;
+
+	if (pe->state == PROBE_OFF)
+		return xstrdup("this run does not need it");
+	if (pe->state == PROBE_ABSENT)
+		return xstrdup(pe->refused[0]);
+	for (int r = 0; r < RUNG_COUNT; r++) {
+		char *why;
+
+		if (!pe->refused[r][0])
+			continue;
+		why = xasprintf("%s: %s", rung_names[r], pe->refused[r]);
+		join(&all, "; ", why, strlen(why));
+		free(why);
+	}
+	if (pe->state == PROBE_REFUSED && probe_table[id].without) {
+		char *next = xasprintf("%s (%s)", all ? all : "refused", probe_table[id].without);
+
+		free(all);
+		all = next;
+	}
+	return all;
+}
+
+void probes_report(const struct probes *p, struct report *r)
+{
+	const struct plan *plan = p ? &p->plan : &last_plan;
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct plan_entry *pe = &plan->entry[i];
+		struct report_probe *rp = grow((void **)&r->probe, &r->n_probes, sizeof(*rp));
+
+		rp->name = xstrdup(probe_table[i].name);
+		rp->state = pe->state;
+		rp->rung = pe->state == PROBE_ATTACHED ? xstrdup(rung_names[pe->rung]) : NULL;
+		rp->reason = reason_text(pe, i);
+		rp->could = join_rungs(pe->could, ",");
+	}
+}
+
+void probes_close(struct probes *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < PROBE_COUNT; i++)
+		bpf_link__destroy(p->link[i]);
+	plan_end(&p->plan);
+	load_free(p->load);
+	free(p);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "probe/probe_table.h"
+
+/*
+ * What the tool can't do without are tracepoints: they work where fentry is refused and kprobes are absent. The classic
+ * tracepoint is a rung of system calls only: of a request it hands over formatted fields and not the request itself, so a FLUSH could
+ * not be matched to anything.
+ */
+const char *const rung_names[RUNG_COUNT] = {
+	[RUNG_TP_BTF] = "tp_btf",
+	[RUNG_RAW_TP] = "raw_tp",
+	[RUNG_TP] = "tp",
+	[RUNG_FENTRY] = "fentry",
+	[RUNG_KPROBE] = "kprobe",
+};
+
+#define RUNGS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_RAW_TP] = program "_raw" }
+
+/* These need a typed task pointer: to take the stack of a sleeping task. */
+#define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
+
+#define SYSCALLS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_TP] = program "_tp" }
+
+/* A function of the kernel, for what no tracepoint shows. */
+#define FUNCTION(program) { [RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" }
+#define NO_LEDGER "sync calls have no ledger"
+#define NO_URING "fsyncs through io_uring are not seen"
+#define NO_WORKER "fsyncs through AIO are not seen on this file system, and an io_uring worker's first is not explained"
+#define NO_KSYNC "sync calls of the kernel itself are not seen"
+#define NO_SPLIT "what a FLUSH was held back by is not known"
+#define NO_AIO "fsyncs through AIO are not seen"
+
+const struct probe_row probe_table[PROBE_COUNT] = {
+	[PROBE_RQ_COMPLETE] = {
+		.name = "request.complete", .event = "block_rq_complete", .program = RUNGS("rq_complete"),
+		.required = true,
+	},
+	[PROBE_RQ_ISSUE] = {
+		.name = "request.issue", .event = "block_rq_issue", .program = RUNGS("rq_issue"),
+		.required = true,
+	},
+	[PROBE_RQ_INSERT] = {
+		.name = "request.insert", .event = "block_rq_insert", .program = RUNGS("rq_insert"),
+		.required = true,
+	},
+	[PROBE_RQ_REQUEUE] = {
+		.name = "request.requeue", .event = "block_rq_requeue", .program = RUNGS("rq_requeue"),
+		.without = "requeued requests are not counted",
+	},
+	[PROBE_RQ_MERGE] = {
+		.name = "request.merge", .event = "block_rq_merge", .program = RUNGS("rq_merge"),
+		.without = "merged requests are not counted",
+	},
+	[PROBE_IO_START] = {
+		.name = "request.start", .event = "block_io_start", .program = RUNGS("io_start"),
+		.without = "a request's sender is taken where it is inserted or issued",
+	},
+	[PROBE_BIO_QUEUE] = {
+		.name = "bio.queue", .event = "block_bio_queue", .program = RUNGS("bio_queue"),
+		.begins = true, .without = "dm, md and other bio-based disks show nothing",
+	},
+	[PROBE_BIO_COMPLETE] = {
+		.name = "bio.complete", .event = "block_bio_complete", .program = RUNGS("bio_complete"),
+		.without = "dm, md and other bio-based disks show nothing",
+	},
+	[PROBE_FORK] = {
+		.name = "task.fork", .event = "sched_process_fork", .program = RUNGS("fork"),
+		.without = "the command's children are not followed",
+	},
+	[PROBE_EXIT] = {
+		.name = "task.exit", .event = "sched_process_exit", .program = RUNGS("exit"),
+		.without = "a reused process number can be taken for the command's",
+	},
+	[PROBE_SYS_ENTER] = {
+		.name = "sync.enter", .event = "sys_enter", .group = "raw_syscalls", .program = SYSCALLS("sys_enter"),
+		.begins = true, .without = NO_LEDGER,
+	},
+	[PROBE_SYS_EXIT] = {
+		.name = "sync.exit", .event = "sys_exit", .group = "raw_syscalls", .program = SYSCALLS("sys_exit"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_SWITCH] = {
+		.name = "sched.switch", .event = "sched_switch", .program = BTF_ONLY("switch"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_WAKING] = {
+		.name = "sched.waking", .event = "sched_waking", .program = BTF_ONLY("waking"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_FORGET] = {
+		.name = "sched.exit", .event = "sched_process_exit", .program = BTF_ONLY("forget"),
+		.without = NO_LEDGER,
+	},
+	[PROBE_URING_SUBMIT] = {
+		.name = "uring.submit", .event = "io_uring_submit_req", .program = BTF_ONLY("uring_submit"),
+		.begins = true, .without = NO_URING,
+	},
+	/* its predecessor, up to 6.3 */
+	[PROBE_URING_SUBMIT_SQE] = {
+		.name = "uring.submit_sqe", .event = "io_uring_submit_sqe", .program = BTF_ONLY("uring_submit_sqe"),
+		.begins = true, .without = NO_URING,
+	},
+	[PROBE_URING_TASK_ADD] = {
+		.name = "uring.task_add", .event = "io_uring_task_add", .program = BTF_ONLY("uring_task_add"),
+		.without = NO_URING,
+	},
+	[PROBE_URING_COMPLETE] = {
+		.name = "uring.complete", .event = "io_uring_complete", .program = BTF_ONLY("uring_complete"),
+		.without = NO_URING,
+	},
+	[PROBE_EXT4_SYNC] = {
+		.name = "async.ext4", .event = "ext4_sync_file_enter", .module = "ext4", .program = BTF_ONLY("ext4_sync"),
+		.without = NO_WORKER,
+	},
+	[PROBE_XFS_SYNC] = {
+		.name = "async.xfs", .event = "xfs_file_fsync", .module = "xfs", .program = BTF_ONLY("xfs_sync"),
+		.without = NO_WORKER,
+	},
+	[PROBE_BTRFS_SYNC] = {
+		.name = "async.btrfs", .event = "btrfs_sync_file", .module = "btrfs", .program = BTF_ONLY("btrfs_sync"),
+		.without = NO_WORKER,
+	},
+	/* its successor, from 7.2 on */
+	[PROBE_BTRFS_ENTER] = {
+		.name = "async.btrfs_enter", .event = "btrfs_sync_file_enter", .module = "btrfs",
+		.program = BTF_ONLY("btrfs_enter"), .without = NO_WORKER,
+	},
+	[PROBE_WORK_END] = {
+		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),
+		.without = NO_AIO,
+	},
+	[PROBE_FLUSH_INSERT] = {
+		.name = "flush.insert", .function = "blk_insert_flush", .program = FUNCTION("flush_insert"),
+		.stands_in = PROBE_IO_START, .without = NO_SPLIT ", nor, where there is no request.start, who sent an empty flush",
+	},
+	[PROBE_FLUSH_DATA] = {
+		.name = "flush.data", .function = "mq_flush_data_end_io", .program = FUNCTION("flush_data"),
+		.without = NO_SPLIT,
+	},
+	[PROBE_FLUSH_END] = {
+		.name = "flush.end", .function = "flush_end_io", .program = FUNCTION("flush_end"),
+		.without = NO_SPLIT,
+	},
+	/* Each is inlined into the other, or into the system calls, on some kernels: only both see all calls from elsewhere. */
+	[PROBE_KSYNC_RANGE] = {
+		.name = "ksync.range", .function = "vfs_fsync_range", .program = FUNCTION("ksync_range"),
+		.begins = true, .without = NO_KSYNC,
+	},
+	[PROBE_KSYNC_RANGE_END] = {
+		.name = "ksync.range_end", .function = "vfs_fsync_range", .program = FUNCTION("ksync_range_end"),
+		.at_return = true, .without = NO_KSYNC,
+	},
+	[PROBE_KSYNC_FILE] = {
+		.name = "ksync.file", .function = "vfs_fsync", .program = FUNCTION("ksync_file"),
+		.begins = true, .without = NO_KSYNC,
+	},
+	[PROBE_KSYNC_FILE_END] = {
+		.name = "ksync.file_end", .function = "vfs_fsync", .program = FUNCTION("ksync_file_end"),
+		.at_return = true, .without = NO_KSYNC,
+	},
+};

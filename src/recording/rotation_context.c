@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "recording/rotation_context.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#define NONE	(~0u)
+#define TASKS	16384u		/* as many as the analysis remembers */
+#define FILES	32768u
+
+/* ---- facts that come once, by key; the one that was not asked for since the last turn makes room ---- */
+
+struct known {
+	uint64_t id, dev;	/* the key */
+	uint32_t chain;		/* next of the same hash */
+	bool used;
+	uint32_t file;		/* the last one that it was written into */
+	struct wire_head *record;	/* owned; names of a file are packed: see pack() */
+};
+
+struct table {
+	struct known *entry;
+	uint32_t *head;		/* `max` of them */
+	uint32_t n, max, hand;
+};
+
+/* Sleeps, requests and bios, one behind the other, each at a multiple of 8. */
+struct recent {
+	uint8_t *bytes;
+	size_t size, begin, len;
+	uint64_t gone_ns;	/* of what was dropped, the latest end */
+};
+
+struct carry {
+	struct table tasks, files;
+	struct recent recent;
+	uint32_t file;		/* number of the present one, from 1 */
+	carry_fn *write;
+	void *ctx;
+};
+
+static void table_new(struct table *t, uint32_t max)
+{
+	t->max = max;
+	t->entry = xcalloc(max, sizeof(*t->entry));
+	t->head = xcalloc(max, sizeof(*t->head));
+	memset(t->head, 0xff, max * sizeof(*t->head));
+}
+
+static void table_free(struct table *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		free(t->entry[i].record);
+	free(t->entry);
+	free(t->head);
+}
+
+static uint32_t *head_of(const struct table *t, uint64_t id, uint64_t dev)
+{
+	uint64_t h = (id ^ dev << 32) * 0x9e3779b97f4a7c15;
+
+	return &t->head[(h >> 32) % t->max];
+}
+
+static struct known *find(const struct table *t, uint64_t id, uint64_t dev)
+{
+	uint32_t i = *head_of(t, id, dev);
+
+	while (i != NONE && (t->entry[i].id != id || t->entry[i].dev != dev))
+		i = t->entry[i].chain;
+	return i == NONE ? NULL : &t->entry[i];
+}
+
+static void unlink_entry(struct table *t, uint32_t i)
+{
+	uint32_t *at = head_of(t, t->entry[i].id, t->entry[i].dev);
+
+	while (*at != i)
+		at = &t->entry[*at].chain;
+	*at = t->entry[i].chain;
+	free(t->entry[i].record);
+}
+
+static uint32_t blank(struct table *t)
+{
+	uint32_t i;
+
+	if (t->n < t->max)
+		return t->n++;
+	for (; t->entry[t->hand].used; t->hand = (t->hand + 1) % t->max)
+		t->entry[t->hand].used = false;
+	i = t->hand;
+	t->hand = (i + 1) % t->max;
+	unlink_entry(t, i);
+	return i;
+}
+
+/* Takes the record. */
+static void put(struct table *t, uint64_t id, uint64_t dev, struct wire_head *record, uint32_t file)
+{
+	struct known *k = find(t, id, dev);
+
+	if (!k) {
+		uint32_t i = blank(t), *head = head_of(t, id, dev);
+
+		k = &t->entry[i];
+		*k = (struct known){ .id = id, .dev = dev, .chain = *head };
+		*head = i;
+	} else {
+		free(k->record);
+	}
+	k->record = record;
+	k->file = file;
+}
+
+/* ---- names of files: kept without the empty room behind each ---- */
+
+static size_t name_room(const char *name)
+{
+	return strnlen(name, WIRE_NAME - 1) + 1;
+}
+
+static struct wire_head *pack(const struct wire_file *f)
+{
+	size_t n = f->n < WIRE_NAMES ? f->n : WIRE_NAMES, size = offsetof(struct wire_file, name);
+	struct wire_head *out;
+	char *p;
+
+	for (size_t i = 0; i < n; i++)
+		size += name_room(f->name[i]);
+	out = xcalloc(1, size);
+	memcpy(out, f, offsetof(struct wire_file, name));
+	p = (char *)out + offsetof(struct wire_file, name);
+	for (size_t i = 0; i < n; i++) {
+		size = name_room(f->name[i]);
+		memcpy(p, f->name[i], size - 1);
+		p += size;
+	}
+	return out;
+}
+
+static void unpack(const struct wire_head *packed, struct wire_file *f)
+{
+	const char *p = (const char *)packed + offsetof(struct wire_file, name);
+
+	memset(f, 0, sizeof(*f));
+	memcpy(f, packed, offsetof(struct wire_file, name));
+	f->head.size = sizeof(*f);
+	for (size_t i = 0; i < f->n && i < WIRE_NAMES; i++) {
+		memcpy(f->name[i], p, strlen(p));
+		p += strlen(p) + 1;
+	}
+}
+
+/* ---- what a record names ---- */
+
+static void want_task(struct carry *c, uint32_t tid)
+{
+	struct known *k = tid ? find(&c->tasks, tid, 0) : NULL;
+
+	if (!k)
+		return;
+	k->used = true;
+	if (k->file != c->file)
+		c->write(c->ctx, k->record);
+	k->file = c->file;
+}
+
+static void want_file(struct carry *c, uint32_t dev, uint64_t ino)
+{
+	struct known *k = ino ? find(&c->files, ino, dev) : NULL;
+	struct wire_file f;
+
+	if (!k)
+		return;
+	k->used = true;
+	if (k->file != c->file) {
+		unpack(k->record, &f);
+		c->write(c->ctx, &f.head);
+	}
+	k->file = c->file;
+}
+
+static void want_sync(struct carry *c, const struct wire_sync *s)
+{
+	want_task(c, s->tid);
+	want_task(c, s->worker);
+	want_file(c, s->dev, s->ino);
+}
+
+static void want_sleep(struct carry *c, const struct wire_sleep *s)
+{
+	want_task(c, s->tid);
+	want_task(c, s->waker);
+}
+
+static void want_request(struct carry *c, const struct wire_request *r)
+{
+	want_task(c, r->tid);
+	want_task(c, r->pre.issuer);
+	want_task(c, r->data.issuer);
+	want_task(c, r->post.issuer);
+}
+
+static struct wire_head *copy(const struct wire_head *record, size_t size)
+{
+	struct wire_head *out = memcpy(xcalloc(1, size), record, size);
+
+	out->size = (uint16_t)size;
+	return out;
+}
+
+/* ---- the latest sleeps, requests, and bios of disks without requests ---- */
+
+static size_t align8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+static uint64_t end_of(const struct wire_head *record)
+{
+	switch (record->kind) {
+	case WIRE_SLEEP:	return ((const struct wire_sleep *)record)->on;
+	case WIRE_BIO:		return ((const struct wire_bio *)record)->done;
+	default:		return ((const struct wire_request *)record)->done;
+	}
+}
+
+static const struct wire_head *oldest(const struct recent *r)
+{
+	return (const struct wire_head *)(r->bytes + r->begin);
+}
+
+static void note_gone(struct recent *r, const struct wire_head *record)
+{
+	uint64_t end = end_of(record);
+
+	if (end > r->gone_ns)
+		r->gone_ns = end;
+}
+
+static void drop_oldest(struct recent *r)
+{
+	size_t size = align8(oldest(r)->size);
+
+	note_gone(r, oldest(r));
+	r->begin += size;
+	r->len -= size;
+}
+
+/* The room is twice what is kept, so that it is seldom moved. */
+static void keep(struct recent *r, const struct wire_head *record)
+{
+	size_t size = align8(record->size);
+
+	while (r->len && r->len + size > r->size)
+		drop_oldest(r);
+	if (size > r->size) {
+		note_gone(r, record);
+		return;
+	}
+	if (r->begin + r->len + size > 2 * r->size) {
+		memmove(r->bytes, r->bytes + r->begin, r->len);
+		r->begin = 0;
+	}
+	memset(r->bytes + r->begin + r->len + size - 8, 0, 8);
+	memcpy(r->bytes + r->begin + r->len, record, record->size);
+	r->len += size;
+}
+
+/* ---- the way through ---- */
+
+static void note_and_want(struct carry *c, const struct wire_head *record)
+{
+	const struct wire_follow *f = (const void *)record;
+	const struct wire_file *name = (const void *)record;
+
+	switch (record->kind) {
+	case WIRE_FOLLOW:
+		put(&c->tasks, f->tid, 0, copy(record, sizeof(*f)), c->file);
+		break;
+	case WIRE_FILE:
+		put(&c->files, name->ino, name->dev, pack(name), c->file);
+		break;
+	case WIRE_SLEEP:
+		want_sleep(c, (const void *)record);
+		break;
+	case WIRE_REQUEST:
+		want_request(c, (const void *)record);
+		break;
+	case WIRE_BIO:
+		want_task(c, ((const struct wire_bio *)record)->tid);
+		break;
+	default:
+		want_sync(c, (const void *)record);
+	}
+}
+
+static size_t least_size(uint16_t kind)
+{
+	switch (kind) {
+	case WIRE_SYNC:		return sizeof(struct wire_sync);
+	case WIRE_SLEEP:	return WIRE_SLEEP_SHORT;
+	case WIRE_REQUEST:	return sizeof(struct wire_request);
+	case WIRE_FOLLOW:	return sizeof(struct wire_follow);
+	case WIRE_FILE:		return sizeof(struct wire_file);
+	case WIRE_BIO:		return sizeof(struct wire_bio);
+	default:		return SIZE_MAX;
+	}
+}
+
+void carry_record(struct carry *c, const struct wire_head *record)
+{
+	if (record->size >= least_size(record->kind)) {
+		note_and_want(c, record);
+		if (record->kind == WIRE_SLEEP || record->kind == WIRE_REQUEST || record->kind == WIRE_BIO)
+			keep(&c->recent, record);
+	}
+	c->write(c->ctx, record);
+}
+
+uint64_t carry_known_ns(const struct carry *c)
+{
+	return c->recent.gone_ns;
+}
+
+void carry_begin_file(struct carry *c)
+{
+	const struct recent *r = &c->recent;
+	const struct wire_head *record;
+
+	c->file++;
+	for (size_t at = r->begin; at < r->begin + r->len; at += align8(record->size)) {
+		record = (const struct wire_head *)(r->bytes + at);
+		note_and_want(c, record);
+		c->write(c->ctx, record);
+	}
+}
+
+struct carry *carry_new(size_t recent, carry_fn *write, void *ctx)
+{
+	struct carry *c = xcalloc(1, sizeof(*c));
+
+	table_new(&c->tasks, TASKS);
+	table_new(&c->files, FILES);
+	c->recent.size = recent;
+	c->recent.bytes = xcalloc(2, recent);
+	c->file = 1;
+	c->write = write;
+	c->ctx = ctx;
+	return c;
+}
+
+void carry_free(struct carry *c)
+{
+	if (!c)
+		return;
+	table_free(&c->tasks);
+	table_free(&c->files);
+	free(c->recent.bytes);
+	free(c);
+}

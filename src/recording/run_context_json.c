@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The frame as JSON. Each struct is a table of its members, read in both directions, so that what is written and what is
+ * read can't differ.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/run_context.h"
+#include "util/mem.h"
+
+enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_STRV, M_U32S };
+
+struct member {
+	const char *key;
+	enum member_type type;
+	size_t offset, size;	/* size: of a char array (M_TEXT) */
+};
+
+#define M(type_, struct_, field) { #field, type_, offsetof(struct struct_, field), sizeof(((struct struct_ *)0)->field) }
+#define END { NULL, M_STRING, 0, 0 }
+
+static const struct member run_members[] = {
+	M(M_STRING, report, version), M(M_STRING, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
+	M(M_STRV, report, command), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
+	M(M_U64, report, processes), M(M_U64, report, threads), M(M_STRING, report, kernel), M(M_STRING, report, arch),
+	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
+	M(M_U64, report, under_way), M(M_U64, report, under_way_ns),
+	M(M_BOOL, report, incomplete), M(M_STRV, report, notes), END
+};
+
+static const struct member probe_members[] = {
+	M(M_STRING, report_probe, name), M(M_STRING, report_probe, rung), M(M_INT, report_probe, state),
+	M(M_STRING, report_probe, reason), END
+};
+
+static const struct member lost_members[] = {
+	M(M_STRING, report_lost, reason), M(M_U64, report_lost, count), END
+};
+
+static const struct member pace_members[] = {
+	M(M_U64, pace_point, idle_ns), M(M_U64, pace_point, work_ns), M(M_U64, pace_point, wake_ns), END
+};
+
+static const struct member device_members[] = {
+	M(M_TEXT, report_device, name), M(M_U32, report_device, major), M(M_U32, report_device, minor),
+	M(M_STRING, report_device, model), M(M_STRING, report_device, write_cache),
+	M(M_STRING, report_device, scheduler), M(M_BOOL, report_device, have_fua), M(M_BOOL, report_device, fua),
+	M(M_BOOL, report_device, have_rotational), M(M_BOOL, report_device, rotational),
+	M(M_BOOL, report_device, have_wbt), M(M_U64, report_device, wbt_lat_us), M(M_U64, report_device, nr_requests),
+	M(M_U64, report_device, size), M(M_STRV, report_device, slaves), M(M_STRING, report_device, via),
+	M(M_STRING, report_device, disk), M(M_BOOL, report_device, vanished), M(M_BOOL, report_device, bio_based), END
+};
+
+static const struct member kernel_members[] = {
+	M(M_BOOL, report_kernel, have), M(M_BOOL, report_kernel, have_flush), M(M_U64, report_kernel, reads),
+	M(M_U64, report_kernel, read_bytes), M(M_U64, report_kernel, read_ns), M(M_U64, report_kernel, writes),
+	M(M_U64, report_kernel, write_bytes), M(M_U64, report_kernel, write_ns), M(M_U64, report_kernel, discards),
+	M(M_U64, report_kernel, discard_bytes), M(M_U64, report_kernel, discard_ns),
+	M(M_U64, report_kernel, flushes), M(M_U64, report_kernel, flush_ns), END
+};
+
+static const struct member mount_members[] = {
+	M(M_STRING, report_mount, dir), M(M_STRING, report_mount, fstype), M(M_STRING, report_mount, options),
+	M(M_STRING, report_mount, barrier), END
+};
+
+static const struct member view_members[] = {
+	M(M_U32, frame_device, view), M(M_U32, frame_device, n_parts), M(M_U32S, frame_device, part_view), END
+};
+
+static const struct member frame_members[] = {
+	M(M_U32, frame, views), M(M_BOOL, frame, all), M(M_BOOL, frame, only_command), M(M_BOOL, frame, ledger),
+	M(M_U64, frame, start_ns), M(M_U64, frame, known_ns), END
+};
+
+static const struct member place_members[] = {
+	M(M_U32, sync_device, dev), M(M_TEXT, sync_device, name), M(M_TEXT, sync_device, mount),
+	M(M_TEXT, sync_device, fstype), M(M_BOOL, sync_device, traced), M(M_BOOL, sync_device, volatile_cache), END
+};
+
+static const struct member symbol_members[] = {
+	M(M_TEXT, sync_symbol, name), M(M_U64, sync_symbol, start), M(M_U64, sync_symbol, end), END
+};
+
+/* ---- writing ---- */
+
+/* Names are bytes. What is not UTF-8 becomes {"hex": "..."}. */
+static json_t *string_out(const char *s)
+{
+	json_t *j = json_string(s);
+	char *hex;
+
+	if (j)
+		return j;
+	hex = xcalloc(2 * strlen(s) + 1, 1);
+	for (size_t i = 0; s[i]; i++)
+		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)s[i]);
+	j = json_pack("{s:s}", "hex", hex);
+	free(hex);
+	return xmust(j);
+}
+
+static json_t *strv_out(char *const *v)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; v[i]; i++)
+		json_array_append_new(a, string_out(v[i]));
+	return a;
+}
+
+static json_t *u32s_out(const uint32_t *v, size_t n)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(a, json_integer(v[i]));
+	return a;
+}
+
+static json_t *member_out(const struct member *m, const void *p)
+{
+	switch (m->type) {
+	case M_STRING:	return *(char *const *)p ? string_out(*(char *const *)p) : NULL;
+	case M_TEXT:	return string_out(p);
+	case M_U64:	return json_integer((json_int_t)*(const uint64_t *)p);
+	case M_U32:	return json_integer(*(const uint32_t *)p);
+	case M_INT:	return json_integer(*(const int *)p);
+	case M_BOOL:	return json_boolean(*(const bool *)p);
+	case M_STRV:	return *(char **const *)p ? strv_out(*(char **const *)p) : NULL;
+	case M_U32S:	return u32s_out(p, m->size / sizeof(uint32_t));
+	}
+	return NULL;
+}
+
+static json_t *struct_out(const struct member *m, const void *s)
+{
+	json_t *o = xmust(json_object());
+
+	for (; m->key; m++) {
+		json_t *v = member_out(m, (const char *)s + m->offset);
+
+		if (v)
+			json_object_set_new(o, m->key, v);
+	}
+	return o;
+}
+
+static json_t *array_out(const struct member *m, const void *first, size_t n, size_t size)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(a, struct_out(m, (const char *)first + i * size));
+	return a;
+}
+
+/* {"column_ns": .., "n": [column, row, count, column, row, ..]} */
+static json_t *heat_out(const struct heat *h)
+{
+	json_t *n = xmust(json_array());
+
+	for (uint32_t c = 0; c < h->columns; c++) {
+		for (int r = 0; r < HEAT_ROWS; r++) {
+			if (!h->n[c][r])
+				continue;
+			json_array_append_new(n, json_integer(c));
+			json_array_append_new(n, json_integer(r));
+			json_array_append_new(n, json_integer(h->n[c][r]));
+		}
+	}
+	return xmust(json_pack("{s:I, s:o}", "column_ns", (json_int_t)h->column_ns, "n", n));
+}
+
+static json_t *heats_out(const struct report_device *d)
+{
+	json_t *o = xmust(json_object());
+
+	for (int c = 0; c < HEAT_CLASSES; c++)
+		if (d->heat[c])
+			json_object_set_new(o, heat_class_name((enum heat_class)c), heat_out(d->heat[c]));
+	return o;
+}
+
+static json_t *device_out(const struct frame_device *fd)
+{
+	json_t *o = struct_out(device_members, &fd->facts);
+
+	json_object_set_new(o, "kernel", struct_out(kernel_members, &fd->facts.kernel));
+	json_object_set_new(o, "mounts", array_out(mount_members, fd->facts.mounts, fd->facts.n_mounts,
+						   sizeof(struct report_mount)));
+	json_object_set_new(o, "views", struct_out(view_members, fd));
+	json_object_set_new(o, "heat", heats_out(&fd->facts));
+	return o;
+}
+
+json_t *frame_encode(const struct frame *f)
+{
+	json_t *o = struct_out(frame_members, f), *devices = xmust(json_array());
+
+	json_object_set_new(o, "run", struct_out(run_members, &f->run));
+	json_object_set_new(o, "probes", array_out(probe_members, f->run.probe, f->run.n_probes,
+						   sizeof(struct report_probe)));
+	json_object_set_new(o, "lost", array_out(lost_members, f->run.lost, f->run.n_lost,
+						 sizeof(struct report_lost)));
+	json_object_set_new(o, "pace", array_out(pace_members, f->run.pace.point, f->run.pace.n,
+						 sizeof(struct pace_point)));
+	for (size_t i = 0; i < f->n_devices; i++)
+		json_array_append_new(devices, device_out(&f->device[i]));
+	json_object_set_new(o, "devices", devices);
+	json_object_set_new(o, "places", array_out(place_members, f->place, f->n_places, sizeof(*f->place)));
+	json_object_set_new(o, "symbols", array_out(symbol_members, f->symbol, f->n_symbols, sizeof(*f->symbol)));
+	return o;
+}
+
+/* ---- reading: from a file that anybody may have written ---- */
+
+static int nibble(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* NULL when it is no string. Owned by the caller. */
+static char *string_in(const json_t *j)
+{
+	const char *s = json_string_value(j), *hex = json_string_value(json_object_get(j, "hex"));
+	char *out;
+	size_t n = 0;
+
+	if (s)
+		return xstrdup(s);
+	if (!hex)
+		return NULL;
+	out = xcalloc(strlen(hex) / 2 + 1, 1);
+	for (; hex[0] && hex[1] && nibble(hex[0]) >= 0 && nibble(hex[1]) >= 0; hex += 2)
+		out[n++] = (char)(nibble(hex[0]) << 4 | nibble(hex[1]));
+	return out;
+}
+
+static void text_in(const json_t *j, char *to, size_t size)
+{
+	char *s = string_in(j);
+
+	if (s)
+		snprintf(to, size, "%s", s);
+	free(s);
+}
+
+static char **strv_in(const json_t *j)
+{
+	char **v = NULL;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(j, i, one) {
+		char *s = string_in(one);
+
+		if (s)
+			strv_add(&v, s);
+	}
+	return v;
+}
+
+static void u32s_in(const json_t *j, uint32_t *to, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint32_t)json_integer_value(json_array_get(j, i));
+}
+
+static void member_in(const struct member *m, const json_t *j, void *p)
+{
+	switch (m->type) {
+	case M_STRING:	*(char **)p = string_in(j); break;
+	case M_TEXT:	text_in(j, p, m->size); break;
+	case M_U64:	*(uint64_t *)p = (uint64_t)json_integer_value(j); break;
+	case M_U32:	*(uint32_t *)p = (uint32_t)json_integer_value(j); break;
+	case M_INT:	*(int *)p = (int)json_integer_value(j); break;
+	case M_BOOL:	*(bool *)p = json_is_true(j); break;
+	case M_STRV:	*(char ***)p = strv_in(j); break;
+	case M_U32S:	u32s_in(j, p, m->size / sizeof(uint32_t)); break;
+	}
+}
+
+static void struct_in(const struct member *m, const json_t *o, void *s)
+{
+	for (; m->key; m++) {
+		const json_t *v = json_object_get(o, m->key);
+
+		if (v)
+			member_in(m, v, (char *)s + m->offset);
+	}
+}
+
+static void array_in(const struct member *m, const json_t *a, void **first, size_t *n, size_t size)
+{
+	for (size_t i = 0; i < json_array_size(a); i++)
+		struct_in(m, json_array_get(a, i), grow(first, n, size));
+}
+
+/* NULL when it makes no sense: a picture less, no reason to refuse the rest. */
+static struct heat *heat_in(const json_t *o)
+{
+	const json_t *n = json_object_get(o, "n");
+	json_int_t width = json_integer_value(json_object_get(o, "column_ns"));
+	struct heat *h;
+
+	if (width <= 0 || width > INT64_MAX / HEAT_COLUMNS)
+		return NULL;
+	h = xcalloc(1, sizeof(*h));
+	h->column_ns = (uint64_t)width;
+	for (size_t i = 0; i + 2 < json_array_size(n); i += 3) {
+		json_int_t c = json_integer_value(json_array_get(n, i)), r = json_integer_value(json_array_get(n, i + 1));
+		json_int_t count = json_integer_value(json_array_get(n, i + 2));
+
+		if (c < 0 || c >= HEAT_COLUMNS || r < 0 || r >= HEAT_ROWS || count <= 0 || count > UINT32_MAX)
+			continue;
+		h->n[c][r] = (uint32_t)count;
+		if (c >= h->columns)
+			h->columns = (uint32_t)c + 1;
+	}
+	return h;
+}
+
+static void heats_in(const json_t *o, struct report_device *d)
+{
+	for (int c = 0; c < HEAT_CLASSES; c++) {
+		const json_t *j = json_object_get(o, heat_class_name((enum heat_class)c));
+
+		if (j)
+			d->heat[c] = heat_in(j);
+	}
+}
+
+static bool sane_views(const struct frame *f, const struct frame_device *fd)
+{
+	if (fd->view >= f->views || fd->n_parts > WIRE_MAX_PARTS)
+		return false;
+	for (uint32_t i = 0; i < fd->n_parts; i++)
+		if (fd->part_view[i] >= f->views)
+			return false;
+	return true;
+}
+
+static bool device_in(const json_t *o, struct frame *f)
+{
+	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
+
+	struct_in(device_members, o, &fd->facts);
+	struct_in(kernel_members, json_object_get(o, "kernel"), &fd->facts.kernel);
+	array_in(mount_members, json_object_get(o, "mounts"), (void **)&fd->facts.mounts, &fd->facts.n_mounts,
+		 sizeof(struct report_mount));
+	struct_in(view_members, json_object_get(o, "views"), fd);
+	heats_in(json_object_get(o, "heat"), &fd->facts);
+	return sane_views(f, fd);
+}
+
+static bool sane_probes(const struct frame *f)
+{
+	for (size_t i = 0; i < f->run.n_probes; i++)
+		if (!f->run.probe[i].name || f->run.probe[i].state > PROBE_OFF)
+			return false;
+	for (size_t i = 0; i < f->run.n_lost; i++)
+		if (!f->run.lost[i].reason)
+			return false;
+	return true;
+}
+
+#define VIEWS_MAX 4096	/* more than any run has; a view's counters take 300 kB */
+
+int frame_decode(const json_t *j, struct frame *out, struct err *e)
+{
+	struct frame f = { 0 };
+	bool ok = json_is_object(j) && json_is_object(json_object_get(j, "run"));
+	json_t *device;
+	size_t i;
+
+	struct_in(frame_members, j, &f);
+	struct_in(run_members, json_object_get(j, "run"), &f.run);
+	array_in(probe_members, json_object_get(j, "probes"), (void **)&f.run.probe, &f.run.n_probes,
+		 sizeof(struct report_probe));
+	array_in(lost_members, json_object_get(j, "lost"), (void **)&f.run.lost, &f.run.n_lost,
+		 sizeof(struct report_lost));
+	array_in(pace_members, json_object_get(j, "pace"), (void **)&f.run.pace.point, &f.run.pace.n,
+		 sizeof(struct pace_point));
+	array_in(place_members, json_object_get(j, "places"), (void **)&f.place, &f.n_places, sizeof(*f.place));
+	array_in(symbol_members, json_object_get(j, "symbols"), (void **)&f.symbol, &f.n_symbols, sizeof(*f.symbol));
+	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && pace_sane(&f.run.pace);
+	json_array_foreach(json_object_get(j, "devices"), i, device)
+		ok = ok && device_in(device, &f);
+	if (!ok) {
+		frame_free(&f);
+		return err_set(e, EBADMSG, EXIT_FAILED, "the recording's description of the run makes no sense");
+	}
+	*out = f;
+	return 0;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * report_json.c - the public document, schema 1. What is not known, and what did not happen, is left out.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "render/json_put.h"
+
+static json_t *op_json(const struct report_op *op)
+{
+	json_t *j = xmust(json_object());
+
+	put_u64(j, "count", op->count);
+	put_u64(j, "bytes", op->bytes);
+	put_hist(j, "queue", &op->queue);
+	put_hist(j, "device", &op->device);
+	put_hist(j, "total", &op->total);
+	return j;
+}
+
+/* Rows that are made of several classes show each of them, too. */
+static const struct {
+	enum op_class class;
+	const char *key;
+} parts[] = {
+	{ OP_READ_SYNC, "sync" },
+	{ OP_READ_ASYNC, "async" },
+	{ OP_WRITE_SYNC, "sync" },
+	{ OP_WRITE_ASYNC, "async" },
+	{ OP_WRITE_BARRIER, "barrier" },
+};
+
+static json_t *ops_json(const struct report_device *d)
+{
+	json_t *ops = xmust(json_object());
+
+	for (enum op_row row = 0; row < OP_ROWS; row++) {
+		struct report_op sum;
+		json_t *j;
+
+		report_device_row(d, row, &sum);
+		if (!sum.count)
+			continue;
+		j = op_json(&sum);
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+			const struct report_op *op = &d->op[parts[i].class];
+
+			if (op_class_row(parts[i].class) == row && op->count)
+				put(j, parts[i].key, op_json(op));
+		}
+		put(ops, op_row_name(row), j);
+	}
+	return ops;
+}
+
+/* Absent on a device where the machinery did nothing, or that has none (dm, md). */
+static void put_flush(json_t *o, const struct report_flush *f)
+{
+	json_t *j;
+
+	if (!f->pre && !f->post && !f->only && !f->mixed && !f->unknown && !f->waiters &&
+	    !f->barrier_writes)
+		return;
+	j = xmust(json_object());
+	put_u64(j, "pre", f->pre);
+	put_u64(j, "post", f->post);
+	put_u64(j, "only", f->only);
+	put_u64(j, "mixed", f->mixed);
+	put_u64(j, "unknown", f->unknown);
+	put_u64(j, "waiters", f->waiters);
+	put_u64(j, "in_flight", f->in_flight);
+	if (f->no_depth)
+		put_u64(j, "in_flight_unknown", f->no_depth);
+	put_u64(j, "barrier_writes", f->barrier_writes);
+	put_u64(j, "barrier_flushes", f->barrier_flushes);
+	if (f->barrier_writes && f->barrier_flushes)
+		put(j, "flushes_per_commit",
+		    json_real((double)f->barrier_flushes / (double)f->barrier_writes));
+	put_u64(j, "native_fua", f->native_fua);
+	put_hist(j, "slot_wait", &f->slot_wait);
+	put_hist(j, "slot_wait_flush", &f->slot_wait_flush);
+	put_hist(j, "slot_wait_data", &f->slot_wait_data);
+	put_hist(j, "sequence", &f->sequence);
+	put(o, "flush", j);
+}
+
+static void put_kernel(json_t *o, const struct report_kernel *k)
+{
+	json_t *j;
+
+	if (!k->have)
+		return;
+	j = xmust(json_object());
+	put_u64(j, "reads", k->reads);
+	put_u64(j, "read_bytes", k->read_bytes);
+	put_u64(j, "read_ns", k->read_ns);
+	put_u64(j, "writes", k->writes);
+	put_u64(j, "write_bytes", k->write_bytes);
+	put_u64(j, "write_ns", k->write_ns);
+	put_u64(j, "discards", k->discards);
+	put_u64(j, "discard_bytes", k->discard_bytes);
+	put_u64(j, "discard_ns", k->discard_ns);
+	if (k->have_flush) {
+		put_u64(j, "flushes", k->flushes);
+		put_u64(j, "flush_ns", k->flush_ns);
+	}
+	put(o, "kernel", j);
+}
+
+static void put_mounts(json_t *o, const struct report_device *d)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < d->n_mounts; i++) {
+		json_t *m = xmust(json_object());
+
+		put_str(m, "dir", d->mounts[i].dir);
+		put_str(m, "fstype", d->mounts[i].fstype);
+		put_str(m, "options", d->mounts[i].options);
+		put_str(m, "barrier", d->mounts[i].barrier);
+		push(a, m);
+	}
+	put_filled(o, "mounts", a);
+}
+
+static void put_facts(json_t *j, const struct report_device *d)
+{
+	put_str(j, "name", d->name);
+	put_u64(j, "major", d->major);
+	put_u64(j, "minor", d->minor);
+	put_str(j, "disk", d->disk);
+	put_str(j, "via", d->via);
+	put_str(j, "model", d->model);
+	if (d->size)
+		put_u64(j, "size", d->size);
+	put_str(j, "write_cache", d->write_cache);
+	if (d->have_fua)
+		put(j, "fua", json_boolean(d->fua));
+	put_str(j, "scheduler", d->scheduler);
+	if (d->nr_requests)
+		put_u64(j, "nr_requests", d->nr_requests);
+	if (d->have_wbt)
+		put_u64(j, "wbt_lat_us", d->wbt_lat_us);
+	if (d->have_rotational)
+		put(j, "rotational", json_boolean(d->rotational));
+	put(j, "bio_based", json_boolean(d->bio_based));
+	put(j, "vanished", json_boolean(d->vanished));
+	put_strv(j, "slaves", d->slaves);
+	put_mounts(j, d);
+}
+
+static json_t *device_json(const struct report *r, const struct report_device *d)
+{
+	json_t *j = xmust(json_object());
+
+	put_facts(j, d);
+	put_kernel(j, &d->kernel);
+	put_flush(j, &d->flush);
+	put_filled(j, "ops", ops_json(d));
+	put_hist(j, "naive_write", &d->naive_write);
+	if (!d->bio_based) {	/* bios are neither merged nor requeued */
+		put_u64(j, "requeues", d->requeues);
+		put_u64(j, "merges", d->merges);
+	}
+	put_u64(j, "errors", d->errors);
+	put_u64(j, "unpaired", d->unpaired);
+	if (r->command)
+		put_u64(j, "by_command", d->by_command);
+	return j;
+}
+
+static void put_lost(json_t *run, const struct report *r)
+{
+	json_t *a = xmust(json_array());
+
+	put_u64(run, "lost_events", r->lost_events);
+	for (size_t i = 0; i < r->n_lost; i++) {
+		json_t *l = xmust(json_object());
+
+		put_str(l, "reason", r->lost[i].reason);
+		put_u64(l, "count", r->lost[i].count);
+		push(a, l);
+	}
+	put_filled(run, "lost", a);
+}
+
+static void put_interval(json_t *run, const struct report *r)
+{
+	json_t *j;
+
+	if (!r->interval || r->final || !(r->interval_start_s >= 0 && r->interval_start_s < 9e9))
+		return;
+	j = xmust(json_object());
+	put(j, "start_ns", json_integer((json_int_t)llround(r->interval_start_s * 1e9)));
+	put(run, "interval", j);
+}
+
+static void put_pace(json_t *run, const struct pace *p)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < p->n; i++)
+		json_array_append_new(a, xmust(json_pack("{s:I, s:I, s:I}",
+							 "idle_ns", (json_int_t)p->point[i].idle_ns,
+							 "work_ns", (json_int_t)p->point[i].work_ns,
+							 "wake_ns", (json_int_t)p->point[i].wake_ns)));
+	put(run, "pace", a);
+}
+
+static json_t *run_json(const struct report *r)
+{
+	json_t *j = xmust(json_object());
+
+	put_str(j, "start", r->start);
+	if (r->wall_ns)
+		put_u64(j, "wall_ns", r->wall_ns);
+	put_interval(j, r);
+	put_strv(j, "command", r->command);
+	if (r->have_exit_status)
+		put(j, "exit_status", json_integer(r->exit_status));
+	if (r->command) {
+		put_u64(j, "processes", r->processes);
+		put_u64(j, "threads", r->threads);
+	}
+	put_str(j, "filter", r->filter);
+	put_str(j, "kernel", r->kernel);
+	put_str(j, "arch", r->arch);
+	put_lost(j, r);
+	put(j, "incomplete", json_boolean(r->incomplete));
+	put_strv(j, "notes", r->notes);
+	if (r->user_ns)
+		put_u64(j, "user_ns", r->user_ns);
+	if (r->kernel_cpu_ns)
+		put_u64(j, "kernel_cpu_ns", r->kernel_cpu_ns);
+	if (r->pace.n)
+		put_pace(j, &r->pace);
+	return j;
+}
+
+static json_t *probes_json(const struct report *r)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < r->n_probes; i++) {
+		json_t *p = xmust(json_object());
+
+		put_str(p, "name", r->probe[i].name);
+		put_str(p, "rung", r->probe[i].rung);
+		put_str(p, "state", probe_state_name(r->probe[i].state));
+		put_str(p, "reason", r->probe[i].reason);
+		push(a, p);
+	}
+	return a;
+}
+
+json_t *report_json(const struct report *r)
+{
+	json_t *doc = xmust(json_object()), *head = xmust(json_object());
+	json_t *devices = xmust(json_array());
+
+	put_str(head, "version", r->version);
+	put(head, "schema", json_integer(1));
+	put(doc, "barriertrace", head);
+	if (r->interval && r->final)
+		put(doc, "final", json_true());
+	put(doc, "run", run_json(r));
+	put_filled(doc, "probes", probes_json(r));
+	for (size_t i = 0; i < r->n_devices; i++)
+		push(devices, device_json(r, &r->device[i]));
+	put_filled(doc, "devices", devices);
+	put_sync(doc, r);
+	return doc;
+}
+
+/* jansson escapes C0 only, and DEL and C1 can act on a terminal, too. */
+static void add_escaped(struct buf *out, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+
+		if (c == 0x7f) {
+			buf_str(out, "\\u007f");
+		} else if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
+			buf_printf(out, "\\u00%02x", next);
+			s++;
+		} else {
+			buf_char(out, *s);
+		}
+	}
+}
+
+void json_finish(json_t *doc, size_t flags, struct buf *out)
+{
+	/* 15 digits carry any count or ratio here, and 2.3 stays 2.3 */
+	char *s = xmust(json_dumps(doc, flags | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15)));
+
+	add_escaped(out, s);
+	buf_char(out, '\n');
+	free(s);
+	json_decref(doc);
+}
+
+void render_json(const struct report *r, const struct render_opts *o, struct buf *out)
+{
+	(void)o;
+	json_finish(report_json(r), JSON_INDENT(2), out);
+}
+
+void render_ndjson(const struct report *r, const struct render_opts *o, struct buf *out)
+{
+	(void)o;
+	json_finish(report_json(r), JSON_COMPACT, out);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* sync_json.c - the sync calls, what they waited for, what follows from it. */
+#include <math.h>
+
+#include "render/json_put.h"
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* JSON has no NaN and no infinity: such a number is not known. */
+static void put_real(json_t *o, const char *key, double v)
+{
+	if (isfinite(v))
+		put(o, key, json_real(v));
+}
+
+static void put_calls(json_t *o, const struct report_sync *s)
+{
+	json_t *j = xmust(json_object());
+
+	for (unsigned int i = 0; i < ARRAY_LEN(s->calls); i++) {
+		if (s->calls[i])
+			put_u64(j, call_name(i), s->calls[i]);
+	}
+	put_filled(o, "calls", j);
+}
+
+static void put_groups(json_t *o, const char *key, const struct report_group *g, size_t n,
+		       bool process)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *j = xmust(json_object());
+
+		if (process)
+			put_u64(j, "pid", g[i].pid);
+		put_str(j, "comm", g[i].comm);
+		put_str(j, "path", g[i].path);
+		put_str(j, "device", g[i].device);
+		put_u64(j, "count", g[i].count);
+		put_u64(j, "total_ns", g[i].total_ns);
+		put_ledger(j, &g[i].ledger);
+		put_hist(j, "latency", &g[i].latency);
+		push(a, j);
+	}
+	put_filled(o, key, a);
+}
+
+static void put_slowest(json_t *o, const struct report_sync *s)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < s->n_slowest && i < REPORT_SLOWEST; i++) {
+		const struct report_call *c = &s->slowest[i];
+		json_t *j = xmust(json_object());
+
+		put_u64(j, "start_ns", c->start_ns);
+		put_u64(j, "duration_ns", c->duration_ns);
+		put_u64(j, "pid", c->pid);
+		put_u64(j, "tid", c->tid);
+		put_str(j, "comm", c->comm);
+		put_str(j, "call", c->call);
+		put_str(j, "path", c->path);
+		put_str(j, "device", c->device);
+		put_ledger(j, &c->ledger);
+		push(a, j);
+	}
+	put_filled(o, "slowest", a);
+}
+
+static void put_leaves(json_t *o, const struct report_sync *s)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < s->n_leaves; i++) {
+		json_t *j = xmust(json_object());
+		struct hist each;
+
+		tally_hist(&s->leaf[i].each, &each);
+		put_str(j, "path", s->leaf[i].path);
+		put_str(j, "cause", cause_name(s->leaf[i].cause));
+		put_u64(j, "ns", s->leaf[i].ns);
+		put_hist(j, "each", &each);
+		push(a, j);
+	}
+	put_filled(o, "leaves", a);
+}
+
+/* The calls that are in no figure, because of their disk or because they had no end. */
+static void put_left_out(json_t *o, const struct report *r)
+{
+	put_u64(o, "elsewhere", r->sync.elsewhere);
+	put_u64(o, "elsewhere_ns", r->sync.elsewhere_ns);
+	if (!r->under_way)	/* or not known: older recordings don't say */
+		return;
+	put_u64(o, "under_way", r->under_way);
+	put_u64(o, "under_way_oldest_ns", r->under_way_ns);
+}
+
+static json_t *sync_json(const struct report *r)
+{
+	const struct report_sync *s = &r->sync;
+	json_t *j = xmust(json_object());
+
+	put_u64(j, "count", s->count);
+	put_u64(j, "total_ns", s->total_ns);
+	put_u64(j, "no_ledger", s->no_ledger);
+	put_left_out(j, r);
+	put_u64(j, "unflushed", s->unflushed);
+	put_calls(j, s);
+	put_hist(j, "latency", &s->latency);
+	put_ledger(j, &s->ledger);
+	put_u64(j, "flush_own_ns", s->flush_own_ns);
+	put_u64(j, "flush_foreign_ns", s->flush_foreign_ns);
+	put_u64(j, "busy_in_flight", s->busy_in_flight);
+	put_u64(j, "busy_flushes", s->busy_flushes);
+	put_groups(j, "by_process", s->process, s->n_processes, true);
+	put_groups(j, "by_file", s->file, s->n_files, false);
+	put_slowest(j, s);
+	put_leaves(j, s);
+	return j;
+}
+
+static json_t *whatif_json(const struct report *r)
+{
+	json_t *a = xmust(json_array());
+
+	for (size_t i = 0; i < r->n_whatif; i++) {
+		json_t *j = xmust(json_object());
+
+		put_str(j, "remove", r->whatif[i].remove);
+		put_u64(j, "wall_ns", r->whatif[i].wall_ns);
+		put_real(j, "speedup", r->whatif[i].speedup);
+		push(a, j);
+	}
+	return a;
+}
+
+static json_t *verdict_json(const struct report_verdict *v)
+{
+	json_t *j = xmust(json_object());
+
+	put_str(j, "class", v->class);
+	put_str(j, "family", v->family);
+	put_real(j, "share", v->share);
+	put_str(j, "sentence", v->sentence);
+	put_strv(j, "evidence", v->evidence);
+	put_strv(j, "advice", v->advice);
+	return j;
+}
+
+void put_sync(json_t *doc, const struct report *r)
+{
+	if (r->have_sync)
+		put(doc, "sync", sync_json(r));
+	put_filled(doc, "whatif", whatif_json(r));
+	if (r->have_verdict)
+		put(doc, "verdict", verdict_json(&r->verdict));
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "util/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *xmust(void *p)
+{
+	if (!p) {
+		fputs("barriertrace: out of memory\n", stderr);
+		exit(1);
+	}
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return xmust(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return xmust(realloc(p, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return s ? xmust(strdup(s)) : NULL;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s = NULL;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		s = NULL;
+	va_end(ap);
+	return xmust(s);
+}
+
+void *grow(void **array, size_t *n, size_t size)
+{
+	char *base;
+
+	/* capacity doubles: it is the next power of two, so it need not be stored */
+	if ((*n & (*n - 1)) == 0)
+		*array = xrealloc(*array, (*n ? *n * 2 : 1) * size);
+	base = (char *)*array + *n * size;
+	memset(base, 0, size);
+	(*n)++;
+	return base;
+}
+
+size_t strv_len(char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n])
+		n++;
+	return n;
+}
+
+void strv_add(char ***v, char *owned)
+{
+	size_t n = strv_len(*v);
+
+	*v = xrealloc(*v, (n + 2) * sizeof(**v));
+	(*v)[n] = owned;
+	(*v)[n + 1] = NULL;
+}
+
+char **strv_dup(char *const *v)
+{
+	char **out = NULL;
+
+	for (size_t i = 0; v && v[i]; i++)
+		strv_add(&out, xstrdup(v[i]));
+	return out;
+}
+
+void strv_free(char **v)
+{
+	for (size_t i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}

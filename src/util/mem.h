@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Allocation that ends the program (status 1, one line) when memory is out: no caller can go on. */
+#ifndef BT_UTIL_MEM_H
+#define BT_UTIL_MEM_H
+
+#include <stddef.h>
+
+void *xmust(void *p);		/* p itself; NULL ends the program */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);	/* NULL gives NULL */
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Grows *array (elements of `size` bytes) by one zeroed element and returns it. */
+void *grow(void **array, size_t *n, size_t size);
+
+/* NULL-terminated vectors of owned strings. */
+void strv_add(char ***v, char *owned);
+size_t strv_len(char *const *v);
+char **strv_dup(char *const *v);
+void strv_free(char **v);
+
+#endif

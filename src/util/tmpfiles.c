@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "util/tmpfiles.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST 64		/* more stay behind */
+
+/* A handler may come at any time: no memory that could be given back, and a path is there before `used` says so. */
+static struct {
+	volatile sig_atomic_t used;
+	char path[PATH_MAX];
+} litter[MOST];
+
+static volatile pid_t owner;	/* a child has our handler until it runs another program */
+
+static void on_deadly(int sig)
+{
+	for (int i = MOST; i-- > 0 && getpid() == owner;)
+		if (litter[i].used && unlink(litter[i].path))
+			rmdir(litter[i].path);
+	raise(sig);	/* the default again (SA_RESETHAND), once we return */
+}
+
+/* Those that are sent to end a process, or come of a place that cannot be written to. */
+static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2 };
+static sigset_t before_hold;
+
+void litter_hold(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		sigaddset(&set, deadly[i]);
+	pthread_sigmask(SIG_BLOCK, &set, &before_hold);
+}
+
+void litter_release(void)
+{
+	pthread_sigmask(SIG_SETMASK, &before_hold, NULL);
+}
+
+/* Not those that our caller ignores. */
+static void catch_deadly(void)
+{
+	struct sigaction now, on = { .sa_handler = on_deadly, .sa_flags = SA_RESETHAND };
+
+	owner = getpid();
+	for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		if (!sigaction(deadly[i], NULL, &now) && now.sa_handler == SIG_DFL)
+			sigaction(deadly[i], &on, NULL);
+}
+
+void litter_note(const char *path)
+{
+	size_t len = strlen(path);
+
+	if (!owner)
+		catch_deadly();
+	for (int i = 0; i < MOST && len < PATH_MAX; i++) {
+		if (litter[i].used)
+			continue;
+		memcpy(litter[i].path, path, len + 1);
+		litter[i].used = 1;
+		return;
+	}
+}
+
+void litter_forget(const char *path)
+{
+	for (int i = 0; i < MOST; i++)
+		if (litter[i].used && !strcmp(litter[i].path, path))
+			litter[i].used = 0;
+}
