@@ -18,7 +18,7 @@
 /* "/srv/db/.../wal/0001": where the file system is mounted, then the components that are known */
 static char *file_path(const struct sync_analysis *a, const struct wire_file *w)
 {
-	const struct sync_device *d = devices_find(&a->devices, w->dev);
+	const struct device_name *d = devices_find(&a->devices, w->dev);
 	struct buf b = { 0 };
 
 	if (d && strcmp(d->mount, "/"))
@@ -100,7 +100,7 @@ static bool feed_file(struct sync_analysis *a, const void *record)
 /* ---- calls ---- */
 
 /* NULL: it is not known. Most often it is the one that was asked for last. */
-static const struct sync_device *device_of(struct sync_analysis *a, uint32_t dev)
+static const struct device_name *device_of(struct sync_analysis *a, uint32_t dev)
 {
 	if (!a->device || a->device->dev != dev)
 		a->device = devices_find(&a->devices, dev);
@@ -109,7 +109,7 @@ static const struct sync_device *device_of(struct sync_analysis *a, uint32_t dev
 
 static bool left_out(struct sync_analysis *a, const struct wire_sync *s)
 {
-	const struct sync_device *d;
+	const struct device_name *d;
 
 	if (!a->opts.only_traced || !s->dev)
 		return false;
@@ -120,7 +120,7 @@ static bool left_out(struct sync_analysis *a, const struct wire_sync *s)
 /* It wrote, said that all was well, and the disk's cache was not told: only if no part of its time can hide a flush. */
 static bool is_unflushed(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
 {
-	const struct sync_device *d;
+	const struct device_name *d;
 
 	if (s->ret < 0 || s->flushes || r->blind || !r->ledger.ns[CAUSE_DEVICE_WRITE] || r->ledger.ns[CAUSE_DEVICE_FUA] ||
 	    ledger_family(&r->ledger, FAMILY_FLUSH))

@@ -10,31 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/names.h"
 #include "model/report.h"
 #include "wire.h"
-
-/* Where a kernel function lies: to tell what a sleeping task's stack means. */
-struct sync_symbol {
-	char name[48];
-	uint64_t start, end;	/* [start, end) */
-};
-
-/* What a device number that calls or requests name stands for. */
-struct sync_device {
-	uint32_t dev;		/* kernel dev_t: of a file system (may be anonymous, btrfs), a partition or a disk */
-	char name[32];		/* kernel name of the device: "sda1"; for an anonymous one its first disk's */
-	char mount[256];	/* where it is mounted, "" if it isn't */
-	char fstype[16];
-	bool traced;		/* its requests are traced */
-	bool volatile_cache;	/* its disk has a write-back cache */
-};
 
 struct sync_opts {
 	uint64_t start_ns;	/* of the run, CLOCK_MONOTONIC */
 	uint64_t known_ns;	/* calls that began earlier get no ledger: some of their facts may not be there */
-	const struct sync_symbol *symbols;	/* all arrays are borrowed and have to outlive the analysis */
+	const struct kernel_symbol *symbols;	/* all arrays are borrowed and have to outlive the analysis */
 	size_t n_symbols;
-	const struct sync_device *devices;
+	const struct device_name *devices;
 	size_t n_devices;
 	bool only_traced;	/* leave out calls on file systems whose disk isn't traced */
 	unsigned int slowest;	/* how many of the slowest calls to keep whole */

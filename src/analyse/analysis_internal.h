@@ -29,7 +29,7 @@ struct totals {
 struct sync_analysis {
 	struct sync_opts opts;
 	struct devices devices;
-	const struct sync_device *device;	/* that was looked for last; NULL: none, or it is not known */
+	const struct device_name *device;	/* that was looked for last; NULL: none, or it is not known */
 	struct timeline *tl;
 	struct walk *walk;
 	struct whatif *whatif;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "model/run_context.h"
+#include "analyse/report_builder.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/block_counts.h"
@@ -106,15 +105,4 @@ void frame_report(struct frame *f, const struct view_counts *views, struct sync_
 		out->detail = sync_take_detail(sync);
 	}
 	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
-}
-
-void frame_free(struct frame *f)
-{
-	report_free(&f->run);
-	for (size_t i = 0; i < f->n_devices; i++)
-		report_device_free(&f->device[i].facts);
-	free(f->device);
-	free(f->place);
-	free(f->symbol);
-	memset(f, 0, sizeof(*f));
 }

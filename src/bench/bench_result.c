@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/verdict/plausibility.h"
 #include "host/sysfs.h"
 #include "util/mem.h"
 #include "util/num.h"
@@ -231,5 +230,4 @@ void results_card(const struct scores *t, const struct report *r, struct card *c
 		add_card_row(c, &t->row[i]);
 	if (r->detail)
 		take_calls(c, t, r->detail);
-	believe(c);
 }

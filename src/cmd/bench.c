@@ -18,6 +18,7 @@
 #include "util/num.h"
 #include "cmd/outputs.h"
 #include "render/render_bench.h"
+#include "analyse/verdict/plausibility.h"
 #include "bench/bench_result.h"
 #include "run/run_loop.h"
 #include "bench/workload.h"
@@ -345,6 +346,7 @@ static int write_card(struct ctx *c, const struct report *r, struct err *e)
 	int err = 0;
 
 	results_card(c->scores, r, &card);
+	believe(&card);
 	if (c->out.json.fd >= 0) {
 		render_card_json(&card, &b);
 		err = write_buf(&c->out.json, &b, e);

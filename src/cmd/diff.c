@@ -156,6 +156,8 @@ static int read_side(const char *path, const char *card, struct side *s, struct 
 	if (err)
 		return err;
 	err = card_read(fd, name_of(path), &s->card, &s->is_card, e);
+	if (!err && s->is_card)
+		believe(&s->card);
 	if (!s->is_card && !card)
 		return replay_fd(fd, name_of(path), false, &s->report, &s->damage, e);
 	close(fd);

@@ -8,6 +8,7 @@
 
 #include "host/sysfs.h"
 #include "host/target.h"
+#include "cmd/install_hints.h"
 #include "cmd/cmd.h"
 #include "experiment/experiment_runner.h"
 #include "util/log.h"
@@ -346,8 +347,10 @@ int cmd_experiment(char **argv)
 		log_level(c.out.quiet, false);
 		plan_complete(&c.plan);
 		c.word = words.words ? words.words[0] : ".";
-		if (run(&c, words.command, &status, &e))
+		if (run(&c, words.command, &status, &e)) {
+			benchmark_hint(words.command[0], &e);
 			log_error("%s", e.text);
+		}
 	}
 	clean_up(&c);
 	options_result_free(&words);

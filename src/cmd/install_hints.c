@@ -25,3 +25,11 @@ const struct benchmark *benchmark_find(const char *name)
 			return b;
 	return NULL;
 }
+
+void benchmark_hint(const char *command, struct err *e)
+{
+	const struct benchmark *b = command && e->status == EXIT_NOT_FOUND ? benchmark_find(command) : NULL;
+
+	if (b)
+		err_add(e, "; %s", b->get);
+}

@@ -3,6 +3,8 @@
 #ifndef BT_CMD_INSTALL_HINTS_H
 #define BT_CMD_INSTALL_HINTS_H
 
+#include "util/err.h"
+
 struct benchmark {
 	const char *name, *get;		/* a phrase */
 };
@@ -12,5 +14,8 @@ extern const struct benchmark benchmarks[];
 
 /* By its name alone, without a folder; NULL: it is none of them. */
 const struct benchmark *benchmark_find(const char *name);
+
+/* Where *e says that `command` was not found, and it is one of them: adds how to get it. */
+void benchmark_hint(const char *command, struct err *e);
 
 #endif

@@ -14,6 +14,7 @@
 #include "analyse/verdict/verdict.h"
 #include "util/clock.h"
 #include "host/command.h"
+#include "cmd/install_hints.h"
 #include "cmd/cmd.h"
 #include "cmd/live_screen.h"
 #include "util/log.h"
@@ -216,14 +217,13 @@ static void progress(struct trace *t)
 static int hint_at_command(const struct trace *t, const char *word, int err, struct err *e)
 {
 	const char *near = command_near(word);
-	size_t len = strlen(e->text);
 
 	if (err != -ENOENT || t->o.argv || strchr(word, '/'))
 		return err;
 	if (near)
-		snprintf(e->text + len, sizeof(e->text) - len, "; or did you mean barriertrace %s?", near);
+		err_add(e, "; or did you mean barriertrace %s?", near);
 	else if (command_in_path(word))
-		snprintf(e->text + len, sizeof(e->text) - len, "; a command to run stands behind --");
+		err_add(e, "; a command to run stands behind --");
 	return err;
 }
 
@@ -268,8 +268,8 @@ static int start(struct trace *t, struct err *e)
 	int err;
 
 	want->filter_tgid = (uint32_t)t->o.filter.pid;
-	want->filter_cgroup = t->o.filter.cgroup_kind;
 	want->cgroup_id = t->o.filter.cgroup_id;
+	want->cgroup_by_bio = t->o.filter.cgroup_by_bio;
 	want->command = t->o.argv != NULL;
 	want->ledger = !t->o.no_ledger;
 	t->o.session.stream = t->o.interval_ns > 0;
@@ -278,6 +278,8 @@ static int start(struct trace *t, struct err *e)
 	err = session_open(&t->o.session, &t->s, e);
 	if (!err)
 		err = trial_start(t->s, &t->cmd, &how, e);
+	if (err && t->o.argv)
+		benchmark_hint(t->o.argv[0], e);
 	t->started = !err;
 	t->start_ns = clock_ns();
 	t->next_interval_ns = clock_after(t->start_ns, t->o.interval_ns);

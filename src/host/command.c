@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "host/accounts.h"
-#include "cmd/install_hints.h"
 #include "util/log.h"
 #include "util/mem.h"
 
@@ -468,11 +467,8 @@ static int failure_text(const struct failure *f, const char *name, struct err *e
 		return err_set(e, f->code, EXIT_CANNOT_RUN,
 			       "cannot run '%s': its interpreter is not there", name);
 	}
-	if (f->code == ENOENT || f->code == ENOTDIR) {
-		const struct benchmark *b = benchmark_find(name);
-
-		return err_set(e, f->code, EXIT_NOT_FOUND, "cannot run '%s': not found%s%s", name, b ? "; " : "", b ? b->get : "");
-	}
+	if (f->code == ENOENT || f->code == ENOTDIR)
+		return err_set(e, f->code, EXIT_NOT_FOUND, "cannot run '%s': not found", name);
 	if (f->code == EACCES)
 		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': permission denied",
 			       name);

@@ -7,6 +7,7 @@
 
 #include "util/mem.h"
 #include "host/sysfs.h"
+#include "wire.h"
 
 #define STACK_DEPTH 8	/* devices on devices: more than anybody stacks, and an end to loops */
 
@@ -29,7 +30,7 @@ static bool is_traced(const struct reading *r, const char *disk)
 }
 
 /* Looks through dm and md at what lies beneath. */
-static void look_beneath(const struct reading *r, const char *name, unsigned int depth, struct sync_device *d)
+static void look_beneath(const struct reading *r, const char *name, unsigned int depth, struct device_name *d)
 {
 	char disk[BLOCK_NAME_LEN], *cache, **slaves;
 
@@ -47,7 +48,7 @@ static void look_beneath(const struct reading *r, const char *name, unsigned int
 	strv_free(slaves);
 }
 
-static struct sync_device *find(struct places *p, uint32_t dev)
+static struct device_name *find(struct places *p, uint32_t dev)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->device[i].dev == dev)
@@ -59,7 +60,7 @@ static void add_mount(void *ctx, const struct mounted *m)
 {
 	struct reading *r = ctx;
 	uint32_t dev = WIRE_DEV(m->major, m->minor);
-	struct sync_device *d;
+	struct device_name *d;
 
 	if (!m->names || find(r->p, dev))
 		return;
@@ -80,7 +81,7 @@ void places_read(struct places *p, const uint32_t *traced, size_t n_traced)
 	mounts_each(add_mount, &r);
 	for (size_t i = 0; all && all[i]; i++) {
 		unsigned int major, minor;
-		struct sync_device *d;
+		struct device_name *d;
 
 		if (!block_dev(all[i], &major, &minor) || find(p, WIRE_DEV(major, minor)))
 			continue;
@@ -148,9 +149,9 @@ static bool is_function(const char *line)
 }
 
 /* The file is in the order of addresses: a function ends where the next symbol with another address begins. */
-struct sync_symbol *symbols_read(const char *const *names, size_t *n)
+struct kernel_symbol *symbols_read(const char *const *names, size_t *n)
 {
-	struct sync_symbol *all = NULL, *open = NULL;
+	struct kernel_symbol *all = NULL, *open = NULL;
 	FILE *f = fopen("/proc/kallsyms", "re");
 	struct wanted wanted;
 	char line[512];

@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-#include "analyse/analysis.h"
+#include "model/names.h"
 
 struct places {
-	struct sync_device *device;
+	struct device_name *device;
 	size_t n;
 };
 
@@ -17,6 +17,6 @@ void places_read(struct places *p, const uint32_t *traced, size_t n_traced);
 void places_free(struct places *p);
 
 /* The addresses of the named kernel functions (names end with NULL); owned by the caller. NULL when kallsyms hides them. */
-struct sync_symbol *symbols_read(const char *const *names, size_t *n);
+struct kernel_symbol *symbols_read(const char *const *names, size_t *n);
 
 #endif

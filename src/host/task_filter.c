@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "util/mem.h"
 #include "util/num.h"
 
@@ -44,7 +43,7 @@ int filter_pid(struct filter *f, const char *value, struct err *e)
 	uint64_t n;
 	pid_t pid;
 
-	if (f->cgroup_kind)
+	if (f->cgroup_id)
 		return refuse_both(e);
 	if (num_parse_range(value, 1, 1u << 22, &n))
 		return err_set(e, EINVAL, EXIT_USAGE, "--pid %s: not a process number", value);
@@ -110,9 +109,9 @@ static int classify(struct filter *f, const char *dir, const char *value, struct
 	if (statfs(dir, &fs) || stat(dir, &st) || !S_ISDIR(st.st_mode))
 		return -ENOENT;
 	if (fs.f_type == CGROUP2_SUPER_MAGIC)
-		f->cgroup_kind = v2_has_io(dir) ? CGROUP_OF_BIO : CGROUP_OF_TASK;
+		f->cgroup_by_bio = v2_has_io(dir);
 	else if (fs.f_type == CGROUP_SUPER_MAGIC && v1_has_blkio(dir))
-		f->cgroup_kind = CGROUP_OF_BIO;
+		f->cgroup_by_bio = true;
 	else if (fs.f_type == CGROUP_SUPER_MAGIC)
 		return err_set(e, EINVAL, EXIT_USAGE, "--cgroup %s: this hierarchy does not control block I/O: name the "
 			       "group in the blkio one", value);

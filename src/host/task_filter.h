@@ -13,8 +13,8 @@ struct filter {
 	pid_t pid;		/* thread group; 0: any */
 	int pidfd;		/* readable when it has ended; -1: none */
 	bool ended;		/* it has */
-	uint32_t cgroup_kind;	/* enum cgroup_filter (bpf/config.h) */
-	uint64_t cgroup_id;
+	uint64_t cgroup_id;	/* 0: any */
+	bool cgroup_by_bio;	/* told by what a bio is charged to; else by the task that sends it */
 	char *text;		/* "pid 42", "cgroup /x"; owned */
 };
 

@@ -38,6 +38,39 @@ enum op_row op_class_row(enum op_class c)
 	return class_rows[c];
 }
 
+static const char *const op_class_names[OP_CLASSES] = {
+	[OP_READ_SYNC] = "read",
+	[OP_READ_ASYNC] = "read-ahead",
+	[OP_WRITE_SYNC] = "write sync",
+	[OP_WRITE_ASYNC] = "write async",
+	[OP_WRITE_BARRIER] = "write barrier",
+	[OP_FUA] = "write fua",
+	[OP_FLUSH] = "flush",
+	[OP_DISCARD] = "discard",
+	[OP_OTHER] = "other",
+};
+
+const char *op_class_name(enum op_class c)
+{
+	return op_class_names[c];
+}
+
+const char *op_class_kind(enum op_class c)
+{
+	switch (c) {
+	case OP_READ_SYNC:
+	case OP_WRITE_SYNC:
+		return "sync";
+	case OP_READ_ASYNC:
+	case OP_WRITE_ASYNC:
+		return "async";
+	case OP_WRITE_BARRIER:
+		return "barrier";
+	default:
+		return NULL;
+	}
+}
+
 uint64_t report_device_requests(const struct report_device *d)
 {
 	uint64_t n = 0;

@@ -331,6 +331,8 @@ const char *op_row_name(enum op_row row);
 
 /* Which public row a class belongs to. */
 enum op_row op_class_row(enum op_class c);
+const char *op_class_name(enum op_class c);	/* "write barrier" */
+const char *op_class_kind(enum op_class c);	/* of reads and writes "sync", "async" or "barrier"; else NULL */
 
 /* Completed requests of all classes. */
 uint64_t report_device_requests(const struct report_device *d);

@@ -6,13 +6,13 @@
 #ifndef BT_MODEL_RUN_CONTEXT_H
 #define BT_MODEL_RUN_CONTEXT_H
 
-#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "analyse/analysis.h"
-#include "util/err.h"
-#include "model/scope_counts.h"
+#include "model/names.h"
 #include "model/report.h"
+#include "wire.h"
 
 struct frame_device {
 	struct report_device facts;	/* what is not measured, and the kernel's own counters */
@@ -32,28 +32,12 @@ struct frame {
 	bool detail;			/* every call is wanted; the caller's wish, no part of a recording */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	uint64_t known_ns;		/* facts from then on are all there; the file of a recording may begin amid calls */
-	struct sync_device *place;
+	struct device_name *place;
 	size_t n_places;
-	struct sync_symbol *symbol;
+	struct kernel_symbol *symbol;
 	size_t n_symbols;
 };
 
-/* How the frame's sync calls are to be analysed. The arrays stay the frame's. */
-struct sync_opts frame_sync_opts(const struct frame *f);
-
-/*
- * Makes the report. Moves the frame's strings into it: of the frame only places and symbols are left. `views` holds
- * frame.views counters; `sync` may be NULL.
- */
-void frame_report(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, bool interval,
-		  struct report *out);
-
 void frame_free(struct frame *f);	/* zeroes it */
-
-/* As JSON, for recordings; strings that are not UTF-8 survive. The result is the caller's. */
-json_t *frame_encode(const struct frame *f);
-
-/* -EBADMSG and *e when it isn't a frame; *out is unchanged then. What is missing is not known. */
-int frame_decode(const json_t *j, struct frame *out, struct err *e);
 
 #endif

@@ -266,10 +266,10 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->atomic = want->stripes < (uint32_t)libbpf_num_possible_cpus();
 	cfg->command = want->command;
 	cfg->filter_tgid = want->filter_tgid;
-	cfg->filter_cgroup = want->filter_cgroup;
+	cfg->filter_cgroup = !want->cgroup_id ? CGROUP_ANY : want->cgroup_by_bio ? CGROUP_OF_BIO : CGROUP_OF_TASK;
 	cfg->cgroup_id = want->cgroup_id;
 	cfg->track_task = want->ledger || want->command || want->filter_tgid ||
-			  want->filter_cgroup == CGROUP_OF_TASK;
+			  cfg->filter_cgroup == CGROUP_OF_TASK;
 	cfg->ledger = want->ledger;
 	cfg->bios = want->on[PROBE_BIO_QUEUE];
 	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;

@@ -64,8 +64,9 @@ struct probe_want {
 	uint32_t stripes;		/* copies of each counter; fewer than CPUs: added to atomically */
 	bool ledger;			/* trace sync calls too */
 	uint32_t ring_bytes;		/* for their facts; a power of two; 0: the default */
-	uint32_t command, filter_tgid, filter_cgroup;	/* as in struct bt_config */
-	uint64_t cgroup_id;
+	uint32_t command, filter_tgid;	/* as in struct bt_config */
+	uint64_t cgroup_id;	/* 0: any */
+	bool cgroup_by_bio;	/* told by what a bio is charged to; else by the task that sends it */
 };
 
 /* The counters, mapped: the kernel side writes, we read (and step run->generation). */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/verdict/plausibility.h"
 #include "model/flush_profile.h"
 #include "util/mem.h"
 
@@ -233,7 +232,5 @@ int card_read(int fd, const char *path, struct card *c, bool *is_card, struct er
 	json_decref(doc);
 	if (err)
 		card_free(c);
-	else
-		believe(c);
 	return err;
 }

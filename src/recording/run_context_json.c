@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/run_context.h"
+#include "recording/run_context_json.h"
 #include "util/mem.h"
 
 enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_STRV, M_U32S };
@@ -77,12 +77,12 @@ static const struct member frame_members[] = {
 };
 
 static const struct member place_members[] = {
-	M(M_U32, sync_device, dev), M(M_TEXT, sync_device, name), M(M_TEXT, sync_device, mount),
-	M(M_TEXT, sync_device, fstype), M(M_BOOL, sync_device, traced), M(M_BOOL, sync_device, volatile_cache), END
+	M(M_U32, device_name, dev), M(M_TEXT, device_name, name), M(M_TEXT, device_name, mount),
+	M(M_TEXT, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache), END
 };
 
 static const struct member symbol_members[] = {
-	M(M_TEXT, sync_symbol, name), M(M_U64, sync_symbol, start), M(M_U64, sync_symbol, end), END
+	M(M_TEXT, kernel_symbol, name), M(M_U64, kernel_symbol, start), M(M_U64, kernel_symbol, end), END
 };
 
 /* ---- writing ---- */

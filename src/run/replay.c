@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/analysis.h"
+#include "analyse/report_builder.h"
 #include "analyse/verdict/verdict.h"
 #include "recording/recording.h"
-#include "model/run_context.h"
+#include "recording/run_context_json.h"
 #include "util/mem.h"
 
 struct replay {

@@ -5,7 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "analyse/analysis.h"
+#include "analyse/report_builder.h"
 #include "util/clock.h"
 #include "recording/rotation_context.h"
 #include "probe/counters.h"

@@ -56,7 +56,7 @@ struct session {
 	struct ring *ring;		/* NULL: sync calls are not traced */
 	uint64_t oldest_ns;		/* when the first of the calls under way began, as of the reading that goes on */
 	struct places places;
-	struct sync_symbol *symbols;
+	struct kernel_symbol *symbols;
 	size_t n_symbols;
 	struct sync_analysis *sync;	/* of the run */
 	struct sync_analysis *sync_step;	/* of the interval; NULL without a stream */

@@ -102,7 +102,7 @@ static int open_probes(struct session *s, struct err *e)
 
 	if (any_bio_based(s))
 		want->on[PROBE_BIO_QUEUE] = want->on[PROBE_BIO_COMPLETE] = true;
-	if (want->command || want->filter_tgid || want->filter_cgroup)
+	if (want->command || want->filter_tgid || want->cgroup_id)
 		want->on[PROBE_IO_START] = true;
 	if (want->command)
 		want->on[PROBE_FORK] = want->on[PROBE_EXIT] = true;

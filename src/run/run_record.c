@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* run_record.c - the recording of a run: its facts, and what stands before and behind them in each file. */
+#include "recording/run_context_json.h"
 #include "run/run_internal.h"
 
 #include <jansson.h>

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 int err_set(struct err *e, int code, enum exit_status status, const char *fmt, ...)
 {
@@ -13,4 +14,14 @@ int err_set(struct err *e, int code, enum exit_status status, const char *fmt, .
 	vsnprintf(e->text, sizeof(e->text), fmt, ap);
 	va_end(ap);
 	return code > 0 ? -code : code;
+}
+
+void err_add(struct err *e, const char *fmt, ...)
+{
+	size_t len = strlen(e->text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e->text + len, sizeof(e->text) - len, fmt, ap);
+	va_end(ap);
 }

@@ -26,4 +26,7 @@ struct err {
 int err_set(struct err *e, int code, enum exit_status status, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Adds to the sentence, as far as there is room. */
+void err_add(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

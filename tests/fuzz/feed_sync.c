@@ -10,12 +10,12 @@
 #include "analyse/whatif/whatif.h"
 #include "util/mem.h"
 
-static const struct sync_symbol symbols[] = {
+static const struct kernel_symbol symbols[] = {
 	{ "io_schedule", 0x1000, 0x2000 },
 	{ "jbd2_log_wait_commit", 0x2000, 0x3000 },
 };
 
-static const struct sync_device devices[] = {
+static const struct device_name devices[] = {
 	{ .dev = WIRE_DEV(7, 0), .name = "loop0", .mount = "/srv", .fstype = "ext4", .traced = true,
 	  .volatile_cache = true },
 	{ .dev = WIRE_DEV(8, 1), .name = "sda1" },

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "recording/recording.h"
-#include "model/run_context.h"
+#include "recording/run_context_json.h"
 #include "util/mem.h"
 
 #define US	1000ull
@@ -149,7 +149,7 @@ static uint64_t call(uint64_t i, uint64_t t)
 static void describe(struct frame *f)
 {
 	struct frame_device *d = grow((void **)&f->device, &f->n_devices, sizeof(*d));
-	struct sync_device *place = grow((void **)&f->place, &f->n_places, sizeof(*place));
+	struct device_name *place = grow((void **)&f->place, &f->n_places, sizeof(*place));
 
 	f->run.version = xstrdup("0.0.0");
 	f->run.start = xstrdup("2026-01-31T03:07:00Z");
@@ -161,7 +161,7 @@ static void describe(struct frame *f)
 	strcpy(d->facts.name, "sda");
 	d->facts.major = 8;
 	d->facts.write_cache = xstrdup("write back");
-	*place = (struct sync_device){ .dev = SDA, .name = "sda", .mount = "/srv", .fstype = "ext4", .traced = true,
+	*place = (struct device_name){ .dev = SDA, .name = "sda", .mount = "/srv", .fstype = "ext4", .traced = true,
 				       .volatile_cache = true };
 }
 

@@ -3,6 +3,8 @@
 #
 # The rules of the house that a machine can check.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
 	load ../rig/helpers
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -20,7 +22,7 @@ files() { # PATTERN..
 
 @test "every source file says its licence" {
 	run bash -c 'for f; do head -3 "$f" | grep -q "SPDX-License-Identifier: GPL-2.0-only" || echo "$f"; done' - \
-		$(files '*.c' '*.h' '*.bats' '*.bash' 'scripts/*' Makefile .ci/run tests/rig/rig)
+		$(files '*.c' '*.h' '*.bats' '*.bash' 'scripts/*' Makefile .ci/run tests/rig/rig tests/style/include-graph)
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
@@ -33,25 +35,43 @@ files() { # PATTERN..
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
-@test "data goes one way: each stage includes only what it may use" {
-	# stage: what it must not include
-	run bash -c '
-		grep -rnE "#include \"(probe|recording|host|run|render|cmd)/" src/analyse
-		grep -rnE "#include \"(probe|recording|host|run|analyse|cmd)/|\"wire.h" src/render
-		grep -rnE "#include \"(probe|recording|host|run|analyse|render|model|cmd)/|\"wire.h" src/util
-		grep -rnE "#include \"(host|analyse|render|run|recording|cmd)/" src/probe
-		grep -rnE "#include \"(render|run)/" src/host src/recording
-		grep -rnE "#include \"(probe|analyse|render|run|recording|cmd)/|\"wire.h" src/doctor
-		grep -rnE "#include \"(probe|render|recording|cmd)/|\"wire.h" src/experiment
-		grep -rnE "#include \"(probe|render|run|recording|cmd)/|\"wire.h" src/bench
-		grep -rnE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" --include="*.c" src/analyse src/render src/probe src/host src/recording src/doctor src/experiment src/bench |
-			grep -vE "snprintf|asprintf|buf_v?printf"
-		true'
+ROOMS=docs/explanation/architecture.md
+
+@test "data goes one way: a folder includes only what the table of rooms allows" {
+	run tests/style/include-graph $ROOMS src
+	[[ $status == 0 && ! $output ]] || { echo "$output"; false; }
+}
+
+@test "an include that the table of rooms does not allow is found, and so is a circle of folders" {
+	local tree=$BATS_TEST_TMPDIR/src
+	cp -r src "$tree"
+	echo '#include "run/run.h"' >>"$tree/render/text/layout.c"
+	run -1 tests/style/include-graph $ROOMS "$tree"
+	[[ $output == 'src/render/text/layout.c: #include "run/run.h"' ]]
+	cp src/render/text/layout.c "$tree/render/text"
+	echo '#include <bpf/libbpf.h>' >>"$tree/util/num.h"
+	run -1 tests/style/include-graph $ROOMS "$tree"
+	[[ $output == 'src/util/num.h: #include <bpf/libbpf.h>' ]]
+	cp src/util/num.h "$tree/util"
+	echo '#include "analyse/whatif/whatif.h"' >>"$tree/analyse/ledger/walk.h"
+	run -1 tests/style/include-graph <(sed 's|^. .src/analyse/whatif/.*|&\n\| `src/analyse/ledger/` \| `analyse/whatif/` \||' $ROOMS) "$tree"
+	[[ $output == 'a circle: '* && $output == *analyse/whatif* && ${#lines[@]} == 1 ]]
+	cp src/analyse/ledger/walk.h "$tree/analyse/ledger"
+	mkdir "$tree/attic"
+	echo '#include "util/num.h"' >"$tree/attic/old.c"
+	run -1 tests/style/include-graph $ROOMS "$tree"
+	[[ ${lines[0]} == 'src/attic/ has no row' ]]
+}
+
+@test "stages return, commands speak" {
+	run bash -c 'grep -rnE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" --include="*.c" \
+		src/analyse src/render src/probe src/host src/recording src/doctor src/experiment src/bench src/model |
+		grep -vE "snprintf|asprintf|buf_v?printf"'
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
 @test "shell scripts pass shellcheck" {
 	need shellcheck
-	run shellcheck -x scripts/* .ci/run tests/rig/rig
+	run shellcheck -x scripts/* .ci/run tests/rig/rig tests/style/include-graph
 	[ "$status" -eq 0 ] || { echo "$output"; false; }
 }

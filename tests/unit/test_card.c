@@ -198,6 +198,8 @@ static int read_it(struct card *c, bool *is_card, struct err *e)
 
 	if (fd >= 0)
 		close(fd);
+	if (!err)
+		believe(c);
 	return err;
 }
 

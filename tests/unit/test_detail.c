@@ -24,7 +24,7 @@ const char *__asan_default_options(void)
 	return "quarantine_size_mb=8";
 }
 
-static const struct sync_device devices[] = {
+static const struct device_name devices[] = {
 	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true },
 	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
 };

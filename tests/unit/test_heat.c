@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/run_context.h"
+#include "recording/run_context_json.h"
 #include "model/heat_map.h"
 #include "rnd.h"
 #include "tap.h"

@@ -28,9 +28,9 @@
 static _Alignas(8) unsigned char stream[STREAM_MAX];
 static size_t stream_len;
 
-static struct sync_symbol symbols[128];
+static struct kernel_symbol symbols[128];
 static size_t n_symbols;
-static struct sync_device devices[] = {
+static struct device_name devices[] = {
 	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true },
 	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
 	{ .dev = SDB, .name = "sdb", .mount = "/", .fstype = "xfs" },
@@ -166,7 +166,7 @@ static void name_file(uint32_t dev, uint64_t ino, const char *name, const char *
 static void make_symbols(void)
 {
 	for (n_symbols = 0; sync_symbol_names[n_symbols] && n_symbols < 128; n_symbols++) {
-		struct sync_symbol *s = &symbols[n_symbols];
+		struct kernel_symbol *s = &symbols[n_symbols];
 
 		snprintf(s->name, sizeof(s->name), "%s", sync_symbol_names[n_symbols]);
 		s->start = 0x100000 - 0x100 * n_symbols;
@@ -969,7 +969,7 @@ static void stacks(void)
 	bool found = true, same = true, outside = true;
 
 	for (size_t i = 0; i < 2 * n_symbols; i++) {
-		const struct sync_symbol *s = &symbols[i * 7 % n_symbols];
+		const struct kernel_symbol *s = &symbols[i * 7 % n_symbols];
 
 		own = tl_new(s, 1);
 		found = class_at(own, s->start) != STACK_NONE && class_at(own, s->end - 1) != STACK_NONE && found;
@@ -979,7 +979,7 @@ static void stacks(void)
 	}
 	ok(found && same, "%zu functions mean something, whatever was asked before", n_symbols);
 	ok(outside, "what lies before and behind them does not");
-	own = tl_new(&(struct sync_symbol){ "__mutex_lock.constprop.0", 0x1000, 0x1100 }, 1);
+	own = tl_new(&(struct kernel_symbol){ "__mutex_lock.constprop.0", 0x1000, 0x1100 }, 1);
 	ok(class_at(own, 0x1050) == STACK_LOCK, "suffixes of compilers are no part of a name");
 	tl_free(own);
 	tl_free(shared);

@@ -10,12 +10,12 @@
 
 static int device_order(const void *a, const void *b)
 {
-	const struct sync_device *x = a, *y = b;
+	const struct device_name *x = a, *y = b;
 
 	return (x->dev > y->dev) - (x->dev < y->dev);
 }
 
-void devices_copy(struct devices *d, const struct sync_device *from, size_t n)
+void devices_copy(struct devices *d, const struct device_name *from, size_t n)
 {
 	d->device = xcalloc(n, sizeof(*d->device));
 	d->n = n;
@@ -25,7 +25,7 @@ void devices_copy(struct devices *d, const struct sync_device *from, size_t n)
 	qsort(d->device, n, sizeof(*d->device), device_order);
 }
 
-const struct sync_device *devices_find(const struct devices *d, uint32_t dev)
+const struct device_name *devices_find(const struct devices *d, uint32_t dev)
 {
 	size_t lo = 0, hi = d->n;
 
@@ -44,7 +44,7 @@ const struct sync_device *devices_find(const struct devices *d, uint32_t dev)
 
 const char *devices_label(const struct devices *d, uint32_t dev, char label[32])
 {
-	const struct sync_device *known = devices_find(d, dev);
+	const struct device_name *known = devices_find(d, dev);
 
 	if (known)
 		snprintf(label, 32, "%.31s", known->name);

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/analysis.h"
+#include "model/names.h"
 
 struct devices {
-	struct sync_device *device;	/* by number */
+	struct device_name *device;	/* by number */
 	size_t n;
 };
 
-void devices_copy(struct devices *d, const struct sync_device *from, size_t n);
-const struct sync_device *devices_find(const struct devices *d, uint32_t dev);	/* NULL: not known */
+void devices_copy(struct devices *d, const struct device_name *from, size_t n);
+const struct device_name *devices_find(const struct devices *d, uint32_t dev);	/* NULL: not known */
 
 /* Its name, "8:1" if there is none, "" for 0. Returns label, or "". */
 const char *devices_label(const struct devices *d, uint32_t dev, char label[32]);

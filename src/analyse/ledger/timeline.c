@@ -150,7 +150,7 @@ struct timeline {
 };
 
 /* Compilers append to names: __mutex_lock.constprop.0 */
-static enum stack_class class_of_name(const struct sync_symbol *s)
+static enum stack_class class_of_name(const struct kernel_symbol *s)
 {
 	size_t len = strcspn(s->name, ".");
 
@@ -167,7 +167,7 @@ static int range_order(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void add_symbols(struct timeline *tl, const struct sync_symbol *symbols, size_t n)
+static void add_symbols(struct timeline *tl, const struct kernel_symbol *symbols, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		enum stack_class class = class_of_name(&symbols[i]);
@@ -639,7 +639,7 @@ bool tl_add_request(struct timeline *tl, const struct wire_request *r)
 
 /* ---- all ---- */
 
-struct timeline *tl_new(const struct sync_symbol *symbols, size_t n)
+struct timeline *tl_new(const struct kernel_symbol *symbols, size_t n)
 {
 	struct timeline *tl = xcalloc(1, sizeof(*tl));
 

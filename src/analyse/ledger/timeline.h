@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/analysis.h"
+#include "model/names.h"
 #include "wire.h"
 
 /* What the innermost telling function of a sleeper's stack says that it waited for. */
@@ -62,7 +62,7 @@ struct tl_request {
 
 struct timeline;
 
-struct timeline *tl_new(const struct sync_symbol *symbols, size_t n);
+struct timeline *tl_new(const struct kernel_symbol *symbols, size_t n);
 void tl_free(struct timeline *tl);	/* NULL is fine */
 
 /* A sleep's record may end before its stack: its head says so. Each returns false if the record makes no sense; then nothing has changed. */

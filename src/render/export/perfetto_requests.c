@@ -232,8 +232,8 @@ static void args(struct trace *t, const struct detail_request *q, size_t i)
 	buf_printf(t->out, "\"id\":%zu,\"sector\":%" PRIu64 ",\"bytes\":%u,\"device\":", i + 1,
 		   trace_number(q->sector), q->bytes);
 	trace_string(t->out, t->d->name[q->device]);
-	if (rows_kind(q->class))
-		buf_printf(t->out, ",\"kind\":\"%s\"", rows_kind(q->class));
+	if (op_class_kind(q->class))
+		buf_printf(t->out, ",\"kind\":\"%s\"", op_class_kind(q->class));
 	if (q->pid)
 		buf_printf(t->out, ",\"pid\":%u,\"tid\":%u", q->pid, q->tid);
 	if (q->throttled)

@@ -50,9 +50,6 @@ extern const char *const sync_call_columns[], *const ledger_columns[], *const sl
 	*const request_columns[], *const step_columns[];
 table_fill fill_sync_call, fill_ledger, fill_slice, fill_request, fill_step;
 
-/* "read-ahead", ...: what op_class tells beyond the public row; NULL: nothing */
-const char *rows_kind(enum op_class c);
-
 /* Valid UTF-8 without control characters, as every table has it: `raw` itself, or what is made of it in `room`. */
 const char *row_safe(struct buf *room, const char *raw);
 

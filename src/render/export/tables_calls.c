@@ -93,22 +93,6 @@ const char *const request_columns[] = {
 	"pid INTEGER", "tid INTEGER", "sequence INTEGER NOT NULL", "throttled INTEGER NOT NULL", NULL
 };
 
-const char *rows_kind(enum op_class c)
-{
-	switch (c) {
-	case OP_READ_SYNC:
-	case OP_WRITE_SYNC:
-		return "sync";
-	case OP_READ_ASYNC:
-	case OP_WRITE_ASYNC:
-		return "async";
-	case OP_WRITE_BARRIER:
-		return "barrier";
-	default:
-		return NULL;
-	}
-}
-
 void fill_request(const struct report *r, struct rows *to)
 {
 	const struct report_detail *d = r->detail;
@@ -121,7 +105,7 @@ void fill_request(const struct report *r, struct rows *to)
 		name(d, q->device, to);
 		name(d, q->disk, to);
 		to->text(to, op_row_name(op_class_row(q->class)));
-		to->text(to, rows_kind(q->class));
+		to->text(to, op_class_kind(q->class));
 		to->integer(to, q->begin_ns);
 		to->integer(to, q->end_ns);
 		to->integer(to, q->sector);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
-#include "render/text/text.h"
 
 /* ---- by process, by file ---- */
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "render/text/text.h"
 
 
 static const char *class_color(enum op_class c)
@@ -28,7 +27,7 @@ static void class_row(struct buf *b, const struct report_device *d, enum op_clas
 	const struct hist *h = d->bio_based ? &op->total : &op->device;
 
 	buf_printf(b, "<tr class=\"%s\"><th scope=\"row\"><span class=\"swatch\"></span>%s</th>", class_color(c),
-		   text_class_name(c));
+		   op_class_name(c));
 	html_cell_count(b, op->count);
 	if (op->bytes)
 		html_cell_bytes(b, op->bytes);
@@ -150,7 +149,7 @@ static void class_hist(struct buf *b, const struct report_device *d, enum op_cla
 	group(&queue);
 	group(&device);
 	buf_printf(b, "<table class=\"hist %s\"><caption>%s: %s</caption><thead><tr>", class_color(c),
-		   text_class_name(c), num_count(op->count).s);
+		   op_class_name(c), num_count(op->count).s);
 	if (queued)
 		side_head(b, "queue", queue.h, "left");
 	buf_str(b, "<th scope=\"col\">latency</th>");

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "render/text/text.h"
 
 /* ---- small ledgers, in tables ---- */
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "render/command_line.h"
 #include "util/utf8.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -80,25 +81,14 @@ void html_times(struct buf *b, double x)
 	buf_str(b, "×");
 }
 
-/* Quotes an argument that a reader could take for several. */
-static void argument(struct buf *b, const char *arg)
-{
-	const char *quote = "";
-
-	if (!*arg || strpbrk(arg, " \t\n\"\\$&|;<>()*?"))
-		quote = strchr(arg, '\'') ? "&quot;" : "&#39;";
-	buf_str(b, quote);
-	html_text(b, arg);
-	buf_str(b, quote);
-}
-
 void html_arguments(struct buf *b, char *const *argv)
 {
-	for (size_t i = 0; argv && argv[i]; i++) {
-		if (i)
-			buf_char(b, ' ');
-		argument(b, argv[i]);
-	}
+	struct buf line = { 0 };
+
+	command_line_add(&line, argv, true);
+	if (line.data)
+		escape(b, line.data);
+	buf_free(&line);
 }
 
 void html_permyriad(struct buf *b, const char *property, uint64_t part, uint64_t whole)

@@ -22,8 +22,8 @@
 #include "render/svg/flame_tree.h"
 #include "util/mem.h"
 #include "util/num.h"
+#include "render/command_line.h"
 #include "render/palette.h"
-#include "render/text/text.h"
 
 #define WIDTH	1200u
 #define PAD	10u
@@ -230,11 +230,9 @@ static void cut(struct buf *b, size_t len)
 /* "python3 w.py · 1.14 s in 240 sync calls · run time 533 ms" */
 static char *what_ran(const struct report *r)
 {
-	struct render_opts unicode = { .unicode = true };
-	struct text t = { .o = &unicode };
 	struct buf b = { 0 };
 
-	text_arguments(&t, &b, r->command);
+	command_line_add(&b, r->command, true);
 	cut(&b, COMMAND);
 	if (r->sync.count)
 		buf_printf(&b, "%s%s in %s sync %s", b.len ? " · " : "", num_duration(r->sync.total_ns, 0).s,

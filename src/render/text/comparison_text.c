@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "render/render_comparison.h"
+#include "render/command_line.h"
 #include "render/text/text.h"
 
 #define INDENT		2
@@ -33,7 +34,7 @@ static void sentence(struct text *t, const struct comparison *c)
 
 static void command(struct text *t, const struct report *r, struct buf *b)
 {
-	text_arguments(t, b, r->command);
+	command_line_add(b, r->command, t->o->unicode);
 	if (!r->command || !r->command[0])
 		buf_str(b, "no command");
 	if (r->have_exit_status && r->exit_status)
@@ -287,9 +288,9 @@ static void class_rows(struct text *t, const struct comparison_device *d, enum o
 
 	if (!h[SIDE_A]->count || !h[SIDE_B]->count)
 		return;
-	snprintf(name, sizeof(name), "%s p50", text_class_name(class));
+	snprintf(name, sizeof(name), "%s p50", op_class_name(class));
 	quantile_row(t, text_class_style(class), name, h, 0.5);
-	snprintf(name, sizeof(name), "%s p99", text_class_name(class));
+	snprintf(name, sizeof(name), "%s p99", op_class_name(class));
 	quantile_row(t, text_class_style(class), name, h, 0.99);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "render/render_experiment.h"
+#include "render/command_line.h"
 #include "render/text/text.h"
 
 #define INDENT		2
@@ -51,7 +52,7 @@ static void what_was_run(struct text *t, const struct outcome *o)
 	struct buf b = { 0 };
 
 	buf_char(t->out, '\n');
-	text_arguments(t, &b, o->command);
+	command_line_add(&b, o->command, t->o->unicode);
 	text_para(t, "command", STYLE_PLAIN, b.data);
 	buf_clear(&b);
 	text_raw(t, &b, o->target);

@@ -135,7 +135,7 @@ static void head(struct text *t, enum op_class c, const struct side *s, size_t n
 	size_t used = half;
 
 	buf_fill(t->out, ' ', INDENT);
-	text_left(t, style, text_class_name(c), AXIS + 1);
+	text_left(t, style, op_class_name(c), AXIS + 1);
 	for (size_t i = 0; i < n; i++) {
 		struct buf b = { 0 };
 

@@ -225,27 +225,6 @@ void text_item(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Quotes an argument that a reader could take for several. */
-static void argument(struct text *t, struct buf *b, const char *arg)
-{
-	const char *quote = "";
-
-	if (!*arg || strpbrk(arg, " \t\n\"\\$&|;<>()*?"))
-		quote = strchr(arg, '\'') ? "\"" : "'";
-	buf_str(b, quote);
-	text_raw(t, b, arg);
-	buf_str(b, quote);
-}
-
-void text_arguments(struct text *t, struct buf *b, char *const *argv)
-{
-	for (size_t i = 0; argv && argv[i]; i++) {
-		if (i)
-			buf_char(b, ' ');
-		argument(t, b, argv[i]);
-	}
-}
-
 void text_how_long(struct text *t, struct buf *b, const struct report *r)
 {
 	if (r->wall_ns || !r->incomplete)

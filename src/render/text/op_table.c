@@ -13,18 +13,6 @@
 #define INDENT 2
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const class_names[OP_CLASSES] = {
-	[OP_READ_SYNC] = "read",
-	[OP_READ_ASYNC] = "read-ahead",
-	[OP_WRITE_SYNC] = "write sync",
-	[OP_WRITE_ASYNC] = "write async",
-	[OP_WRITE_BARRIER] = "write barrier",
-	[OP_FUA] = "write fua",
-	[OP_FLUSH] = "flush",
-	[OP_DISCARD] = "discard",
-	[OP_OTHER] = "other",
-};
-
 enum source { SRC_NAME, SRC_COUNT, SRC_BYTES, SRC_QUEUE, SRC_DEVICE, SRC_TOTAL };
 
 enum column {
@@ -88,11 +76,6 @@ struct table {
 	unsigned int shown;
 };
 
-const char *text_class_name(enum op_class c)
-{
-	return class_names[c];
-}
-
 enum style text_class_style(enum op_class c)
 {
 	return c == OP_FLUSH ? STYLE_FLUSH : STYLE_PLAIN;
@@ -131,7 +114,7 @@ static void fill_row(struct table *tab, size_t row, const struct report_op *op, 
 
 		cell->style = text_class_style(class);
 		if (c == COL_NAME)
-			memcpy(cell->s, class_names[class], strlen(class_names[class]) + 1);
+			strcpy(cell->s, op_class_name(class));
 		else
 			memcpy(cell->s, cell_number(op, c, flags).s, sizeof(cell->s));
 		if (!strcmp(cell->s, "-") || !strncmp(cell->s, "0 ", 2) || !strcmp(cell->s, "0ns"))

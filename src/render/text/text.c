@@ -2,6 +2,7 @@
 /* text.c - the report for reading: the answer, the devices, then the run. */
 #include <string.h>
 
+#include "render/command_line.h"
 #include "render/text/text.h"
 
 /* "interval from 2.00 s, 1.00 s long": only in a stream, where reports follow each other */
@@ -58,7 +59,7 @@ static void command(struct text *t)
 	struct buf b = { 0 };
 	bool failed;
 
-	text_arguments(t, &b, r->command);
+	command_line_add(&b, r->command, t->o->unicode);
 	if (b.data)
 		text_para(t, "command", STYLE_PLAIN, b.data);
 	buf_clear(&b);

@@ -47,8 +47,6 @@ struct num text_factor(double x);
 void text_raw(struct text *t, struct buf *b, const char *raw);
 /* The same of a text that may hold figures: in ASCII their microseconds are "us", as everywhere, and no line ends before a unit. */
 void text_figures(struct text *t, struct buf *b, const char *raw);
-/* Appends a command line, its arguments quoted where a reader could take one for several. NULL is fine. */
-void text_arguments(struct text *t, struct buf *b, char *const *argv);
 /* Appends how long the run took, "of unknown length," where a recording was cut off. */
 void text_how_long(struct text *t, struct buf *b, const struct report *r);
 /* Appends ", in a run of 5.00 s", or of an interval, if that is known. */
@@ -62,7 +60,6 @@ void text_item(struct buf *b, const char *fmt, ...) __attribute__((format(printf
 void text_table(struct text *t, const struct report_device *d);
 void text_hists(struct text *t, const struct report_device *d);
 void text_device(struct text *t, const struct report_device *d);
-const char *text_class_name(enum op_class c);
 enum style text_class_style(enum op_class c);
 
 /* verdict_text.c: the answer; the evidence and the other advice */

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "model/run_context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void frame_free(struct frame *f)
+{
+	report_free(&f->run);
+	for (size_t i = 0; i < f->n_devices; i++)
+		report_device_free(&f->device[i].facts);
+	free(f->device);
+	free(f->place);
+	free(f->symbol);
+	memset(f, 0, sizeof(*f));
+}
