@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/block_counts.h"
+#include "analyse/verdict/verdict.h"
 #include "analyse/whatif/whatif.h"
 #include "util/mem.h"
 #include "util/num.h"
@@ -84,7 +85,22 @@ static void note_overflow(const struct frame *f, const struct view_counts *v, st
 					      num_plural(overflow)));
 }
 
-void frame_report(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, bool interval,
+static void add_sync(const struct frame *f, struct sync_analysis *sync, enum report_scope scope, uint64_t lost, struct report *out)
+{
+	out->have_sync = true;
+	sync_report(sync, &out->sync, scope == REPORT_INTERVAL);
+	out->sync.lost = lost + sync_damaged(sync);
+	if (scope == REPORT_FINAL) {
+		whatif_make(out, sync_whatif(sync));
+		out->detail = sync_take_detail(sync);
+	}
+	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
+	/* that no call is left doesn't mean that there was none */
+	if (!f->damaged || out->sync.count)
+		verdict_make(out);
+}
+
+void report_build(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, enum report_scope scope,
 		  struct report *out)
 {
 	uint64_t lost = f->run.lost_events;	/* facts and processes; what is missing at the block layer comes after */
@@ -92,17 +108,9 @@ void frame_report(struct frame *f, const struct view_counts *views, struct sync_
 	*out = f->run;
 	memset(&f->run, 0, sizeof(f->run));
 	for (size_t i = 0; i < f->n_devices; i++)
-		add_device(&f->device[i], views, interval, out);
+		add_device(&f->device[i], views, scope == REPORT_INTERVAL, out);
 	drop_idle_devices(f, out);
 	note_overflow(f, views, out);
-	if (!sync)
-		return;
-	out->have_sync = true;
-	sync_report(sync, &out->sync, interval);
-	out->sync.lost = lost + sync_damaged(sync);
-	if (!interval) {
-		whatif_make(out, sync_whatif(sync));
-		out->detail = sync_take_detail(sync);
-	}
-	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
+	if (sync)
+		add_sync(f, sync, scope, lost, out);
 }

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyse/verdict/verdict.h"
 #include "util/clock.h"
 #include "host/command.h"
 #include "cmd/install_hints.h"
@@ -69,7 +68,6 @@ static struct session_facts run_facts(const struct trace *t)
 
 static int write_report(struct trace *t, struct report *r, struct err *e)
 {
-	verdict_make(r);
 	log_progress_end();
 	return outputs_write(&t->o.out, r, e);
 }
@@ -94,7 +92,6 @@ static void show_run(struct trace *t)
 	session_drain(t->s);	/* costs by itself, and what it costs is none of the screen's */
 	began = cpu_ns();
 	session_report_so_far(t->s, &facts, &r);
-	verdict_make(&r);
 	live_show(t->live, NULL, &r);
 	t->next_run_ns = clock_ns() + RUN_COST * (cpu_ns() - began);
 }

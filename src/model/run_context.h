@@ -29,6 +29,7 @@ struct frame {
 	bool all;			/* every disk was traced: those without I/O are left out */
 	bool only_command;		/* those that the command did not reach are left out */
 	bool ledger;			/* sync calls were traced */
+	bool damaged;			/* a recording that is not whole: calls may be missing; no part of one */
 	bool detail;			/* every call is wanted; the caller's wish, no part of a recording */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	uint64_t known_ns;		/* facts from then on are all there; the file of a recording may begin amid calls */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyse/report_builder.h"
-#include "analyse/verdict/verdict.h"
 #include "recording/recording.h"
 #include "recording/run_context_json.h"
 #include "util/mem.h"
@@ -90,7 +89,7 @@ static void forget_kernel(struct frame *f)
 		f->device[i].facts.kernel.have = false;
 }
 
-static void finish(struct replay *p, struct report *out)
+static void finish(struct replay *p, bool damaged, struct report *out)
 {
 	struct frame *f = p->have_end ? &p->end : &p->begin;
 
@@ -101,7 +100,8 @@ static void finish(struct replay *p, struct report *out)
 		memset(&p->views[p->n_views], 0, (f->views - p->n_views) * sizeof(*p->views));
 		p->n_views = f->views;
 	}
-	frame_report(f, p->views, f->ledger ? p->sync : NULL, false, out);
+	f->damaged = damaged;
+	report_build(f, p->views, f->ledger ? p->sync : NULL, REPORT_FINAL, out);
 	out->final = true;
 }
 
@@ -117,13 +117,11 @@ static int replay_all(struct recording *r, const char *path, bool detail, struct
 		err = err_set(e, EBADMSG, EXIT_FAILED, "%s: its beginning is damaged: nothing can be shown", path);
 	*damage = err ? NULL : recording_damage_note(r);
 	if (!err)
-		finish(&p, out);
+		finish(&p, *damage, out);
 	if (*damage) {
 		out->incomplete = true;
 		strv_add(&out->notes, xasprintf("the recording is not whole: %s", *damage));
 	}
-	if (!err && !(*damage && !out->sync.count))	/* that nothing is left doesn't mean that nothing was */
-		verdict_make(out);
 	recording_free(r);
 	sync_free(p.sync);
 	frame_free(&p.begin);

@@ -183,7 +183,7 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	}
 	if (s->opts.recording && !interval)
 		session_record_end(s, facts, &f, v);
-	frame_report(&f, v, !s->ring ? NULL : interval ? s->sync_step : s->sync, interval, r);
+	report_build(&f, v, !s->ring ? NULL : interval ? s->sync_step : s->sync, interval ? REPORT_INTERVAL : REPORT_FINAL, r);
 	session_drop_frame(&f);
 	free(v);
 }
@@ -208,11 +208,7 @@ void session_report_so_far(struct session *s, const struct session_facts *facts,
 	session_make_frame(s, facts, SPAN_RUN, &f);
 	v = session_all_counts(s, SPAN_RUN);
 	f.run.wall_ns = clock_ns() - s->start_ns;
-	/* the analysis beside it: what only the last report may take stays there */
-	frame_report(&f, v, NULL, false, r);
-	r->have_sync = s->ring;
-	if (s->ring)
-		sync_report(s->sync, &r->sync, false);
+	report_build(&f, v, s->ring ? s->sync : NULL, REPORT_SO_FAR, r);
 	session_drop_frame(&f);
 	free(v);
 }

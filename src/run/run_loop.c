@@ -8,7 +8,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "analyse/verdict/verdict.h"
 #include "util/clock.h"
 
 #define TICKS_PER_LOOK	10
@@ -159,7 +158,6 @@ static void report(struct running *r)
 	};
 
 	session_report_total(r->s, &facts, &r->t->report);
-	verdict_make(&r->t->report);
 }
 
 static int run(struct running *r, const sigset_t *blocked, struct err *e)

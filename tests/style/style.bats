@@ -63,6 +63,12 @@ ROOMS=docs/explanation/architecture.md
 	[[ ${lines[0]} == 'src/attic/ has no row' ]]
 }
 
+@test "verdict and what-if are made in one place" {
+	run bash -c 'grep -rlE "\b(verdict_make|whatif_make)\(" src | LC_ALL=C sort | xargs'
+	[[ $output == 'src/analyse/analysis.h src/analyse/report_builder.c src/analyse/verdict/verdict.c'\
+' src/analyse/verdict/verdict.h src/analyse/whatif/whatif.c src/analyse/whatif/whatif.h' ]] || { echo "$output"; false; }
+}
+
 @test "stages return, commands speak" {
 	run bash -c 'grep -rnE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" --include="*.c" \
 		src/analyse src/render src/probe src/host src/recording src/doctor src/experiment src/bench src/model |
