@@ -15,7 +15,6 @@
 ##                       verdict or what-if (40 minutes; N=10: each scenario ten times)
 ##   make check-kernels  run it in QEMU with Debian's kernels: after a change of probes, rungs or vm
 ##                       (25 minutes; FULL=1: all cells, hours; KERNELS="6.1 7.2"; WRITE=1: into docs/kernels.md)
-##   make check-btf      hold Debian's kernels against the BPF programs by their types, without booting them
 ##   make check-all      run all three, with one table at the end: before a release
 ##
 ##   T=FILE K=TEXT       only this test file (or folder), only tests whose name contains TEXT
@@ -95,7 +94,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
-.PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all check-btf btf-tests demo install uninstall clean golden-update
+.PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all demo install uninstall clean golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -181,40 +180,6 @@ $(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/li
 	$(say) FUZZ $@
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SAN_FLAGS) -fsanitize=fuzzer -Itests/unit -Itests/fuzz $(filter %.c %.a,$^) -o $@ $(LIB_LIBS)
 
-# holds kernels against the programs by their types, see scripts/check-btf; under the sanitizers, since it reads anything
-BTF_SRCS := $(filter-out tests/btf/forge.c tests/btf/sample.bpf.c,$(wildcard tests/btf/*.c))
-BTF_USES := src/probe/probe_table.c src/probe/kernel_constants.c src/util/mem.c src/util/buf.c
-
-$(O)/tests/btfcheck: $(BTF_SRCS) $(BTF_USES) $(wildcard tests/btf/*.h src/probe/*.h) bpf/config.h bpf/wire.h
-	@mkdir -p $(@D)
-	$(say) BTFCHECK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(filter %.c,$^) -o $@ $(LIB_LIBS)
-
-$(O)/tests/btfforge: tests/btf/forge.c
-	@mkdir -p $(@D)
-	$(say) FORGE $@
-	$(Q)$(CC) $(ALL_CFLAGS) $< -o $@ $(LIB_LIBS)
-
-$(O)/tests/btfsample.o: tests/btf/sample.bpf.c
-	@mkdir -p $(@D)
-	$(say) BPF $@
-	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 $(WARN) -c $< -o $@
-
-# the BPF side for each architecture
-BTF_ARCHS := x86 arm64
-define btf_object
-$(O)/btf/$(1)/%.bpf.o: bpf/%.bpf.c
-	@mkdir -p $$(@D)
-	$$(say) BPF $$@
-	$$(Q)$$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(1) -Ivmlinux -Ibpf $$(WARN) -MMD -MP -c $$< -o $$@
-
-$(O)/btf/$(1).o: $(BPF_SRCS:bpf/%.c=$(O)/btf/$(1)/%.o)
-	$$(say) LINK-BPF $$@
-	$$(Q)$$(BPFTOOL) gen object $$@ $$^
-endef
-$(foreach arch,$(BTF_ARCHS),$(eval $(call btf_object,$(arch))))
-BTF_TESTS := $(BTF_ARCHS:%=$(O)/btf/%.o) $(O)/tests/btfcheck $(O)/tests/btfforge $(O)/tests/btfsample.o
-
 $(O)/tests/rigd: tests/rig/rigd.c
 	@mkdir -p $(@D)
 	$(say) RIG $@
@@ -273,11 +238,11 @@ ARM64_TOOL = ! { command -v aarch64-linux-gnu-gcc && scripts/sysroot arm64; } > 
 
 # What boots one guest or none, then the guests; FULL=1: tests/vm/full too
 check-kernels: setup-test setup-kernels
-	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 all btf-tests $(O)/tests/rigd
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 all $(O)/tests/rigd
 	@$(ARM64_TOOL)
 	@failed=; export BUILD=$(abspath $(O)); \
 	[ '$(KERNELS)$(T)' ] || BARRIERTRACE_TEST_LIMIT=900 BARRIERTRACE_CHECK_LIMIT=2400 scripts/check -s -t kernels $(ROWS) $(ONLY) \
-		tests/btf/btf.bats tests/vm/fetch.bats tests/vm/static.bats tests/vm/doctor.bats || failed=1; \
+		tests/vm/types.bats tests/vm/fetch.bats tests/vm/static.bats tests/vm/doctor.bats || failed=1; \
 	BARRIERTRACE=$(abspath $(O))/barriertrace scripts/check-kernels $(if $(FULL),--full) $(if $(WRITE),--write) \
 		$(ROWS) $(KERNELS) $(T) && [ ! "$$failed" ]
 
@@ -286,13 +251,6 @@ check-all:
 	@failed=; for tier in check check-truth check-kernels; do \
 		$(MAKE) --no-print-directory $$tier ROWS='-o $(abspath $(O))/check-all.tsv' || failed=1; done; \
 	scripts/check-table $(O)/check-all.tsv && [ ! "$$failed" ]
-
-# Kernels that need not run: all that scripts/vm can fetch, and the running one
-check-btf: setup-test setup-kernels
-	@$(MAKE) --no-print-directory btf-tests
-	@BUILD=$(abspath $(O)) scripts/check-btf --fetch
-
-btf-tests: $(BTF_TESTS)
 
 # BENCH="block.none kept" for some rows only
 bench: setup-bench
@@ -322,4 +280,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d $(O)/tests/gauge.d $(wildcard $(O)/btf/*/*.d)
+-include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d $(O)/tests/gauge.d
