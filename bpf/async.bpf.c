@@ -8,12 +8,12 @@
 #include "filter.bpf.h"
 
 /* User-space ABI (uapi/linux/aio_abi.h, io_uring.h). */
-#define IORING_OP_FSYNC	3
+#define IORING_OP_FSYNC 3
 #define IOCB_CMD_FSYNC	2
-#define IOCB_CMD_FDSYNC	3
-#define IOCBS		8	/* looked at per io_submit */
+#define IOCB_CMD_FDSYNC 3
+#define IOCBS		8 /* looked at per io_submit */
 
-struct iocb_head {		/* struct iocb up to its file descriptor */
+struct iocb_head { /* struct iocb up to its file descriptor */
 	u64 data;
 	u32 key, rw_flags;
 	u16 opcode;
@@ -40,7 +40,7 @@ struct {
 	__type(value, struct pending);
 } pendings SEC(".maps");
 
-static unsigned int aio_began SEC(".data");	/* 1: a worker has begun with an AIO fsync; before, no work item that ends is one */
+static unsigned int aio_began SEC(".data"); /* 1: a worker has begun with an AIO fsync; before, no work item that ends is one */
 
 static __always_inline u64 aio_key(const struct file_key *k)
 {
@@ -60,7 +60,7 @@ static __always_inline void pending_begin(u64 key, struct pending *p)
 	p->tid = (u32)id;
 	p->tgid = id >> 32;
 	bpf_core_read_str(p->comm, sizeof(p->comm), &leader->comm);
-	if (!run.pending_used)	/* each request reads that cache line */
+	if (!run.pending_used) /* each request reads that cache line */
 		run.pending_used = 1;
 	p->enter = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&pendings, &key, p, BPF_ANY))

@@ -17,6 +17,7 @@
 #define rarely(x) __builtin_expect(!!(x), 0)
 
 /* ptr->member, by the cheapest way that the program type allows */
+/* clang-format off */
 #define GET(direct, ptr, member) ({ \
 	typeof((ptr)->member) __v; \
 	if (direct) \
@@ -25,6 +26,7 @@
 		bpf_core_read(&__v, sizeof(__v), &(ptr)->member); \
 	__v; \
 })
+/* clang-format on */
 
 /*
  * The request or bio among the arguments of a block tracepoint: since a54895fa057c ("block: remove the request_queue to
@@ -66,11 +68,11 @@ static __always_inline u32 current_pid(struct task_struct *task)
 
 /* The first argument of a function, at its entry, and what it returns, at its end. */
 #if defined(__TARGET_ARCH_x86)
-#define FUNCTION_ARG(at)	((at)->di)
-#define FUNCTION_RESULT(at)	((at)->ax)
+#define FUNCTION_ARG(at)    ((at)->di)
+#define FUNCTION_RESULT(at) ((at)->ax)
 #elif defined(__TARGET_ARCH_arm64)
-#define FUNCTION_ARG(at)	(((struct user_pt_regs *)(at))->regs[0])
-#define FUNCTION_RESULT(at)	FUNCTION_ARG(at)
+#define FUNCTION_ARG(at)    (((struct user_pt_regs *)(at))->regs[0])
+#define FUNCTION_RESULT(at) FUNCTION_ARG(at)
 #else
 #error "registers of this architecture are not known"
 #endif

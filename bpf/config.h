@@ -8,44 +8,46 @@
 
 #include "wire.h"
 
-#define CONFIG_OPS 64
+#define CONFIG_OPS	64
 #define CONFIG_SYSCALLS 512
 
 /*
  * A call of no helper that there is: before a program is loaded, user space makes it one of the kernel's bpf_rdonly_cast(pointer, type)
  * (a35b9af4ec2c "bpf: Add a kfunc for generic type cast", 6.2), where there is that. libbpf would look for it in all types of the kernel.
  */
-#define CONFIG_CAST 0x7ca57
+#define CONFIG_CAST	     0x7ca57
 #define CONFIG_CAST_FUNCTION "bpf_rdonly_cast"
 
 enum cgroup_filter { CGROUP_ANY = 0, CGROUP_OF_BIO = 1, CGROUP_OF_TASK = 2 };
 
 struct bt_config {
-	__bt_u32 stripes;		/* copies of each counter; CPUs share one by cpu % stripes */
-	__bt_u32 atomic;		/* 1: stripes are shared between CPUs, add atomically */
-	__bt_u32 op_class[CONFIG_OPS];	/* REQ_OP_x: enum wire_class (sync form); reads and writes refined by flags */
-	__bt_u32 op_flush;		/* REQ_OP_FLUSH */
-	__bt_u32 req_sync, req_fua, req_preflush, req_rahead, req_idle, req_meta;	/* masks in cmd_flags / bi_opf */
-	__bt_u32 rqf_flush_seq, rqf_io_stat, rqf_stats;		/* masks in rq_flags */
-	__bt_u32 fseq_preflush, fseq_data, fseq_postflush;	/* masks in request.flush.seq */
-	__bt_u32 queue_first;		/* 1: block_rq_insert/issue/merge/requeue pass (queue, request) */
-	__bt_u32 bio_queue_first;	/* 1: block_bio_queue passes (queue, bio) */
-	__bt_u32 track_task;		/* 1: remember which task sent a request */
-	__bt_u32 command;		/* 1: a command is wrapped: count its requests */
-	__bt_u32 filter_tgid;		/* 0: any */
-	__bt_u32 filter_cgroup;		/* enum cgroup_filter */
-	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
-	__bt_u32 flush_path;		/* 1: all three probes of the flush machinery's functions are attached */
-	__bt_u32 own_clocks;		/* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
-	__bt_u32 bios;			/* 1: disks without requests may be traced */
+	__bt_u32 stripes;	       /* copies of each counter; CPUs share one by cpu % stripes */
+	__bt_u32 atomic;	       /* 1: stripes are shared between CPUs, add atomically */
+	__bt_u32 op_class[CONFIG_OPS]; /* REQ_OP_x: enum wire_class (sync form); reads and writes refined by flags */
+	__bt_u32 op_flush;	       /* REQ_OP_FLUSH */
+	__bt_u32 req_sync, req_fua, req_preflush, req_rahead, req_idle, req_meta; /* masks in cmd_flags / bi_opf */
+	__bt_u32 rqf_flush_seq, rqf_io_stat, rqf_stats;				  /* masks in rq_flags */
+	__bt_u32 fseq_preflush, fseq_data, fseq_postflush;			  /* masks in request.flush.seq */
+	__bt_u32 queue_first;	  /* 1: block_rq_insert/issue/merge/requeue pass (queue, request) */
+	__bt_u32 bio_queue_first; /* 1: block_bio_queue passes (queue, bio) */
+	__bt_u32 track_task;	  /* 1: remember which task sent a request */
+	__bt_u32 command;	  /* 1: a command is wrapped: count its requests */
+	__bt_u32 filter_tgid;	  /* 0: any */
+	__bt_u32 filter_cgroup;	  /* enum cgroup_filter */
+	__bt_u32 ledger;	  /* 1: sync calls are traced: requests remember their steps */
+	__bt_u32 flush_path;	  /* 1: all three probes of the flush machinery's functions are attached */
+	__bt_u32 own_clocks; /* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
+	__bt_u32 bios;	     /* 1: disks without requests may be traced */
 	__bt_u64 cgroup_id;
-	__bt_u32 ring_wake;		/* wake the reader when this many bytes wait in the ring buffer */
-	__bt_u32 thread_size;		/* of a task's kernel stack: THREAD_SIZE */
+	__bt_u32 ring_wake;   /* wake the reader when this many bytes wait in the ring buffer */
+	__bt_u32 thread_size; /* of a task's kernel stack: THREAD_SIZE */
 	/* the kernel's own numbers of these types, for CONFIG_CAST; 0: it has no such function */
-	__bt_u32 type_dentry, type_file, type_inode, type_pt_regs, type_rb_node, type_request, type_super_block, type_task_struct;
-	__bt_u32 nr_pwritev2, nr_pwritev2_32;	/* system call numbers, the second of the 32-bit kind */
+	__bt_u32 type_dentry, type_file, type_inode, type_pt_regs, type_rb_node, type_request, type_super_block,
+		type_task_struct;
+	__bt_u32 nr_pwritev2, nr_pwritev2_32; /* system call numbers, the second of the 32-bit kind */
 	struct {
-		__bt_u8 native, compat;	/* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
+		__bt_u8 native,
+			compat; /* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
 	} call_of_nr[CONFIG_SYSCALLS];
 };
 

@@ -42,7 +42,7 @@ int send_file(u64 file_address);
 
 /* User-space ABI (uapi): these values never change. */
 #define S_IFMT	0170000
-#define S_IFBLK	0060000
+#define S_IFBLK 0060000
 
 /* A disk's node stands for the disk, wherever the node lies. */
 static __always_inline void key_of_file(struct file *file, struct file_key *key)

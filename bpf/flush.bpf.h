@@ -11,7 +11,7 @@
 
 #include "state.bpf.h"
 
-#define FLUSH_MAX_WAITERS 128	/* read per FLUSH; the rest makes the role "unknown" */
+#define FLUSH_MAX_WAITERS 128 /* read per FLUSH; the rest makes the role "unknown" */
 
 enum flush_role { ROLE_PRE = 1, ROLE_POST = 2, ROLE_ONLY = 4 };
 
@@ -48,7 +48,8 @@ static __always_inline bool flush_under_way(struct request *rq)
 {
 	struct blk_flush_queue *fq = BPF_CORE_READ(rq, mq_hctx, fq);
 
-	return BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx) != BPF_CORE_READ_BITFIELD_PROBED(fq, flush_pending_idx);
+	return BPF_CORE_READ_BITFIELD_PROBED(fq, flush_running_idx) !=
+	       BPF_CORE_READ_BITFIELD_PROBED(fq, flush_pending_idx);
 }
 
 static __always_inline void flush_count_role(struct wire_view *v, u32 roles, bool whole)

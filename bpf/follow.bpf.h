@@ -15,25 +15,25 @@
 #include "task_state.h"
 
 /* Task flags (include/linux/sched.h): macros, unchanged since 5.12, when PF_IO_WORKER came. */
-#define PF_IO_WORKER	0x00000010
-#define PF_WQ_WORKER	0x00000020
-#define PF_KTHREAD	0x00200000
+#define PF_IO_WORKER 0x00000010
+#define PF_WQ_WORKER 0x00000020
+#define PF_KTHREAD   0x00200000
 
-#define TASK_INTERRUPTIBLE	1	/* in task_struct.__state, as the next */
-#define TASK_NOLOAD	0x400	/* part of TASK_IDLE */
+#define TASK_INTERRUPTIBLE 1	 /* in task_struct.__state, as the next */
+#define TASK_NOLOAD	   0x400 /* part of TASK_IDLE */
 
 #define PIDS_PER_CHUNK 64
 
 struct pid_chunk {
-	u16 entry[PIDS_PER_CHUNK];	/* index in `tasks`, plus 1; 0: none */
+	u16 entry[PIDS_PER_CHUNK]; /* index in `tasks`, plus 1; 0: none */
 };
 
-#define HISTORY 64
+#define HISTORY	  64
 #define HISTORIES 192
 
 /* A helper's last sleeps, in a ring by seq, and the requests and bios that ended them. kind 0: sent already, or none. */
 struct history {
-	u32 owner, pad;		/* tid */
+	u32 owner, pad; /* tid */
 	struct wire_sleep sleep[HISTORY];
 	struct wire_request request[HISTORY];
 	struct wire_bio bio[HISTORY];
@@ -41,7 +41,7 @@ struct history {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);		/* set before load: pid_max / PIDS_PER_CHUNK + 1 */
+	__uint(max_entries, 1); /* set before load: pid_max / PIDS_PER_CHUNK + 1 */
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, u32);
 	__type(value, struct pid_chunk);
@@ -50,7 +50,7 @@ STATE struct {
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WIRE_TASKS);
-	__uint(map_flags, BPF_F_MMAPABLE);	/* for its alignment */
+	__uint(map_flags, BPF_F_MMAPABLE); /* for its alignment */
 	__type(key, u32);
 	__type(value, struct task_state);
 } tasks SEC(".maps");
@@ -62,7 +62,7 @@ STATE struct {
 	__type(value, struct history);
 } histories SEC(".maps");
 
-STATE unsigned int history_hand SEC(".data");	/* where to look next for a helper that no longer matters */
+STATE unsigned int history_hand SEC(".data"); /* where to look next for a helper that no longer matters */
 
 /* Entries of the two that nobody uses; filled by user space. */
 STATE struct {
@@ -79,7 +79,7 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);	/* set before load */
+	__uint(max_entries, 4096); /* set before load */
 } ring SEC(".maps");
 
 /* Follows a task from now on, if it isn't followed yet. In sched.bpf.c, as the next. */
@@ -164,7 +164,7 @@ static __always_inline struct task_state *state_for(u32 pid, enum wire_drop othe
 		return NULL;
 	__builtin_memset(t, 0, sizeof(*t));
 	used = &run.tasks_used[i / WIRE_TASKS_PART % sizeof(run.tasks_used)];
-	if (!*used)	/* each request reads that cache line */
+	if (!*used) /* each request reads that cache line */
 		*used = 1;
 	*entry = i + 1;
 	return t;

@@ -11,10 +11,10 @@
 #ifndef BT_HIST_GEOMETRY_H
 #define BT_HIST_GEOMETRY_H
 
-#define HIST_SUB_BITS	6
-#define HIST_SUB	(1u << HIST_SUB_BITS)
-#define HIST_TOP_BITS	40
-#define HIST_BUCKETS	((HIST_TOP_BITS - HIST_SUB_BITS + 1) * HIST_SUB)
+#define HIST_SUB_BITS 6
+#define HIST_SUB      (1u << HIST_SUB_BITS)
+#define HIST_TOP_BITS 40
+#define HIST_BUCKETS  ((HIST_TOP_BITS - HIST_SUB_BITS + 1) * HIST_SUB)
 
 /*
  * Floor of the binary logarithm; 0 for 0. Without branches: those of a search would be mispredicted, and each is a way of its own for
@@ -22,12 +22,14 @@
  */
 static inline __attribute__((always_inline)) unsigned int hist_log2_smear(unsigned long long v)
 {
+	/* clang-format off */
 	static const unsigned char of[64] = {
 		0, 58, 1, 59, 47, 53, 2, 60, 39, 48, 27, 54, 33, 42, 3, 61,
 		51, 37, 40, 49, 18, 28, 20, 55, 30, 34, 11, 43, 14, 22, 4, 62,
 		57, 46, 52, 38, 26, 32, 41, 50, 36, 17, 19, 29, 10, 13, 21, 56,
 		45, 25, 31, 35, 16, 9, 12, 44, 24, 15, 8, 23, 7, 6, 5, 63,
 	};
+	/* clang-format on */
 
 	v |= v >> 1;
 	v |= v >> 2;

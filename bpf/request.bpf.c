@@ -11,12 +11,12 @@
 #include "flush.bpf.h"
 #include "follow.bpf.h"
 
-#define NO_SLOT (~0u)	/* no such key: a lookup gives NULL */
+#define NO_SLOT	 (~0u) /* no such key: a lookup gives NULL */
 #define NO_DEPTH (~0u)
 
 /* What is known of the request's queue, or NULL when its disk isn't traced. */
 static __always_inline struct wire_queue *queue_slow(struct request *rq, struct request_queue *q, struct wire_queue *qs,
-						bool direct)
+						     bool direct)
 {
 	struct gendisk *disk = request_disk(rq, q, direct);
 	struct wire_disk *d;
@@ -170,7 +170,7 @@ static __always_inline void slot_begin_unknown(struct slot *s, struct request *r
 	s->insert = s->issue = s->data_done = 0;
 	if (cfg.flush_path)
 		s->taken = 0;
-	slot_left_device(s, qs, DEPTH_UNDONE);	/* still counted? then the completion of the last request was missed */
+	slot_left_device(s, qs, DEPTH_UNDONE); /* still counted? then the completion of the last request was missed */
 	if (!cfg.track_task)
 		return;
 	s->tid = s->tgid = s->mine = 0;
@@ -374,7 +374,7 @@ static __always_inline int on_merge(struct request *rq, bool direct)
 	if (!qs)
 		return 0;
 	if (s && s->rq == (u64)rq)
-		s->rq = 0;	/* it lives on inside another request and never completes */
+		s->rq = 0; /* it lives on inside another request and never completes */
 	v = view_of(request_view(rq, qs, direct));
 	if (v)
 		ADD(cfg.atomic, v->merges, 1);
@@ -385,7 +385,7 @@ static __always_inline int on_merge(struct request *rq, bool direct)
 
 struct times {
 	u64 insert, issue, now;
-	bool known;	/* issue is known */
+	bool known; /* issue is known */
 };
 
 static __always_inline u64 queue_time(const struct times *t)
@@ -426,7 +426,7 @@ static __always_inline bool plug_was_short(struct request *rq, u32 flags, bool d
 
 /* Into t->insert: its allocation if that is stamped, else when it was inserted as long as that is traced (0: it never was). */
 static __always_inline bool own_begin(struct times *t, struct request *rq, struct slot *s, u32 rq_flags,
-					      enum wire_clocks now, bool direct)
+				      enum wire_clocks now, bool direct)
 {
 	if (rq_flags & cfg.rqf_io_stat && now != CLOCKS_ISSUE) {
 		t->insert = GET(direct, rq, start_time_ns);
@@ -444,10 +444,11 @@ static __always_inline bool own_begin(struct times *t, struct request *rq, struc
  * From the request's own clocks, if they are valid: blk_mq_start_request() stamps it only while the queue collects statistics, and its
  * allocation only with `iostats`. A request of a flush sequence was allocated before its pre-flush.
  */
-static __always_inline enum wire_unclocked own_times(struct times *t, struct request *rq, struct slot *s, u32 flags, u32 rq_flags,
-						     enum wire_clocks now, bool direct)
+static __always_inline enum wire_unclocked own_times(struct times *t, struct request *rq, struct slot *s, u32 flags,
+						     u32 rq_flags, enum wire_clocks now, bool direct)
 {
-	if ((rq_flags & (cfg.rqf_stats | cfg.rqf_flush_seq)) != cfg.rqf_stats || !own_begin(t, rq, s, rq_flags, now, direct))
+	if ((rq_flags & (cfg.rqf_stats | cfg.rqf_flush_seq)) != cfg.rqf_stats ||
+	    !own_begin(t, rq, s, rq_flags, now, direct))
 		return UNCLOCKED_ONE;
 	t->issue = GET(direct, rq, io_start_time_ns);
 	if (!t->issue || t->insert > t->issue || t->issue > t->now)
@@ -460,8 +461,7 @@ static __always_inline enum wire_unclocked own_times(struct times *t, struct req
 }
 
 /* From the slot, or, for requests issued before the run began, from the request's own clock where it is valid. */
-static __always_inline void request_times(struct times *t, struct request *rq, struct slot *s, u32 rq_flags,
-					  bool direct)
+static __always_inline void request_times(struct times *t, struct request *rq, struct slot *s, u32 rq_flags, bool direct)
 {
 	t->insert = t->issue = 0;
 	if (s && s->rq == (u64)rq && s->issue) {
@@ -536,8 +536,8 @@ static __always_inline void flush_tell(u32 tid)
 		t->flushes++;
 }
 
-#define VISIT_ROLE	7u		/* enum flush_role */
-#define VISIT_PART(v)	((v) >> 8)	/* its partition's place in wire_disk.part_dev, plus 1; 0: in none */
+#define VISIT_ROLE    7u	 /* enum flush_role */
+#define VISIT_PART(v) ((v) >> 8) /* its partition's place in wire_disk.part_dev, plus 1; 0: in none */
 
 /*
  * One waiter of a completing FLUSH: in which role, and how long it had waited for it. Returns 0 when a filter
@@ -611,14 +611,14 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
  * way through one waiter would be a way of its own through all that follow, and the verifier would walk them all.
  */
 struct flush_walk {
-	u64 node, last, head;	/* the next waiter, the last one, and where there is none left */
-	u64 start;		/* when the machinery started the FLUSH (blk_rq_init in blk_kick_flush) */
-	u64 issue, now;		/* issue 0: not known */
-	u32 queue_id, key;	/* key: of the FLUSH's slot */
+	u64 node, last, head; /* the next waiter, the last one, and where there is none left */
+	u64 start;	      /* when the machinery started the FLUSH (blk_rq_init in blk_kick_flush) */
+	u64 issue, now;	      /* issue 0: not known */
+	u32 queue_id, key;    /* key: of the FLUSH's slot */
 	u32 in_flight;
-	u32 visited, any;	/* waiters; one of them passes the filters */
-	u32 roles, part_roles;	/* part_roles: three bits for each partition */
-	u32 whole;		/* all have been visited */
+	u32 visited, any;      /* waiters; one of them passes the filters */
+	u32 roles, part_roles; /* part_roles: three bits for each partition */
+	u32 whole;	       /* all have been visited */
 };
 
 struct {
@@ -820,8 +820,8 @@ static __always_inline void slot_forget(struct slot *s, struct request *rq)
 		s->rq = s->issue = s->issued = 0;
 }
 
-static __always_inline void complete_by_clocks(struct request *rq, struct wire_queue *qs, struct slot *s, const struct times *t,
-					       u32 class, u32 bytes, bool direct)
+static __always_inline void complete_by_clocks(struct request *rq, struct wire_queue *qs, struct slot *s,
+					       const struct times *t, u32 class, u32 bytes, bool direct)
 {
 	struct wire_depth *depth = depth_of(qs);
 
@@ -835,8 +835,8 @@ static __always_inline void complete_by_clocks(struct request *rq, struct wire_q
  * The short way, for what most requests are: all of it done at once, in no flush sequence, and timed by its own clocks. False: it is
  * not for this one, or not now.
  */
-static __always_inline bool short_way(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *own, u32 flags,
-				      u32 bytes, int error, enum wire_clocks now, bool direct)
+static __always_inline bool short_way(struct request *rq, struct wire_queue *qs, struct slot *s, struct times *own,
+				      u32 flags, u32 bytes, int error, enum wire_clocks now, bool direct)
 {
 	u32 rq_flags = GET(direct, rq, rq_flags), why;
 
@@ -915,7 +915,8 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
-	if (rarely(!left && !bytes && !sequence) && (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
+	if (rarely(!left && !bytes && !sequence) &&
+	    (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
 		c = cell_of(view, WIRE_CELL_SEQUENCE);
 		v = view_of(view);
 		if (cfg.ledger)
@@ -994,6 +995,7 @@ static __always_inline int on_flush_end(struct request *rq, bool direct)
 /* ---- the programs ---- */
 
 /* Functions whose first argument is the request. */
+/* clang-format off */
 #define FUNCTION_PROGRAMS(name, function) \
 SEC("?fentry/" #function) \
 int name##_fentry(u64 *ctx) \
@@ -1005,12 +1007,14 @@ int name##_kprobe(struct pt_regs *ctx) \
 { \
 	return on_##name((struct request *)FUNCTION_ARG(ctx), false); \
 }
+/* clang-format on */
 
 FUNCTION_PROGRAMS(flush_insert, blk_insert_flush)
 FUNCTION_PROGRAMS(flush_data, mq_flush_data_end_io)
 FUNCTION_PROGRAMS(flush_end, flush_end_io)
 
 /* What is rare copies in tp_btf programs too: to follow typed pointers costs the verifier more than it spares here. */
+/* clang-format off */
 #define REQUEST_PROGRAMS(event, handler, direct) \
 SEC("?tp_btf/block_" #event) \
 int event##_btf(u64 *ctx) \
@@ -1022,6 +1026,7 @@ int event##_raw(u64 *ctx) \
 { \
 	return handler(block_arg(ctx, cfg.queue_first), false); \
 }
+/* clang-format on */
 
 REQUEST_PROGRAMS(rq_insert, on_insert, true)
 REQUEST_PROGRAMS(rq_issue, on_issue, true)

@@ -42,8 +42,8 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
 	t->announced = 1;
 }
 
-#define STEAL_LOOKS	16
-#define STEAL_AFTER_NS	500000000	/* a helper that hasn't mattered for so long gives its place up */
+#define STEAL_LOOKS    16
+#define STEAL_AFTER_NS 500000000 /* a helper that hasn't mattered for so long gives its place up */
 
 /*
  * Takes the place of one helper, if that hasn't mattered for long; returns it plus 1, or 0. A global function, as are the next: the
@@ -59,7 +59,7 @@ __noinline u32 steal_one(u64 now)
 		return 0;
 	t->follow &= ~FOLLOW_HELPER;
 	t->history = t->announced = 0;
-	t->seq++;	/* a gap: what it does meanwhile is not known */
+	t->seq++; /* a gap: what it does meanwhile is not known */
 	return i + 1;
 }
 
@@ -127,7 +127,7 @@ __noinline int learn(u32 tid)
 		return 0;
 	}
 	t->since = t->mattered = now;
-	t->off = t->wake = t->on = 0;	/* of a time when it was followed before */
+	t->off = t->wake = t->on = 0; /* of a time when it was followed before */
 	t->seen_switches = 0;
 	t->follow |= FOLLOW_HELPER;
 	return 0;
@@ -522,7 +522,7 @@ int switch_btf(u64 *ctx)
 
 /* ---- who wakes whom ---- */
 
-#define STEP_MAX_NS 50000	/* from the end of a step until its machinery has sent for a worker */
+#define STEP_MAX_NS 50000 /* from the end of a step until its machinery has sent for a worker */
 
 /* The completion that runs here and now, or NULL; c: this CPU's. */
 static __always_inline struct completing *completing_now(struct completing *c, bool irq, u32 pid, u64 now)

@@ -18,23 +18,23 @@
 struct slot {
 	u64 rq;
 	u64 insert, issue;
-	u64 start;		/* when it came into being; 0: not known */
-	u64 data_done;		/* the data step of its flush sequence completed: ready for the post-flush */
-	u32 tid, tgid;		/* who sent it; 0: not known */
-	u32 in_flight;		/* others in the device when it was issued */
-	u32 issuer;		/* kept, as all that stands below, only when sync calls are traced */
-	u32 bytes;		/* of a flush sequence's data step */
-	u8 issued;		/* 1 while it counts as in the device */
-	u8 mine;		/* 1: its sender passes the filter by task */
-	u8 throttled;		/* blk-throttle had held its bio */
-	u8 steps;		/* enum slot_steps: which of those below are its own */
-	u64 issuer_wake, issuer_on;	/* of the issuing task, when it is followed */
-	u64 taken;		/* by the flush machinery: ready for the pre-flush; 0: not known */
+	u64 start;		    /* when it came into being; 0: not known */
+	u64 data_done;		    /* the data step of its flush sequence completed: ready for the post-flush */
+	u32 tid, tgid;		    /* who sent it; 0: not known */
+	u32 in_flight;		    /* others in the device when it was issued */
+	u32 issuer;		    /* kept, as all that stands below, only when sync calls are traced */
+	u32 bytes;		    /* of a flush sequence's data step */
+	u8 issued;		    /* 1 while it counts as in the device */
+	u8 mine;		    /* 1: its sender passes the filter by task */
+	u8 throttled;		    /* blk-throttle had held its bio */
+	u8 steps;		    /* enum slot_steps: which of those below are its own */
+	u64 issuer_wake, issuer_on; /* of the issuing task, when it is followed */
+	u64 taken;		    /* by the flush machinery: ready for the pre-flush; 0: not known */
 	/* of a FLUSH's slot: ends that let the next FLUSH begin; 0: not seen */
-	u64 flush_end;		/* of the last FLUSH */
-	u64 data_end;		/* of the last data of a flush sequence while no FLUSH was under way */
+	u64 flush_end; /* of the last FLUSH */
+	u64 data_end;  /* of the last data of a flush sequence while no FLUSH was under way */
 	u64 pad[3];
-	struct wire_step data, pre, post;	/* steps of its flush sequence that are over */
+	struct wire_step data, pre, post; /* steps of its flush sequence that are over */
 } __attribute__((aligned(64)));
 
 enum slot_steps { STEP_PRE = 1, STEP_DATA = 2, STEP_POST = 4 };
@@ -42,16 +42,16 @@ enum slot_steps { STEP_PRE = 1, STEP_DATA = 2, STEP_POST = 4 };
 /* The request whose completion is being handled on a CPU: who is woken now is woken by it. */
 struct completing {
 	u64 rq, done;
-	u32 slot;		/* its key in slots */
-	u32 pid;		/* the task that was interrupted, or that does it */
-	u32 irq;		/* done in interrupt context */
-	u32 sent;		/* its record has been sent */
-	u16 class, flags;	/* as in struct wire_request */
+	u32 slot;	  /* its key in slots */
+	u32 pid;	  /* the task that was interrupted, or that does it */
+	u32 irq;	  /* done in interrupt context */
+	u32 sent;	  /* its record has been sent */
+	u16 class, flags; /* as in struct wire_request */
 	u32 disk, bytes;
-	u32 sender;		/* tid of who sent it */
-	u32 dev;		/* as in struct wire_request */
+	u32 sender; /* tid of who sent it */
+	u32 dev;    /* as in struct wire_request */
 	u64 sector;
-	u64 at, at_waking;	/* scratch of in_interrupt() */
+	u64 at, at_waking; /* scratch of in_interrupt() */
 };
 
 /* By wire_disk's key: the kernel dev_t of a whole disk. */
@@ -72,15 +72,15 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);		/* set before load: wire_disk.slot_base of the last disk + its slots */
-	__uint(map_flags, BPF_F_MMAPABLE);	/* for its alignment: the array begins with a page */
+	__uint(max_entries, 1);		   /* set before load: wire_disk.slot_base of the last disk + its slots */
+	__uint(map_flags, BPF_F_MMAPABLE); /* for its alignment: the array begins with a page */
 	__type(key, u32);
 	__type(value, struct slot);
 } slots SEC(".maps");
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);		/* set before load: views * WIRE_CELLS * stripes */
+	__uint(max_entries, 1); /* set before load: views * WIRE_CELLS * stripes */
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, u32);
 	__type(value, struct wire_cell);
@@ -88,7 +88,7 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);		/* set before load: views * stripes */
+	__uint(max_entries, 1); /* set before load: views * stripes */
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, u32);
 	__type(value, struct wire_view);
@@ -96,7 +96,7 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);		/* set before load: as views, of which only whole disks' are used */
+	__uint(max_entries, 1); /* set before load: as views, of which only whole disks' are used */
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, u32);
 	__type(value, struct wire_depth);
@@ -114,12 +114,12 @@ STATE struct {
  * Answers of that table which a CPU lately got, by the low bits of the thread group: with a command wrapped each write of the machine
  * and each request asks. An answer holds until the family changes. One word each: programs interrupt each other here.
  */
-#define FAMILY_SEEN	256	/* a machine has some processes that call all the time: each should find its own answer */
-#define FAMILY_IN	1ull
-#define FAMILY_ASKED	2ull
+#define FAMILY_SEEN  256 /* a machine has some processes that call all the time: each should find its own answer */
+#define FAMILY_IN    1ull
+#define FAMILY_ASKED 2ull
 
 struct family_seen {
-	u64 answer[FAMILY_SEEN];	/* turn, thread group, FAMILY_x */
+	u64 answer[FAMILY_SEEN]; /* turn, thread group, FAMILY_x */
 };
 
 STATE struct {
@@ -131,11 +131,11 @@ STATE struct {
 
 struct bio_start {
 	u64 queued;
-	u32 flags;		/* bi_opf as queued: lower layers may change it */
+	u32 flags; /* bi_opf as queued: lower layers may change it */
 	u32 bytes;
 	u32 view;
-	u32 disk;		/* key in disks */
-	u32 mine;		/* 1: it passes the filter */
+	u32 disk; /* key in disks */
+	u32 mine; /* 1: it passes the filter */
 	u32 pad;
 };
 
@@ -148,10 +148,10 @@ STATE struct {
 
 /* The bio whose completion is being handled on a CPU, as in struct completing. */
 struct bio_end {
-	u64 queued, done, flushed;	/* as in struct wire_bio */
+	u64 queued, done, flushed; /* as in struct wire_bio */
 	u32 disk, class;
 	u32 pid, irq;
-	u64 at;			/* scratch of in_interrupt() */
+	u64 at; /* scratch of in_interrupt() */
 };
 
 STATE struct {
@@ -194,6 +194,7 @@ STATE struct wire_run run SEC(".data") __attribute__((aligned(64)));
 
 static void *(*const cast)(const void *pointer, u64 type) = (void *)CONFIG_CAST;
 
+/* clang-format off */
 #define TYPE_OF(ptr) _Generic((ptr), \
 	struct dentry *: cfg.type_dentry, \
 	struct file *: cfg.type_file, \
@@ -214,11 +215,12 @@ static void *(*const cast)(const void *pointer, u64 type) = (void *)CONFIG_CAST;
 		bpf_core_read(&__v, sizeof(__v), &__p->member); \
 	__v; \
 })
+/* clang-format on */
 
 /* The address that stands at an address, as a number: only such are arguments and results of global functions. */
 static __always_inline u64 address_at(const void *at)
 {
-	return LOOK((struct rb_node *)at, __rb_parent_color);	/* any type that begins with a word would do */
+	return LOOK((struct rb_node *)at, __rb_parent_color); /* any type that begins with a word would do */
 }
 
 /*
@@ -228,9 +230,10 @@ static __always_inline u64 address_at(const void *at)
  */
 #define LOOSE(direct, ptr) ((direct) && TYPE_OF(ptr) ? (typeof(ptr))cast(ptr, TYPE_OF(ptr)) : (ptr))
 
-#define COMPLETION_MAX_NS 500000	/* what a completion may take before a wake-up is no longer put down to it */
+#define COMPLETION_MAX_NS 500000 /* what a completion may take before a wake-up is no longer put down to it */
 
 /* The empty asm keeps clang from making an atomic "or" of an "add" of nothing: kernels before 5.12 have no such instruction. */
+/* clang-format off */
 #define ADD(shared, x, n) do { \
 	if (shared) { \
 		u64 by_ = (n); \
@@ -240,6 +243,7 @@ static __always_inline u64 address_at(const void *at)
 		(x) += (n); \
 	} \
 } while (0)
+/* clang-format on */
 
 /* Which copy of the counters this CPU writes to. */
 static __always_inline u32 stripe(void)
@@ -277,7 +281,8 @@ static __always_inline void time_add(struct wire_cell *c, enum wire_time which, 
 
 	if (rarely(i >= HIST_BUCKETS))
 		return;
-	asm volatile("" : "+r"(i));	/* or clang computes the place before the check, and the verifier knows no bound of it */
+	asm volatile(""
+		     : "+r"(i)); /* or clang computes the place before the check, and the verifier knows no bound of it */
 	ADD(cfg.atomic, c->sum[which], value);
 	ADD(cfg.atomic, c->bucket[i][which], 1);
 	if (rarely(value > x->max[which]))
@@ -301,7 +306,7 @@ static __always_inline void flushed_below(const struct wire_disk *d, u64 now)
 		top->flushed = now;
 }
 
-#define FAMILY_TGID_BITS 24	/* pid_max is at most 2^22 */
+#define FAMILY_TGID_BITS 24 /* pid_max is at most 2^22 */
 
 /* The turn is read before the table: an answer of before a change is not taken for one of after it. */
 static __always_inline bool in_family(u32 tgid)

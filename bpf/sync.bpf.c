@@ -7,19 +7,19 @@
 #include "filter.bpf.h"
 
 /* User-space ABI (uapi): these values never change. */
-#define MS_SYNC				4
-#define SYNC_FILE_RANGE_WAIT_BEFORE	1
-#define SYNC_FILE_RANGE_WAIT_AFTER	4
-#define RWF_DSYNC			2
-#define RWF_SYNC			4
-#define O_DSYNC				010000	/* part of O_SYNC too */
+#define MS_SYNC			    4
+#define SYNC_FILE_RANGE_WAIT_BEFORE 1
+#define SYNC_FILE_RANGE_WAIT_AFTER  4
+#define RWF_DSYNC		    2
+#define RWF_SYNC		    4
+#define O_DSYNC			    010000 /* part of O_SYNC too */
 
 /* Kernel-internal flags (include/linux/fs.h); macros, unchanged since 5.10. */
-#define SB_SYNCHRONOUS			(1 << 4)
-#define S_SYNC				(1 << 0)
+#define SB_SYNCHRONOUS (1 << 4)
+#define S_SYNC	       (1 << 0)
 
-#define TS_COMPAT	0x0002		/* x86 (asm/thread_info.h): in a system call of the 32-bit kind */
-#define TIF_32BIT	(1 << 22)	/* arm64: a 32-bit task */
+#define TS_COMPAT 0x0002    /* x86 (asm/thread_info.h): in a system call of the 32-bit kind */
+#define TIF_32BIT (1 << 22) /* arm64: a 32-bit task */
 
 /* 32-bit programs number their system calls in another way. */
 static __always_inline bool is_32bit_call(void)
@@ -35,13 +35,13 @@ static __always_inline bool is_32bit_call(void)
 
 /* A system call, at its entry. */
 struct syscall {
-	union {		/* where its arguments stand */
+	union { /* where its arguments stand */
 		struct pt_regs *regs;
 		struct trace_event_raw_sys_enter *event;
 	};
 	u32 nr;
-	bool compat;	/* of the 32-bit kind */
-	bool in_event;	/* a constant of the program */
+	bool compat;   /* of the 32-bit kind */
+	bool in_event; /* a constant of the program */
 };
 
 /* Argument n of a system call. */
@@ -54,11 +54,11 @@ static __always_inline u64 syscall_arg(const struct syscall *s, int n)
 		return BPF_CORE_READ(event, args[n]);
 #if defined(__TARGET_ARCH_x86)
 	switch (n) {
-	case 0:	return s->compat ? LOOK(regs, bx) : LOOK(regs, di);
-	case 1:	return s->compat ? LOOK(regs, cx) : LOOK(regs, si);
-	case 2:	return LOOK(regs, dx);
-	case 3:	return s->compat ? LOOK(regs, si) : LOOK(regs, r10);
-	case 4:	return s->compat ? LOOK(regs, di) : LOOK(regs, r8);
+	case 0: return s->compat ? LOOK(regs, bx) : LOOK(regs, di);
+	case 1: return s->compat ? LOOK(regs, cx) : LOOK(regs, si);
+	case 2: return LOOK(regs, dx);
+	case 3: return s->compat ? LOOK(regs, si) : LOOK(regs, r10);
+	case 4: return s->compat ? LOOK(regs, di) : LOOK(regs, r8);
 	default: return s->compat ? LOOK(regs, bp) : LOOK(regs, r9);
 	}
 #elif defined(__TARGET_ARCH_arm64)
@@ -132,10 +132,8 @@ static __always_inline bool call_file(const struct syscall *s, u32 call, struct 
 {
 	*file = NULL;
 	switch (call) {
-	case CALL_SYNC:
-		return true;
-	case CALL_MSYNC:
-		return syscall_arg(s, 2) & MS_SYNC;
+	case CALL_SYNC: return true;
+	case CALL_MSYNC: return syscall_arg(s, 2) & MS_SYNC;
 	case CALL_SYNC_FILE_RANGE:
 		if (!(sync_file_range_flags(s) & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)))
 			return false;
@@ -338,6 +336,7 @@ static __always_inline struct file *untyped_arg(u64 *ctx)
 	return file;
 }
 
+/* clang-format off */
 #define KERNEL_PROGRAMS(name, function, args) \
 SEC("?fentry/" #function) \
 int name##_fentry(u64 *ctx) \
@@ -359,6 +358,7 @@ int name##_end_kprobe(struct pt_regs *ctx) \
 { \
 	return kernel_end((int)FUNCTION_RESULT(ctx)); \
 }
+/* clang-format on */
 
 KERNEL_PROGRAMS(ksync_range, vfs_fsync_range, 4)
 KERNEL_PROGRAMS(ksync_file, vfs_fsync, 2)

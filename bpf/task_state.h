@@ -14,29 +14,29 @@ enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 
 /* The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. */
 struct task_state {
-	__bt_u64 off, wake, on;	/* lost the CPU, woken, came onto it: of the present or last sleep */
-	__bt_u64 last_wake;		/* of the sleep before `on` */
-	__bt_u64 rq, done;		/* what woke it, as in struct wire_sleep */
+	__bt_u64 off, wake, on; /* lost the CPU, woken, came onto it: of the present or last sleep */
+	__bt_u64 last_wake;	/* of the sleep before `on` */
+	__bt_u64 rq, done;	/* what woke it, as in struct wire_sleep */
 	__bt_u32 waker;
 	__bt_u32 seq;
 	__bt_u8 how, waker_kind, stack_len, announced;
 	__bt_u8 idle;
-	__bt_u8 follow;		/* enum follow_flags; 0: not followed */
-	__bt_u16 nr;		/* of the system call that the sync call is; CALL_NO_NR: it is none */
+	__bt_u8 follow; /* enum follow_flags; 0: not followed */
+	__bt_u16 nr;	/* of the system call that the sync call is; CALL_NO_NR: it is none */
 	/* the sync call that it is in */
 	__bt_u64 enter, ino;
-	__bt_u64 waited;		/* for a CPU, at its beginning, see struct wire_sync */
+	__bt_u64 waited; /* for a CPU, at its beginning, see struct wire_sync */
 	__bt_u32 dev, generation;
 	__bt_u32 call, worker;
-	__bt_u32 first_seq;		/* at its beginning */
-	__bt_u32 switches;		/* of the task, at its beginning */
-	__bt_u32 seen_switches;	/* a helper: of the task, when it last came onto a CPU; 0: not yet */
-	__bt_u32 history;		/* a helper's: index in `histories`, plus 1; 0: none */
+	__bt_u32 first_seq;	/* at its beginning */
+	__bt_u32 switches;	/* of the task, at its beginning */
+	__bt_u32 seen_switches; /* a helper: of the task, when it last came onto a CPU; 0: not yet */
+	__bt_u32 history;	/* a helper's: index in `histories`, plus 1; 0: none */
 	__bt_u32 tgid;
-	__bt_u32 flushes;		/* as in struct wire_sync */
-	__bt_u64 since;		/* helper: followed from then on */
-	__bt_u64 mattered;		/* a helper: when it last woke a followed task */
-	__bt_u64 aio;		/* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
+	__bt_u32 flushes;  /* as in struct wire_sync */
+	__bt_u64 since;	   /* helper: followed from then on */
+	__bt_u64 mattered; /* a helper: when it last woke a followed task */
+	__bt_u64 aio;	   /* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
 	__bt_u64 stack[WIRE_STACK];
 } __attribute__((aligned(64)));
 

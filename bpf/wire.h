@@ -23,8 +23,10 @@ typedef u16 __bt_u16;
 typedef u8 __bt_u8;
 #endif
 
+/* clang-format off */
 #define WIRE_ASSERT_SIZE(type, size) \
 	_Static_assert(sizeof(type) == (size), "size of " #type " is public")
+/* clang-format on */
 
 /* ---- request classes; the order is that of enum op_class in report.h ---- */
 
@@ -40,7 +42,7 @@ enum wire_class {
 	WIRE_OTHER = 8,
 	WIRE_CLASSES = 9,
 	/* cells that are no class of their own but are counted the same way */
-	WIRE_CELL_SEQUENCE = 9,		/* device: a barrier write or lone flush, allocation to the very end */
+	WIRE_CELL_SEQUENCE = 9, /* device: a barrier write or lone flush, allocation to the very end */
 	/*
 	 * device: a waiter ready for its FLUSH until that FLUSH was started. With the probes flush.*, what held it back: queue: the
 	 * FLUSH before; total: then, data of other sequences.
@@ -53,7 +55,7 @@ enum wire_class {
 enum wire_time { WIRE_QUEUE = 0, WIRE_DEVICE = 1, WIRE_TOTAL = 2, WIRE_TIMES = 3 };
 
 struct wire_extremes {
-	__bt_u64 min[WIRE_TIMES];	/* complement of the minimum, so that 0 means none */
+	__bt_u64 min[WIRE_TIMES]; /* complement of the minimum, so that 0 means none */
 	__bt_u64 max[WIRE_TIMES];
 	__bt_u64 pad[2];
 };
@@ -67,7 +69,7 @@ struct wire_cell {
 	__bt_u64 bytes;
 	__bt_u64 sum[WIRE_TIMES];
 	__bt_u64 pad[3];
-	struct wire_extremes extremes[2];	/* by generation, see struct wire_run */
+	struct wire_extremes extremes[2]; /* by generation, see struct wire_run */
 	__bt_u64 bucket[HIST_BUCKETS][WIRE_TIMES];
 };
 WIRE_ASSERT_SIZE(struct wire_cell, 64 * 3 + 8 * WIRE_TIMES * HIST_BUCKETS);
@@ -79,8 +81,8 @@ struct wire_view {
 	__bt_u64 barrier_writes, barrier_flushes, native_fua;
 	__bt_u64 flush_in_flight;
 	__bt_u64 requeues, merges, errors, unpaired, by_command;
-	__bt_u64 overflow;	/* tag beyond the slots that were reserved */
-	__bt_u64 flush_no_depth;	/* FLUSHes that flush_in_flight lacks: they were not seen to be issued */
+	__bt_u64 overflow;	 /* tag beyond the slots that were reserved */
+	__bt_u64 flush_no_depth; /* FLUSHes that flush_in_flight lacks: they were not seen to be issued */
 };
 WIRE_ASSERT_SIZE(struct wire_view, 8 * 17);
 
@@ -93,29 +95,29 @@ WIRE_ASSERT_SIZE(struct wire_view, 8 * 17);
 
 struct wire_depth {
 	__bt_u64 issued, completed, undone;
-	__bt_u64 off;		/* by how much the requests' own clocks told other queue and device times than insert and issue, */
-	__bt_u64 of;		/* and those times: summed over requests that have both */
-	__bt_u64 by_clocks;	/* completed while issue was not traced: in none of the first three */
+	__bt_u64 off; /* by how much the requests' own clocks told other queue and device times than insert and issue, */
+	__bt_u64 of;  /* and those times: summed over requests that have both */
+	__bt_u64 by_clocks; /* completed while issue was not traced: in none of the first three */
 	__bt_u64 pad[2];
 };
 WIRE_ASSERT_SIZE(struct wire_depth, 64);
 
 enum wire_unclocked {
 	UNCLOCKED_NONE = 0,
-	UNCLOCKED_ONE = 1,	/* a request without valid clocks */
-	UNCLOCKED_SHARED = 2,	/* requests that share a reading of the clock: whose it is can't be told */
+	UNCLOCKED_ONE = 1,    /* a request without valid clocks */
+	UNCLOCKED_SHARED = 2, /* requests that share a reading of the clock: whose it is can't be told */
 };
 
 /* Where times come from. */
 enum wire_clocks {
-	CLOCKS_TRACED = 0,	/* insert and issue are traced */
-	CLOCKS_ALL = 1,		/* neither is: each request says when it came into being and when it was issued */
-	CLOCKS_ISSUE = 2,	/* insert is traced, issue is the request's own: a queue with `iostats` off stamps nothing before */
+	CLOCKS_TRACED = 0, /* insert and issue are traced */
+	CLOCKS_ALL = 1,	   /* neither is: each request says when it came into being and when it was issued */
+	CLOCKS_ISSUE = 2, /* insert is traced, issue is the request's own: a queue with `iostats` off stamps nothing before */
 	CLOCKS_KINDS = 3
 };
 
-#define WIRE_TASKS	8192	/* that are followed, or were: at most 65,535, see struct pid_chunk */
-#define WIRE_TASKS_PART	256
+#define WIRE_TASKS	8192 /* that are followed, or were: at most 65,535, see struct pid_chunk */
+#define WIRE_TASKS_PART 256
 
 /* Changes while the programs run. */
 struct wire_run {
@@ -129,16 +131,16 @@ struct wire_run {
 	 * sets `unclocked`.
 	 */
 	__bt_u32 own_clocks;
-	__bt_u32 unclocked;	/* enum wire_unclocked */
-	__bt_u32 family_turn;	/* steps when a process comes to the wrapped command's or goes */
-	__bt_u32 unbegun;	/* 1: requests were seen whose begin is not stamped, so that insert has to be traced */
-	__bt_u32 pending_used;	/* 1: a sync call was seen that one task asked for and another carries out */
-	__bt_u8 tasks_used[WIRE_TASKS / WIRE_TASKS_PART];	/* 1: of that part of the map of tasks an entry was used */
-	__bt_u32 pad[2];		/* read for each request: not in a cache line that another CPU keeps writing to */
-	__bt_u64 processes, threads;	/* of the wrapped command */
-	__bt_u64 bios_full;		/* bios not timed because the table was full */
-	__bt_u64 family_full;		/* processes not followed because the table was full */
-	__bt_u64 drops[8];		/* by enum wire_drop */
+	__bt_u32 unclocked;    /* enum wire_unclocked */
+	__bt_u32 family_turn;  /* steps when a process comes to the wrapped command's or goes */
+	__bt_u32 unbegun;      /* 1: requests were seen whose begin is not stamped, so that insert has to be traced */
+	__bt_u32 pending_used; /* 1: a sync call was seen that one task asked for and another carries out */
+	__bt_u8 tasks_used[WIRE_TASKS / WIRE_TASKS_PART]; /* 1: of that part of the map of tasks an entry was used */
+	__bt_u32 pad[2];	     /* read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u64 processes, threads; /* of the wrapped command */
+	__bt_u64 bios_full;	     /* bios not timed because the table was full */
+	__bt_u64 family_full;	     /* processes not followed because the table was full */
+	__bt_u64 drops[8];	     /* by enum wire_drop */
 };
 WIRE_ASSERT_SIZE(struct wire_run, 160);
 
@@ -148,39 +150,39 @@ WIRE_ASSERT_SIZE(struct wire_run, 160);
 
 /* A traced disk, found by the device number of the whole disk. */
 struct wire_disk {
-	__bt_u32 view;		/* view of the disk (of what lies in no named partition) */
+	__bt_u32 view; /* view of the disk (of what lies in no named partition) */
 	__bt_u32 n_parts;
-	__bt_u32 slot_base;	/* first of its request slots */
-	__bt_u32 depth;		/* slots per hardware queue, without the flush slot */
+	__bt_u32 slot_base; /* first of its request slots */
+	__bt_u32 depth;	    /* slots per hardware queue, without the flush slot */
 	__bt_u32 hw_queues;
-	__bt_u32 part_dev[WIRE_MAX_PARTS];	/* kernel dev_t of each named partition */
+	__bt_u32 part_dev[WIRE_MAX_PARTS]; /* kernel dev_t of each named partition */
 	__bt_u32 part_view[WIRE_MAX_PARTS];
-	__bt_u32 dev;		/* kernel dev_t: the key */
-	__bt_u32 above;		/* key of the traced disk without requests that lies on this one (dm, md); 0: none */
-	__bt_u64 flushed;	/* when a FLUSH last ended in a disk that this one lies on */
+	__bt_u32 dev;	  /* kernel dev_t: the key */
+	__bt_u32 above;	  /* key of the traced disk without requests that lies on this one (dm, md); 0: none */
+	__bt_u64 flushed; /* when a FLUSH last ended in a disk that this one lies on */
 };
 WIRE_ASSERT_SIZE(struct wire_disk, 16 + 4 * (6 + 2 * WIRE_MAX_PARTS));
 
 /* What is known of a request queue; filled by the first request that is seen of it. */
-#define WIRE_MAX_QUEUES 4096	/* request_queue.id is a small integer, the lowest free one */
+#define WIRE_MAX_QUEUES 4096 /* request_queue.id is a small integer, the lowest free one */
 
 enum wire_queue_state { QUEUE_NEW = 0, QUEUE_TRACED = 1, QUEUE_IGNORED = 2 };
 
 struct wire_queue {
-	__bt_u64 q;		/* the request_queue itself: an id can come back as another disk's */
-	__bt_u32 state;		/* enum wire_queue_state */
+	__bt_u64 q;	/* the request_queue itself: an id can come back as another disk's */
+	__bt_u32 state; /* enum wire_queue_state */
 	__bt_u32 pad;
 	struct wire_disk disk;
 	__bt_u64 pad2;
-	int in_flight;		/* with ledgers: what else struct wire_depth tells; in a cache line of its own */
+	int in_flight; /* with ledgers: what else struct wire_depth tells; in a cache line of its own */
 	__bt_u32 pad3[15];
 };
 WIRE_ASSERT_SIZE(struct wire_queue, 192);
 
 /* Kernel dev_t: major in the upper 12 bits, minor in the lower 20 (linux/kdev_t.h). */
 #define WIRE_DEV(major, minor) (((__bt_u32)(major) << 20) | (__bt_u32)(minor))
-#define WIRE_MAJOR(dev) ((__bt_u32)(dev) >> 20)
-#define WIRE_MINOR(dev) ((__bt_u32)(dev) & 0xfffff)
+#define WIRE_MAJOR(dev)	       ((__bt_u32)(dev) >> 20)
+#define WIRE_MINOR(dev)	       ((__bt_u32)(dev)&0xfffff)
 
 /* ---- records: facts about sync calls, sent through the ring buffer ---- */
 
@@ -190,25 +192,26 @@ WIRE_ASSERT_SIZE(struct wire_queue, 192);
  * a reader skips kinds that it doesn't know by their size. Order of arrival is roughly, not exactly, the order of time.
  */
 enum wire_kind {
-	WIRE_SYNC = 1,		/* a sync call has ended */
-	WIRE_SLEEP = 2,		/* a followed task runs again */
-	WIRE_REQUEST = 3,	/* the life of a request that woke a followed task */
-	WIRE_FOLLOW = 4,	/* from now on a task's sleeps are known */
-	WIRE_FILE = 5,		/* the name of a file that was synced, once */
-	WIRE_BIO = 6,		/* a bio inside whose completion a followed task was woken */
+	WIRE_SYNC = 1,	  /* a sync call has ended */
+	WIRE_SLEEP = 2,	  /* a followed task runs again */
+	WIRE_REQUEST = 3, /* the life of a request that woke a followed task */
+	WIRE_FOLLOW = 4,  /* from now on a task's sleeps are known */
+	WIRE_FILE = 5,	  /* the name of a file that was synced, once */
+	WIRE_BIO = 6,	  /* a bio inside whose completion a followed task was woken */
 	/* made by user space for recordings; never sent by the kernel side */
-	WIRE_HEADER = 64,	/* JSON: how and where the recording was made */
-	WIRE_COUNTS_32 = 65,	/* WIRE_COUNTS, of older recordings: powers of two in 32 buckets, not 64 */
-	WIRE_END = 66,		/* JSON: the end of the run: drops, exit status */
-	WIRE_COUNTS = 67,	/* counters of a view, see recording.h */
+	WIRE_HEADER = 64,    /* JSON: how and where the recording was made */
+	WIRE_COUNTS_32 = 65, /* WIRE_COUNTS, of older recordings: powers of two in 32 buckets, not 64 */
+	WIRE_END = 66,	     /* JSON: the end of the run: drops, exit status */
+	WIRE_COUNTS = 67,    /* counters of a view, see recording.h */
 };
 
 struct wire_head {
-	__bt_u16 kind;		/* enum wire_kind */
-	__bt_u16 size;		/* of the record, head included */
+	__bt_u16 kind; /* enum wire_kind */
+	__bt_u16 size; /* of the record, head included */
 	__bt_u32 cpu;
 };
 
+/* clang-format off */
 enum wire_call {
 	CALL_FSYNC = 1, CALL_FDATASYNC = 2, CALL_MSYNC = 3, CALL_SYNC = 4, CALL_SYNCFS = 5, CALL_SYNC_FILE_RANGE = 6,
 	CALL_WRITE = 7,		/* any write on an O_SYNC or O_DSYNC file, or with RWF_SYNC or RWF_DSYNC */
@@ -217,38 +220,39 @@ enum wire_call {
 	CALL_KERNEL_FSYNC = 10,	/* of the kernel itself (nfsd, loop), or within a system call that is none of these */
 	CALL_COUNT = 11
 };
+/* clang-format on */
 
-#define WIRE_INO_DISK (~0ULL)	/* no file system has it: it is (ino_t)-1 */
+#define WIRE_INO_DISK (~0ULL) /* no file system has it: it is (ino_t)-1 */
 
 struct wire_sync {
 	struct wire_head head;
 	__bt_u64 enter, exit;
-	__bt_u64 ino;		/* 0: the call has no file (sync); WIRE_INO_DISK: the file is a disk's node */
-	__bt_u32 dev;		/* kernel dev_t of the file's file system, or of that disk */
-	__bt_u32 generation;	/* of the inode */
-	__bt_u32 tid, tgid;	/* who called */
-	__bt_u32 worker;	/* who carried it out when it is another task (io_uring, AIO); else 0 */
+	__bt_u64 ino;	     /* 0: the call has no file (sync); WIRE_INO_DISK: the file is a disk's node */
+	__bt_u32 dev;	     /* kernel dev_t of the file's file system, or of that disk */
+	__bt_u32 generation; /* of the inode */
+	__bt_u32 tid, tgid;  /* who called */
+	__bt_u32 worker;     /* who carried it out when it is another task (io_uring, AIO); else 0 */
 	int ret;
-	__bt_u16 call;		/* enum wire_call */
-	__bt_u16 sleeps;	/* of the caller within the call, modulo 2^16: as sent, */
-	char comm[16];		/* of the calling process's leader */
-	__bt_u16 switches;	/* and as the kernel counts them (nvcsw + nivcsw); 0 and 0 with a worker */
-	__bt_u16 switches_all;	/* of the caller since it exists, at the exit, as the kernel counts them, modulo 2^16 */
+	__bt_u16 call;	       /* enum wire_call */
+	__bt_u16 sleeps;       /* of the caller within the call, modulo 2^16: as sent, */
+	char comm[16];	       /* of the calling process's leader */
+	__bt_u16 switches;     /* and as the kernel counts them (nvcsw + nivcsw); 0 and 0 with a worker */
+	__bt_u16 switches_all; /* of the caller since it exists, at the exit, as the kernel counts them, modulo 2^16 */
 	/* ns that the caller was ready to run and waited for a CPU since it exists, at enter and exit; 0: not known (sched_info) */
 	__bt_u64 waited_enter, waited_exit;
-	__bt_u32 flushes;	/* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that */
-	__bt_u32 pad;		/* it never slept */
+	__bt_u32 flushes; /* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that */
+	__bt_u32 pad; /* it never slept */
 };
 WIRE_ASSERT_SIZE(struct wire_sync, 104);
-#define WIRE_SYNC_SHORT 80	/* bytes of the record before it had what the caller waited, and later its flushes */
+#define WIRE_SYNC_SHORT 80 /* bytes of the record before it had what the caller waited, and later its flushes */
 
 /* What ended a sleep. */
 enum wire_how {
 	HOW_UNKNOWN = 0,
-	HOW_PREEMPTED = 1,	/* it never slept: it lost the CPU and was ready to run all the time; wake == off */
-	HOW_TASK = 2,		/* another task, `waker`, in its own time */
-	HOW_REQUEST = 3,	/* the completion of the request with key (rq, done) */
-	HOW_IRQ = 4,		/* an interrupt that completed no traced request: a timer, another device */
+	HOW_PREEMPTED = 1, /* it never slept: it lost the CPU and was ready to run all the time; wake == off */
+	HOW_TASK = 2,	   /* another task, `waker`, in its own time */
+	HOW_REQUEST = 3,   /* the completion of the request with key (rq, done) */
+	HOW_IRQ = 4,	   /* an interrupt that completed no traced request: a timer, another device */
 };
 
 #define WIRE_STACK 12
@@ -259,22 +263,22 @@ enum wire_how {
  */
 struct wire_sleep {
 	struct wire_head head;
-	__bt_u64 off;		/* 0: since before it was followed */
-	__bt_u64 wake;		/* 0: not seen */
+	__bt_u64 off;  /* 0: since before it was followed */
+	__bt_u64 wake; /* 0: not seen */
 	__bt_u64 on;
 	/* with HOW_REQUEST: the request's key; with HOW_TASK and done = 1: rq is the seq that the waker's next sleep will have */
 	__bt_u64 rq, done;
 	__bt_u32 tid;
-	__bt_u32 waker;		/* with HOW_TASK */
-	__bt_u32 seq;		/* counts this task's sleeps, by one */
-	__bt_u8 how;		/* enum wire_how */
-	__bt_u8 stack_len;	/* entries of `stack` that are filled */
-	__bt_u8 waker_kind;	/* enum wire_task_kind of the waker, or 0 */
-	__bt_u8 idle;		/* 1: it slept for want of work (TASK_IDLE: a kworker between two work items) */
-	__bt_u64 stack[WIRE_STACK];	/* where it slept, innermost first; taken only where the waker alone doesn't tell */
+	__bt_u32 waker;		    /* with HOW_TASK */
+	__bt_u32 seq;		    /* counts this task's sleeps, by one */
+	__bt_u8 how;		    /* enum wire_how */
+	__bt_u8 stack_len;	    /* entries of `stack` that are filled */
+	__bt_u8 waker_kind;	    /* enum wire_task_kind of the waker, or 0 */
+	__bt_u8 idle;		    /* 1: it slept for want of work (TASK_IDLE: a kworker between two work items) */
+	__bt_u64 stack[WIRE_STACK]; /* where it slept, innermost first; taken only where the waker alone doesn't tell */
 };
 WIRE_ASSERT_SIZE(struct wire_sleep, 160);
-#define WIRE_SLEEP_SHORT 64	/* bytes of a record without a stack: it ends before it */
+#define WIRE_SLEEP_SHORT 64 /* bytes of a record without a stack: it ends before it */
 
 enum wire_task_kind { TASK_USER = 1, TASK_KTHREAD = 2, TASK_KWORKER = 3 };
 
@@ -282,41 +286,41 @@ struct wire_follow {
 	struct wire_head head;
 	__bt_u64 since;
 	__bt_u32 tid, tgid;
-	__bt_u32 kind;		/* enum wire_task_kind */
+	__bt_u32 kind; /* enum wire_task_kind */
 	__bt_u32 pad;
-	char comm[16];		/* of the task itself */
+	char comm[16]; /* of the task itself */
 };
 WIRE_ASSERT_SIZE(struct wire_follow, 48);
 
 /* One step of a request: a FLUSH that it waited for, or its own way to the device. */
 struct wire_step {
-	__bt_u64 begin;		/* FLUSH: the machinery started it. Data: inserted; 0: issued directly */
-	__bt_u64 issue, done;	/* 0: the step did not happen */
-	__bt_u64 issuer_wake;	/* when the task that issued it was last woken and last came onto its CPU, */
-	__bt_u64 issuer_on;	/* if it is followed; else 0 */
-	__bt_u32 issuer;	/* its tid */
-	__bt_u32 in_flight;	/* others in the device when it was issued, FLUSHes left out */
+	__bt_u64 begin;	      /* FLUSH: the machinery started it. Data: inserted; 0: issued directly */
+	__bt_u64 issue, done; /* 0: the step did not happen */
+	__bt_u64 issuer_wake; /* when the task that issued it was last woken and last came onto its CPU, */
+	__bt_u64 issuer_on;   /* if it is followed; else 0 */
+	__bt_u32 issuer;      /* its tid */
+	__bt_u32 in_flight;   /* others in the device when it was issued, FLUSHes left out */
 };
 WIRE_ASSERT_SIZE(struct wire_step, 48);
 
 enum wire_request_flags {
-	REQUEST_SEQUENCE = 1,	/* ran through the flush machinery: pre, data, post in this order, each if it happened */
-	REQUEST_ONLY = 2,	/* an empty flush: `pre` is the FLUSH that it waited for */
-	REQUEST_THROTTLED = 4,	/* its bio was held by blk-throttle before */
-	REQUEST_NO_START = 8,	/* `alloc` is not known */
+	REQUEST_SEQUENCE = 1,  /* ran through the flush machinery: pre, data, post in this order, each if it happened */
+	REQUEST_ONLY = 2,      /* an empty flush: `pre` is the FLUSH that it waited for */
+	REQUEST_THROTTLED = 4, /* its bio was held by blk-throttle before */
+	REQUEST_NO_START = 8,  /* `alloc` is not known */
 };
 
 struct wire_request {
 	struct wire_head head;
-	__bt_u64 rq, done;	/* the key; `done` is the very end */
-	__bt_u64 alloc;		/* when the request came into being */
+	__bt_u64 rq, done; /* the key; `done` is the very end */
+	__bt_u64 alloc;	   /* when the request came into being */
 	__bt_u64 sector;
-	__bt_u32 dev;		/* kernel dev_t of the partition or disk that it was sent to; the disk's for an empty flush of a whole disk */
-	__bt_u32 disk;		/* kernel dev_t of the whole disk */
+	__bt_u32 dev; /* kernel dev_t of the partition or disk that it was sent to; the disk's for an empty flush of a whole disk */
+	__bt_u32 disk; /* kernel dev_t of the whole disk */
 	__bt_u32 bytes;
-	__bt_u32 tid, tgid;	/* who sent it; 0: not known */
-	__bt_u16 class;		/* enum wire_class; WIRE_FLUSH for an empty flush */
-	__bt_u16 flags;		/* enum wire_request_flags */
+	__bt_u32 tid, tgid; /* who sent it; 0: not known */
+	__bt_u16 class;	    /* enum wire_class; WIRE_FLUSH for an empty flush */
+	__bt_u16 flags;	    /* enum wire_request_flags */
 	struct wire_step pre, data, post;
 };
 WIRE_ASSERT_SIZE(struct wire_request, 208);
@@ -328,36 +332,36 @@ WIRE_ASSERT_SIZE(struct wire_request, 208);
 struct wire_bio {
 	struct wire_head head;
 	__bt_u64 queued, done;
-	__bt_u64 flushed;	/* a write with PREFLUSH: when its FLUSH below had ended; 0: not known, or no such write */
+	__bt_u64 flushed; /* a write with PREFLUSH: when its FLUSH below had ended; 0: not known, or no such write */
 	__bt_u32 tid, seq;
-	__bt_u32 disk;		/* kernel dev_t */
-	__bt_u16 class;		/* enum wire_class; WIRE_WRITE_BARRIER for a write with PREFLUSH */
+	__bt_u32 disk;	/* kernel dev_t */
+	__bt_u16 class; /* enum wire_class; WIRE_WRITE_BARRIER for a write with PREFLUSH */
 	__bt_u16 pad;
 };
 WIRE_ASSERT_SIZE(struct wire_bio, 48);
 
-#define WIRE_NAMES 8		/* path components, the file's own first */
-#define WIRE_NAME 48		/* bytes of each, NUL-terminated, cut if longer */
+#define WIRE_NAMES 8  /* path components, the file's own first */
+#define WIRE_NAME  48 /* bytes of each, NUL-terminated, cut if longer */
 
 /* The path of a file from the root of its file system. Sent at the first sync of (dev, ino). */
 struct wire_file {
 	struct wire_head head;
 	__bt_u64 ino;
 	__bt_u32 dev;
-	__bt_u16 n;		/* components filled */
-	__bt_u16 whole;		/* 1: the root was reached; 0: there are more above */
+	__bt_u16 n;	/* components filled */
+	__bt_u16 whole; /* 1: the root was reached; 0: there are more above */
 	char name[WIRE_NAMES][WIRE_NAME];
 };
 WIRE_ASSERT_SIZE(struct wire_file, 24 + WIRE_NAMES * WIRE_NAME);
 
 /* Why a fact was not sent, or a call has no ledger. Indices of wire_run.drops. */
 enum wire_drop {
-	DROP_RING_FULL = 0,	/* the ring buffer was full */
-	DROP_CALLERS_FULL = 1,	/* more tasks in sync calls at once than there is room for */
-	DROP_HELPERS_FULL = 2,	/* a task that a call waited for could not be followed: no room */
-	DROP_HISTORY = 3,	/* a followed task slept more often within one wait than is remembered */
-	DROP_AIO = 4,		/* an AIO fsync whose worker was not seen to begin before the next one for its file */
-	DROP_END = 5,		/* a sync call of a task that has begun its next one, or ended: its end was not seen */
+	DROP_RING_FULL = 0,    /* the ring buffer was full */
+	DROP_CALLERS_FULL = 1, /* more tasks in sync calls at once than there is room for */
+	DROP_HELPERS_FULL = 2, /* a task that a call waited for could not be followed: no room */
+	DROP_HISTORY = 3,      /* a followed task slept more often within one wait than is remembered */
+	DROP_AIO = 4,	       /* an AIO fsync whose worker was not seen to begin before the next one for its file */
+	DROP_END = 5,	       /* a sync call of a task that has begun its next one, or ended: its end was not seen */
 	DROP_COUNT = 6
 };
 _Static_assert(sizeof(((struct wire_run *)0)->drops) / sizeof(__bt_u64) >= DROP_COUNT, "a place for each");

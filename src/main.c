@@ -10,8 +10,9 @@
 #include "util/edit_distance.h"
 #include "bench/workload.h"
 
-#define NEAR_ENOUGH 3	/* edits from which a hint would only puzzle */
+#define NEAR_ENOUGH 3 /* edits from which a hint would only puzzle */
 
+/* clang-format off */
 static const struct command_row rows[] = {
 	{ &trace_def, cmd_trace },	/* without a command word */
 	{ &record_def, cmd_record },
@@ -22,6 +23,7 @@ static const struct command_row rows[] = {
 	{ &bench_def, cmd_bench },
 	{ &probes_def, cmd_probes },
 };
+/* clang-format on */
 
 const char *command_near(const char *word)
 {

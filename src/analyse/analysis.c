@@ -9,9 +9,9 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-#define FILES_MAX	2048u	/* files and processes with a line of their own (in a report 9 KiB each) */
-#define PROCESSES_MAX	1024u
-#define CALL_MAX_NS	(1ull << 56)	/* two years: more is damage, and sums of calls must not overflow */
+#define FILES_MAX     2048u /* files and processes with a line of their own (in a report 9 KiB each) */
+#define PROCESSES_MAX 1024u
+#define CALL_MAX_NS   (1ull << 56) /* two years: more is damage, and sums of calls must not overflow */
 
 /* ---- names of files ---- */
 
@@ -92,7 +92,7 @@ static bool feed_file(struct sync_analysis *a, const void *record)
 	if (late && e->name && a->detail)
 		detail_rename(a->detail, e->name, e->path);
 	else if (!late)
-		e->name = 0;	/* another file's turn: calls so far keep theirs */
+		e->name = 0; /* another file's turn: calls so far keep theirs */
 	e->epoch = 0;
 	return true;
 }
@@ -122,8 +122,8 @@ static bool is_unflushed(struct sync_analysis *a, const struct wire_sync *s, con
 {
 	const struct device_name *d;
 
-	if (s->ret < 0 || s->flushes || r->blind || !r->ledger.ns[CAUSE_DEVICE_WRITE] || r->ledger.ns[CAUSE_DEVICE_FUA] ||
-	    ledger_family(&r->ledger, FAMILY_FLUSH))
+	if (s->ret < 0 || s->flushes || r->blind || !r->ledger.ns[CAUSE_DEVICE_WRITE] ||
+	    r->ledger.ns[CAUSE_DEVICE_FUA] || ledger_family(&r->ledger, FAMILY_FLUSH))
 		return false;
 	d = device_of(a, s->dev);
 	return d && d->volatile_cache;
@@ -168,7 +168,8 @@ static void keep_detail(struct sync_analysis *a, const struct wire_sync *s, cons
 	inode_text(a, s, text);
 	if (!e->name)
 		e->name = detail_own_name(a->detail, e->path ? e->path : text);
-	detail_add_call(a->detail, s, e->name, detail_name(a->detail, devices_label(&a->devices, s->dev, label)), &r->ledger);
+	detail_add_call(a->detail, s, e->name, detail_name(a->detail, devices_label(&a->devices, s->dev, label)),
+			&r->ledger);
 	for (size_t i = 0; i < r->n; i++)
 		detail_add_slice(a->detail, &r->slice[i], via_name(a, r->slice[i].via),
 				 detail_name(a->detail, devices_label(&a->devices, r->slice[i].dev, label)));
@@ -318,6 +319,7 @@ union record {
 };
 
 /* A whole record is looked at where it stands; of a shorter one, if it has what the first versions sent, a copy is. */
+/* clang-format off */
 static const struct {
 	uint16_t least, whole;
 	bool (*feed)(struct sync_analysis *a, const void *record);	/* false: it makes no sense */
@@ -330,6 +332,7 @@ static const struct {
 	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file), feed_file },
 	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio), feed_bio },
 };
+/* clang-format on */
 
 /* Later versions may send more than we know of, and some send less: the rest is 0. */
 static bool feed_copy(struct sync_analysis *a, const struct wire_head *record)
@@ -352,7 +355,7 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 	else if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].least)
 		good = feed_copy(a, record);
 	else
-		good = kind >= WIRE_HEADER && kind <= WIRE_END;	/* of the recording itself */
+		good = kind >= WIRE_HEADER && kind <= WIRE_END; /* of the recording itself */
 	a->damaged += !good;
 }
 

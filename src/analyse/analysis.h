@@ -15,15 +15,15 @@
 #include "wire.h"
 
 struct sync_opts {
-	uint64_t start_ns;	/* of the run, CLOCK_MONOTONIC */
-	uint64_t known_ns;	/* calls that began earlier get no ledger: some of their facts may not be there */
-	const struct kernel_symbol *symbols;	/* all arrays are borrowed and have to outlive the analysis */
+	uint64_t start_ns; /* of the run, CLOCK_MONOTONIC */
+	uint64_t known_ns; /* calls that began earlier get no ledger: some of their facts may not be there */
+	const struct kernel_symbol *symbols; /* all arrays are borrowed and have to outlive the analysis */
 	size_t n_symbols;
 	const struct device_name *devices;
 	size_t n_devices;
-	bool only_traced;	/* leave out calls on file systems whose disk isn't traced */
-	unsigned int slowest;	/* how many of the slowest calls to keep whole */
-	bool detail;		/* keep every call, its slices, and the requests */
+	bool only_traced;     /* leave out calls on file systems whose disk isn't traced */
+	unsigned int slowest; /* how many of the slowest calls to keep whole */
+	bool detail;	      /* keep every call, its slices, and the requests */
 };
 
 struct sync_analysis;
@@ -57,6 +57,6 @@ uint64_t sync_period(const struct sync_analysis *a);
 
 uint64_t sync_damaged(const struct sync_analysis *a);
 
-void sync_free(struct sync_analysis *a);	/* NULL is fine */
+void sync_free(struct sync_analysis *a); /* NULL is fine */
 
 #endif

@@ -29,20 +29,20 @@ struct totals {
 struct sync_analysis {
 	struct sync_opts opts;
 	struct devices devices;
-	const struct device_name *device;	/* that was looked for last; NULL: none, or it is not known */
+	const struct device_name *device; /* that was looked for last; NULL: none, or it is not known */
 	struct timeline *tl;
 	struct walk *walk;
 	struct whatif *whatif;
 	uint64_t damaged;
-	uint64_t epoch;			/* steps when groups are thrown away */
+	uint64_t epoch; /* steps when groups are thrown away */
 	struct inodes inodes;
 
 	struct totals totals;
 	struct groups processes, files;
 	struct leaves leaves;
 	struct slowest slowest;
-	struct heat heat;		/* of the calls */
-	struct detail *detail;		/* NULL: not wanted */
+	struct heat heat;      /* of the calls */
+	struct detail *detail; /* NULL: not wanted */
 };
 
 #endif

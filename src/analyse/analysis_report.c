@@ -137,7 +137,10 @@ static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *
 		if (!l->each)
 			continue;
 		*next++ = (struct report_leaf){
-			.path = leaf_path(a, l), .cause = leaf_cause(l), .ns = l->each->sum, .each = tally_copy(l->each),
+			.path = leaf_path(a, l),
+			.cause = leaf_cause(l),
+			.ns = l->each->sum,
+			.each = tally_copy(l->each),
 		};
 	}
 	qsort(out, a->leaves.n, sizeof(*out), leaf_by_path);

@@ -3,10 +3,11 @@
 
 /* The kernel side's classes are the report's, in the same order. */
 _Static_assert((int)WIRE_READ_SYNC == OP_READ_SYNC && (int)WIRE_READ_ASYNC == OP_READ_ASYNC &&
-	       (int)WIRE_WRITE_SYNC == OP_WRITE_SYNC && (int)WIRE_WRITE_ASYNC == OP_WRITE_ASYNC &&
-	       (int)WIRE_WRITE_BARRIER == OP_WRITE_BARRIER && (int)WIRE_FUA == OP_FUA &&
-	       (int)WIRE_FLUSH == OP_FLUSH && (int)WIRE_DISCARD == OP_DISCARD && (int)WIRE_OTHER == OP_OTHER &&
-	       (int)WIRE_CLASSES == OP_CLASSES, "classes differ");
+		       (int)WIRE_WRITE_SYNC == OP_WRITE_SYNC && (int)WIRE_WRITE_ASYNC == OP_WRITE_ASYNC &&
+		       (int)WIRE_WRITE_BARRIER == OP_WRITE_BARRIER && (int)WIRE_FUA == OP_FUA &&
+		       (int)WIRE_FLUSH == OP_FLUSH && (int)WIRE_DISCARD == OP_DISCARD && (int)WIRE_OTHER == OP_OTHER &&
+		       (int)WIRE_CLASSES == OP_CLASSES,
+	       "classes differ");
 
 static void add_op(struct report_op *op, const struct cell_counts *c)
 {
@@ -80,8 +81,8 @@ static uint64_t above(uint64_t a, uint64_t b)
  */
 static uint64_t writes_as_kernel_counts(const struct report_device *d)
 {
-	return d->op[OP_WRITE_SYNC].count + d->op[OP_WRITE_ASYNC].count + above(d->op[OP_FUA].count, d->flush.native_fua) +
-	       d->flush.sequence.count + d->op[OP_OTHER].count;
+	return d->op[OP_WRITE_SYNC].count + d->op[OP_WRITE_ASYNC].count +
+	       above(d->op[OP_FUA].count, d->flush.native_fua) + d->flush.sequence.count + d->op[OP_OTHER].count;
 }
 
 uint64_t block_missed(const struct report_device *d)

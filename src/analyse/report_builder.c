@@ -10,7 +10,7 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define SLOWEST_CALLS 200	/* to pick from in a page; most outputs show REPORT_SLOWEST */
+#define SLOWEST_CALLS 200 /* to pick from in a page; most outputs show REPORT_SLOWEST */
 
 struct sync_opts frame_sync_opts(const struct frame *f)
 {
@@ -81,11 +81,12 @@ static void note_overflow(const struct frame *f, const struct view_counts *v, st
 		overflow += v[i].sums.overflow;
 	if (overflow)
 		strv_add(&r->notes, xasprintf("%" PRIu64 " request%s with a tag beyond what was reserved (nr_requests raised "
-					      "meanwhile?): timed by the request's own clock, or not at all", overflow,
-					      num_plural(overflow)));
+					      "meanwhile?): timed by the request's own clock, or not at all",
+					      overflow, num_plural(overflow)));
 }
 
-static void add_sync(const struct frame *f, struct sync_analysis *sync, enum report_scope scope, uint64_t lost, struct report *out)
+static void add_sync(const struct frame *f, struct sync_analysis *sync, enum report_scope scope, uint64_t lost,
+		     struct report *out)
 {
 	out->have_sync = true;
 	sync_report(sync, &out->sync, scope == REPORT_INTERVAL);
@@ -103,7 +104,7 @@ static void add_sync(const struct frame *f, struct sync_analysis *sync, enum rep
 void report_build(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, enum report_scope scope,
 		  struct report *out)
 {
-	uint64_t lost = f->run.lost_events;	/* facts and processes; what is missing at the block layer comes after */
+	uint64_t lost = f->run.lost_events; /* facts and processes; what is missing at the block layer comes after */
 
 	*out = f->run;
 	memset(&f->run, 0, sizeof(f->run));

@@ -12,9 +12,9 @@ struct sync_opts frame_sync_opts(const struct frame *f);
 
 /* How much of a run a report tells. */
 enum report_scope {
-	REPORT_INTERVAL,	/* what the step's analysis was fed since the last one, which then starts afresh */
-	REPORT_SO_FAR,		/* the run until now, for looking at: no what-if, and every call stays with the analysis */
-	REPORT_FINAL,		/* the run: what-if and every call too */
+	REPORT_INTERVAL, /* what the step's analysis was fed since the last one, which then starts afresh */
+	REPORT_SO_FAR,	 /* the run until now, for looking at: no what-if, and every call stays with the analysis */
+	REPORT_FINAL,	 /* the run: what-if and every call too */
 };
 
 /*

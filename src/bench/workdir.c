@@ -36,8 +36,7 @@ static int empty(int dir)
 	if (!d)
 		return errno;
 	while ((entry = readdir(d)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && unlinkat(dir, entry->d_name, 0) &&
-		    !err)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && unlinkat(dir, entry->d_name, 0) && !err)
 			err = errno;
 	closedir(d);
 	return err;

@@ -85,8 +85,7 @@ static int keep(struct work *w, const struct workload *what, const sigset_t *hee
 		return 128 + sig;
 	if (status)
 		work_fail(w, 0,
-			  WIFSIGNALED(status) ? "the workload was ended by signal %d"
-					      : "the workload ended with status %d",
+			  WIFSIGNALED(status) ? "the workload was ended by signal %d" : "the workload ended with status %d",
 			  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	return w->t->status;
 }

@@ -14,22 +14,22 @@
 
 #include "util/err.h"
 
-#define WORKLOAD_ENTRY	"--workload"	/* the hidden word that makes a process a workload */
-#define WORKLOAD_PREFIX	"barriertrace-bench."	/* of the folder that it makes inside DIR */
+#define WORKLOAD_ENTRY	"--workload"	      /* the hidden word that makes a process a workload */
+#define WORKLOAD_PREFIX "barriertrace-bench." /* of the folder that it makes inside DIR */
 #define SCORES_ROWS	48
 #define SCORES_MAGIC	0x62746c79u
 
 /* Options that a workload understands. */
-#define TAKES_SIZE	1u
-#define TAKES_TIME	2u
-#define TAKES_SQLITE	4u	/* --inserts, --copies, --journal, --synchronous */
-#define TAKES_DISCARD	8u
+#define TAKES_SIZE    1u
+#define TAKES_TIME    2u
+#define TAKES_SQLITE  4u /* --inserts, --copies, --journal, --synchronous */
+#define TAKES_DISCARD 8u
 
 struct workload_opts {
 	char workload[16];
 	char dir[4096];
-	uint64_t size;		/* bytes of data at most */
-	uint64_t time_ns;	/* of measuring, about */
+	uint64_t size;	  /* bytes of data at most */
+	uint64_t time_ns; /* of measuring, about */
 	uint64_t inserts, copies;
 	char journal[12], synchronous[12];
 	bool discard;
@@ -41,28 +41,28 @@ struct scores_times {
 };
 
 struct scores_row {
-	char name[40];		/* what is shown: "fdatasync, 1 x 8k" */
-	char file[40];		/* the file, in its folder, whose sync calls are this row's; "": none of its own */
-	uint32_t kind;		/* the workload's own */
-	uint64_t param;		/* ditto */
+	char name[40];	/* what is shown: "fdatasync, 1 x 8k" */
+	char file[40];	/* the file, in its folder, whose sync calls are this row's; "": none of its own */
+	uint32_t kind;	/* the workload's own */
+	uint64_t param; /* ditto */
 	uint64_t ops, bytes, syncs, wall_ns;
-	uint64_t uncounted;	/* sync calls that its program made besides and does not tell: so many at most */
-	struct scores_times each;	/* an operation with its sync */
-	char missing[80];	/* why it could not be measured here; "": it was */
+	uint64_t uncounted;	  /* sync calls that its program made besides and does not tell: so many at most */
+	struct scores_times each; /* an operation with its sync */
+	char missing[80];	  /* why it could not be measured here; "": it was */
 };
 
 struct scores {
-	uint32_t magic, bytes;	/* of this very build */
+	uint32_t magic, bytes; /* of this very build */
 	struct workload_opts opts;
-	uint64_t done, total;	/* how far, in units of the workload; total 0: not known */
-	char phase[48];		/* what is being done */
-	char tool[64];		/* the program that it ran, with its version; "": none */
-	char error[400];	/* one line; "": none */
-	int32_t status;		/* exit status that goes with the error */
-	uint64_t syncs;		/* sync calls, those of the preparation included */
-	uint64_t uncounted;	/* the rows' */
-	uint64_t prepared;	/* bytes that were laid out beforehand */
-	uint64_t wall_ns;	/* of the measuring alone */
+	uint64_t done, total; /* how far, in units of the workload; total 0: not known */
+	char phase[48];	      /* what is being done */
+	char tool[64];	      /* the program that it ran, with its version; "": none */
+	char error[400];      /* one line; "": none */
+	int32_t status;	      /* exit status that goes with the error */
+	uint64_t syncs;	      /* sync calls, those of the preparation included */
+	uint64_t uncounted;   /* the rows' */
+	uint64_t prepared;    /* bytes that were laid out beforehand */
+	uint64_t wall_ns;     /* of the measuring alone */
 	uint32_t n_rows;
 	struct scores_row row[SCORES_ROWS];
 };
@@ -71,17 +71,17 @@ struct work;
 
 struct workload {
 	const char *name, *summary;
-	const char *unit;	/* of the score: what is counted per second; NULL: no score */
+	const char *unit; /* of the score: what is counted per second; NULL: no score */
 	unsigned int takes;
-	const char *tool, *package;	/* a program that it needs, and Debian's package of it; or NULL */
-	uint64_t size, time_ns;	/* defaults */
-	uint64_t (*need)(const struct workload_opts *o);	/* room, bytes */
-	int (*run)(struct work *w);	/* 0, or -1 with the scores' error set */
+	const char *tool, *package; /* a program that it needs, and Debian's package of it; or NULL */
+	uint64_t size, time_ns;	    /* defaults */
+	uint64_t (*need)(const struct workload_opts *o); /* room, bytes */
+	int (*run)(struct work *w);			 /* 0, or -1 with the scores' error set */
 };
 
-extern const struct workload workloads[];	/* ends with a row without a name */
+extern const struct workload workloads[]; /* ends with a row without a name */
 
-const struct workload *workload_find(const char *name);	/* NULL: none */
+const struct workload *workload_find(const char *name); /* NULL: none */
 
 /* Shared memory for one run, as a file descriptor in *fd; EXIT_FAILED when there is none. */
 int scores_new(struct scores **t, int *fd, struct err *e);

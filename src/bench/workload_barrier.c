@@ -31,9 +31,9 @@
 
 struct bench {
 	struct work *w;
-	int data; /* the large file */
+	int data;	   /* the large file */
 	uint64_t size, at; /* its size; where the next large write goes */
-	uint64_t rate; /* bytes per second when it was laid out */
+	uint64_t rate;	   /* bytes per second when it was laid out */
 	void *block, *large;
 	uint64_t end_ns;
 };
@@ -54,8 +54,7 @@ uint64_t barrier_need(const struct workload_opts *o)
 
 /* ---- tests ---- */
 
-static int test_open(struct test *t, struct bench *b, const char *name, enum barrier_test kind, uint64_t param,
-		     int flags)
+static int test_open(struct test *t, struct bench *b, const char *name, enum barrier_test kind, uint64_t param, int flags)
 {
 	uint64_t size = SMALL_BYTES;
 	char file[40];

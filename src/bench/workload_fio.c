@@ -23,9 +23,9 @@ struct recipe {
 	const char *name, *file;
 	const char *arguments[12];
 	unsigned int jobs;
-	unsigned int part; /* of --size, all jobs together: one n-th */
+	unsigned int part;  /* of --size, all jobs together: one n-th */
 	unsigned int depth; /* of posixaio: requests that a job has under way; 0: it is another engine's */
-	bool timed; /* for its share of --time, not until it is through */
+	bool timed;	    /* for its share of --time, not until it is through */
 	bool fsync, end_fsync;
 };
 
@@ -37,9 +37,11 @@ static const struct recipe etcd = {
 	.part = 1,
 };
 
+/* clang-format off */
 #define ARS(size, in_flight, n, share) \
 	.arguments = { "--rw=randwrite", "--ioengine=posixaio", "--bs=" size }, \
 	.depth = in_flight, .jobs = n, .part = share, .timed = true, .end_fsync = true
+/* clang-format on */
 
 static const struct recipe ars[] = {
 	{ .name = "4k", .file = "ars-4k", ARS("4k", 1, 1, 4) },
@@ -73,8 +75,7 @@ static char **command(const struct recipe *r, const struct workload_opts *o, uin
 	strv_add(&argv, xasprintf("--size=%llu", (unsigned long long)size));
 	strv_add(&argv, xasprintf("--numjobs=%u", r->jobs));
 	strv_add(&argv, xstrdup("--group_reporting"));
-	strv_add(&argv,
-		 xasprintf("--runtime=%llums", (unsigned long long)(share_ns / 1000000 ? share_ns / 1000000 : 1)));
+	strv_add(&argv, xasprintf("--runtime=%llums", (unsigned long long)(share_ns / 1000000 ? share_ns / 1000000 : 1)));
 	if (r->timed)
 		strv_add(&argv, xstrdup("--time_based"));
 	if (r->depth)

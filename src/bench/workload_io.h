@@ -8,15 +8,15 @@
 #include "model/histogram.h"
 #include "bench/workload.h"
 
-#define MIB (1ull << 20)
+#define MIB    (1ull << 20)
 #define SECOND 1000000000ull
 
 struct work {
 	struct scores *t;
 	const struct workload_opts *o;
-	int dir;		/* our folder; its files are opened from here */
-	char path[4200];	/* its path */
-	uint64_t until_ns;	/* when the measuring is to be over */
+	int dir;	   /* our folder; its files are opened from here */
+	char path[4200];   /* its path */
+	uint64_t until_ns; /* when the measuring is to be over */
 };
 
 /* Sets the error, with errno's text behind it if code is not 0, unless there is one already; returns -1. */

@@ -16,9 +16,8 @@
 #include "util/clock.h"
 #include "bench/workload_list.h"
 
-#define METHODS \
-	8 /* SQLite has one table of them for databases, one for the rest,
-and some for odd file systems */
+/* SQLite has one table of them for databases, one for the rest, and some for odd file systems. */
+#define METHODS	  8
 #define ROW_BYTES 64 /* of the database, indices and rests of pages included */
 
 static const char table[] = "CREATE TABLE pts1 ('I' SMALLINT NOT NULL, 'DT' TIMESTAMP NOT NULL DEFAULT "
@@ -45,8 +44,7 @@ static struct {
 static int sync_file(sqlite3_file *f, int flags)
 {
 	/* ours begin in the table's slot */
-	const struct methods *kind = (const struct methods *)((const char *)f->pMethods -
-							      offsetof(struct methods, own));
+	const struct methods *kind = (const struct methods *)((const char *)f->pMethods - offsetof(struct methods, own));
 
 	counted.n++;
 	return kind->under->xSync(f, flags);

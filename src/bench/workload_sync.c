@@ -143,8 +143,7 @@ static bool possible(const struct turn *t)
 	if (fd >= 0)
 		close(fd);
 	if (err == EINVAL)
-		snprintf(t->row->missing, sizeof(t->row->missing), "not here: O_DIRECT of %u KiB is refused",
-			 t->m->kib);
+		snprintf(t->row->missing, sizeof(t->row->missing), "not here: O_DIRECT of %u KiB is refused", t->m->kib);
 	return err != EINVAL;
 }
 

@@ -80,9 +80,8 @@ static bool installed(const char *tool)
 int workload_allowed(const struct workload *w, const struct workload_opts *o, struct err *e)
 {
 	if (w->tool && !installed(w->tool))
-		return err_set(e, ENOENT, EXIT_NOT_FOUND,
-			       "%s runs %s, which is not installed; on Debian: apt install %s", w->name, w->tool,
-			       w->package);
+		return err_set(e, ENOENT, EXIT_NOT_FOUND, "%s runs %s, which is not installed; on Debian: apt install %s",
+			       w->name, w->tool, w->package);
 	return place_allowed(o, w->need(o), w->takes & TAKES_SIZE, e);
 }
 
@@ -93,8 +92,7 @@ int scores_new(struct scores **t, int *fd, struct err *e)
 	*t = MAP_FAILED;
 	*fd = memfd_create("barriertrace-scores", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	/* of a size for good: the other process is not to take it from under us */
-	if (*fd >= 0 && !ftruncate(*fd, sizeof(**t)) &&
-	    !fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (*fd >= 0 && !ftruncate(*fd, sizeof(**t)) && !fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		*t = mmap(NULL, sizeof(**t), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (*t != MAP_FAILED) {
 		(*t)->magic = SCORES_MAGIC;

@@ -28,6 +28,7 @@
 #define MOST_TIME_NS (86400 * 1000000000ull)
 #define MOST_COPIES  32u
 
+/* clang-format off */
 enum {
 	OPT_SIZE,
 	OPT_TIME,
@@ -39,10 +40,12 @@ enum {
 	OPT_AS_ROOT,
 	OPT_HELP
 };
+/* clang-format on */
 
 #define G_WORKLOAD "The workload"
 #define G_OUT	   "Output"
 
+/* clang-format off */
 static const struct option_def options[] = {
 	{ "size", 0, "SIZE", OPT_SIZE,
 	  "barrier, etcd, ars: how much data, such as 64M. barrier: the most that is written before a flush, 1M to 1G "
@@ -76,6 +79,7 @@ static const struct option_def options[] = {
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct command_def bench_def = {
 	.name = "bench",
@@ -97,14 +101,14 @@ const struct command_def bench_def = {
 struct ctx {
 	struct outputs out;
 	struct workload_opts o;
-	unsigned int given; /* TAKES_ bits of the options that were */
+	unsigned int given;  /* TAKES_ bits of the options that were */
 	const char *what[8]; /* their names, by bit */
 	bool as_root, help;
 
 	const struct workload *w;
 	struct scores *scores;
 	int fd;
-	uint64_t first_ns, first_done, next_ns;	/* of the progress */
+	uint64_t first_ns, first_done, next_ns; /* of the progress */
 };
 
 /* ---- options ---- */
@@ -119,8 +123,7 @@ static int set_size(struct ctx *c, const char *value, struct err *e)
 {
 	note_given(c, TAKES_SIZE, "size");
 	if (num_parse_bytes(value, &c->o.size) || c->o.size < MIB || c->o.size > 1ull << 50)
-		return err_set(e, EINVAL, EXIT_USAGE, "--size %s: write a size from 1M to 1024T, such as 64M or 1G",
-			       value);
+		return err_set(e, EINVAL, EXIT_USAGE, "--size %s: write a size from 1M to 1024T, such as 64M or 1G", value);
 	return 0;
 }
 
@@ -210,7 +213,8 @@ static int no_workload(const char *word, struct err *e)
 	const char *near = near_workload(word);
 
 	if (benchmark_find(word))
-		return err_set(e, EINVAL, EXIT_USAGE, "%s is none of our own: barriertrace DIR -- %s .. wraps it", word, word);
+		return err_set(e, EINVAL, EXIT_USAGE, "%s is none of our own: barriertrace DIR -- %s .. wraps it", word,
+			       word);
 	return err_set(e, EINVAL, EXIT_USAGE, "no workload '%s'%s%s; barriertrace bench lists them", word,
 		       near ? ", but there is " : "", near ? near : "");
 }

@@ -7,19 +7,20 @@
 
 struct command_row {
 	const struct command_def *def;
-	int (*run)(char **argv);	/* argv without program and command name; the exit status */
+	int (*run)(char **argv); /* argv without program and command name; the exit status */
 };
 
-extern const struct command_def trace_def, record_def, report_def, diff_def, doctor_def, experiment_def, bench_def, probes_def;
+extern const struct command_def trace_def, record_def, report_def, diff_def, doctor_def, experiment_def, bench_def,
+	probes_def;
 
-int cmd_trace(char **argv);	/* barriertrace [DISK..] [-- COMMAND] */
-int cmd_record(char **argv);	/* barriertrace record -o FILE [DISK..] [-- COMMAND] */
-int cmd_report(char **argv);	/* barriertrace report FILE */
-int cmd_diff(char **argv);	/* barriertrace diff A B */
-int cmd_doctor(char **argv);	/* barriertrace doctor [TARGET] */
-int cmd_experiment(char **argv);	/* barriertrace experiment [TARGET] --set KEY=VALUE.. -- COMMAND */
-int cmd_bench(char **argv);	/* barriertrace bench [WORKLOAD] [DIR] */
-int cmd_probes(char **argv);	/* barriertrace probes */
+int cmd_trace(char **argv);	 /* barriertrace [DISK..] [-- COMMAND] */
+int cmd_record(char **argv);	 /* barriertrace record -o FILE [DISK..] [-- COMMAND] */
+int cmd_report(char **argv);	 /* barriertrace report FILE */
+int cmd_diff(char **argv);	 /* barriertrace diff A B */
+int cmd_doctor(char **argv);	 /* barriertrace doctor [TARGET] */
+int cmd_experiment(char **argv); /* barriertrace experiment [TARGET] --set KEY=VALUE.. -- COMMAND */
+int cmd_bench(char **argv);	 /* barriertrace bench [WORKLOAD] [DIR] */
+int cmd_probes(char **argv);	 /* barriertrace probes */
 
 /* Prints a command's help; returns status 0. */
 int command_help(const struct command_def *def);

@@ -60,7 +60,7 @@ static int set(void *arg, int id, const char *value, struct err *e)
 /* One of two kinds of comparison */
 struct shown {
 	const struct comparison *runs;
-	const struct card_comparison *cards;	/* NULL: runs */
+	const struct card_comparison *cards; /* NULL: runs */
 };
 
 static void render_shown_json(const struct shown *s, struct buf *b)

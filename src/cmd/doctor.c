@@ -16,6 +16,7 @@
 
 enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
 
+/* clang-format off */
 static const struct option_def options[] = {
 	{ "trace", 't', "SECONDS", OPT_TRACE, "Trace the target for SECONDS (also 500ms, 2m) and weigh the findings by "
 	  "what the sync calls of that time waited for.", NULL },
@@ -29,6 +30,7 @@ static const struct option_def options[] = {
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct command_def doctor_def = {
 	.name = "doctor",
@@ -61,12 +63,14 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	switch (id) {
 	case OPT_TRACE:
 		if (num_parse_seconds(value, &c->trace_ns) || !c->trace_ns)
-			return err_set(e, EINVAL, EXIT_USAGE, "--trace %s: write a time above 0, such as 1, 0.5 or "
-				       "500ms", value);
+			return err_set(e, EINVAL, EXIT_USAGE,
+				       "--trace %s: write a time above 0, such as 1, 0.5 or "
+				       "500ms",
+				       value);
 		break;
-	case OPT_NO_TOOLS:	c->look.no_tools = true; break;
-	case OPT_NO_PROBES:	c->no_probes = true; break;
-	case OPT_HELP:		c->help = true; break;
+	case OPT_NO_TOOLS: c->look.no_tools = true; break;
+	case OPT_NO_PROBES: c->no_probes = true; break;
+	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
 }

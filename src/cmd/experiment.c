@@ -17,11 +17,12 @@
 #include "cmd/outputs.h"
 #include "render/render_experiment.h"
 
-#define RUNS_DEFAULT	5
-#define RUNS_MOST	1000
+#define RUNS_DEFAULT 5
+#define RUNS_MOST    1000
 
 enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT, OPT_HELP };
 
+/* clang-format off */
 static const struct option_def options[] = {
 	{ "set", 's', "KEY=VALUE", OPT_SET, "A variant to compare; KEY=VALUE,KEY2=VALUE2 sets several at once. The first one "
 	  "is what the others are compared with; a single one is compared with things as they are.", NULL },
@@ -36,6 +37,7 @@ static const struct option_def options[] = {
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 static bool key_term(size_t i, const char **name, const char **what)
 {
@@ -76,10 +78,10 @@ struct ctx {
 
 	/* the target */
 	const char *word;
-	struct mount_origin mount;	/* dir NULL: none */
+	struct mount_origin mount; /* dir NULL: none */
 	char *no_mount;
-	char **disks;			/* with a queue of their own */
-	struct state_disk *disk;	/* all of them */
+	char **disks;		 /* with a queue of their own */
+	struct state_disk *disk; /* all of them */
 	size_t n_disks;
 };
 
@@ -90,15 +92,15 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	if (outputs_set(&c->out, id, value))
 		return 0;
 	switch (id) {
-	case OPT_SET:		return plan_add(&c->plan, value, e);
+	case OPT_SET: return plan_add(&c->plan, value, e);
 	case OPT_RUNS:
 		if (num_parse_range(value, 1, RUNS_MOST, &c->runs))
 			return err_set(e, EINVAL, EXIT_USAGE, "-n %s: write a number from 1 to %d", value, RUNS_MOST);
 		break;
-	case OPT_UNSAFE:	c->unsafe = true; break;
-	case OPT_RESTORE:	c->restore = true; break;
-	case OPT_AS_ROOT:	c->as_root = true; break;
-	case OPT_HELP:		c->help = true; break;
+	case OPT_UNSAFE: c->unsafe = true; break;
+	case OPT_RESTORE: c->restore = true; break;
+	case OPT_AS_ROOT: c->as_root = true; break;
+	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
 }
@@ -137,8 +139,8 @@ static void mount_of_disk(struct ctx *c, const struct target *t)
 	if (d.n_mounts == 1)
 		mount_origin(d.mounts[0].dir, &c->mount);
 	else
-		c->no_mount = xasprintf("%s is mounted %s: name the folder to work in", t->name, d.n_mounts ? "more than once" :
-					"nowhere");
+		c->no_mount = xasprintf("%s is mounted %s: name the folder to work in", t->name,
+					d.n_mounts ? "more than once" : "nowhere");
 	report_device_free(&d);
 }
 
@@ -175,7 +177,8 @@ static char *target_text(const struct ctx *c)
 
 static bool is_read_only(const struct ctx *c)
 {
-	return c->mount.options && !strncmp(c->mount.options, "ro", 2) && (!c->mount.options[2] || c->mount.options[2] == ',');
+	return c->mount.options && !strncmp(c->mount.options, "ro", 2) &&
+	       (!c->mount.options[2] || c->mount.options[2] == ',');
 }
 
 /* What was asked for can be done, and nothing has been changed yet. */
@@ -276,8 +279,14 @@ static int run(struct ctx *c, char *const *command, int *status, struct err *e)
 		return err;
 	}
 	o = (struct lab_opts){
-		.target = c->word, .dir = c->mount.dir, .plan = &c->plan, .disk = c->disk, .n_disks = c->n_disks,
-		.command = command, .runs = (unsigned int)c->runs, .as_root = c->as_root,
+		.target = c->word,
+		.dir = c->mount.dir,
+		.plan = &c->plan,
+		.disk = c->disk,
+		.n_disks = c->n_disks,
+		.command = command,
+		.runs = (unsigned int)c->runs,
+		.as_root = c->as_root,
 		.progress = !c->out.quiet && isatty(STDERR_FILENO),
 	};
 	outcome.target = target_text(c);

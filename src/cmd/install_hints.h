@@ -6,7 +6,7 @@
 #include "util/err.h"
 
 struct benchmark {
-	const char *name, *get;		/* a phrase */
+	const char *name, *get; /* a phrase */
 };
 
 /* By name; ends with a row without one. */

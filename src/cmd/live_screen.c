@@ -23,9 +23,9 @@
 #include "render/tui/screen.h"
 #include "util/utf8.h"
 
-#define ESCAPE_MS	50		/* a lone Esc is told from a key that sends several bytes, also at 9600 baud */
-#define HELD_MOST	(16l << 20)	/* bytes */
-#define REDRAW		0x0c	/* Ctrl-L */
+#define ESCAPE_MS 50	      /* a lone Esc is told from a key that sends several bytes, also at 9600 baud */
+#define HELD_MOST (16l << 20) /* bytes */
+#define REDRAW	  0x0c	      /* Ctrl-L */
 
 struct live {
 	struct screen_state state;
@@ -34,8 +34,8 @@ struct live {
 	bool have_interval, have_run;
 	bool unicode, color, bright;
 	SCREEN *screen;
-	int held, own_stderr;		/* -1: none */
-	off_t released, dropped;	/* of what is held */
+	int held, own_stderr;	 /* -1: none */
+	off_t released, dropped; /* of what is held */
 	bool open, gone;
 };
 
@@ -44,7 +44,7 @@ struct live {
 static struct {
 	volatile sig_atomic_t armed;
 	struct termios termios;
-	char strings[512];	/* what makes the terminal usual again */
+	char strings[512]; /* what makes the terminal usual again */
 	size_t n;
 	int held;
 	off_t released;
@@ -199,8 +199,8 @@ bool live_possible(void)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term || !*term || !strcmp(term, "dumb"))
 		return false;
 	if (setupterm(term, STDOUT_FILENO, &err)) {
-		log_note("no live screen: this machine has no terminfo %s%s", err < 0 ? "at all" : "for TERM=",
-			 err < 0 ? "" : term);
+		log_note("no live screen: this machine has no terminfo %s%s",
+			 err < 0 ? "at all" : "for TERM=", err < 0 ? "" : term);
 		return false;
 	}
 	can = cursor_address && clear_screen;
@@ -255,11 +255,13 @@ int live_new(bool ascii, struct live **out, struct err *e)
 /* The colours of the text output: a cause's family has the same everywhere. */
 static void init_colors(struct live *l)
 {
+	/* clang-format off */
 	static const short family[FAMILY_COUNT] = {
 		[FAMILY_HOST] = -1, [FAMILY_CPU_SCHEDULER] = COLOR_MAGENTA, [FAMILY_IO_SCHEDULER] = COLOR_BLUE,
 		[FAMILY_DEVICE] = COLOR_YELLOW, [FAMILY_FLUSH] = COLOR_CYAN, [FAMILY_FILE_SYSTEM] = COLOR_GREEN,
 		[FAMILY_UNKNOWN] = COLOR_RED,
 	};
+	/* clang-format on */
 	const char *no_color = getenv("NO_COLOR");
 	short back = -1;
 
@@ -347,12 +349,14 @@ int live_open(struct live *l, const sigset_t *handled, struct err *e)
 
 static attr_t attributes(const struct live *l, int style, short *pair)
 {
+	/* clang-format off */
 	static const attr_t plain[SCREEN_FAMILY] = {
 		[SCREEN_TOP] = A_REVERSE, [SCREEN_TITLE] = A_UNDERLINE, [SCREEN_FOCUS] = A_UNDERLINE | A_BOLD,
 		[SCREEN_BOLD] = A_BOLD, [SCREEN_DIM] = A_DIM, [SCREEN_WARN] = A_BOLD | A_REVERSE,
 		[SCREEN_CHOSEN] = A_REVERSE,
 		[SCREEN_KEY] = A_BOLD,
 	};
+	/* clang-format on */
 	int family = style - SCREEN_FAMILY;
 
 	*pair = 0;
@@ -405,7 +409,8 @@ static void put_grid(struct live *l, bool all)
 static void draw(struct live *l)
 {
 	const struct screen_view v = {
-		.interval = l->have_interval ? &l->interval : NULL, .run = l->have_run ? &l->run : NULL,
+		.interval = l->have_interval ? &l->interval : NULL,
+		.run = l->have_run ? &l->run : NULL,
 		.state = &l->state,
 	};
 	struct screen_grid old = l->drawn;
@@ -461,18 +466,18 @@ int live_fd(const struct live *l)
 static int screen_key(int key)
 {
 	switch (key) {
-	case KEY_UP:	return SCREEN_UP;
-	case KEY_DOWN:	return SCREEN_DOWN;
-	case KEY_PPAGE:	return SCREEN_PAGE_UP;
-	case KEY_NPAGE:	return SCREEN_PAGE_DOWN;
-	case KEY_HOME:	return SCREEN_HOME;
-	case KEY_END:	return SCREEN_END;
-	case KEY_ENTER:	return SCREEN_ENTER;
+	case KEY_UP: return SCREEN_UP;
+	case KEY_DOWN: return SCREEN_DOWN;
+	case KEY_PPAGE: return SCREEN_PAGE_UP;
+	case KEY_NPAGE: return SCREEN_PAGE_DOWN;
+	case KEY_HOME: return SCREEN_HOME;
+	case KEY_END: return SCREEN_END;
+	case KEY_ENTER: return SCREEN_ENTER;
 	case KEY_BACKSPACE:
 	case KEY_DC:
-	case KEY_LEFT:	return SCREEN_BACK;
-	case KEY_RIGHT:	return SCREEN_ENTER;
-	default:	return key < 256 ? key : 0;
+	case KEY_LEFT: return SCREEN_BACK;
+	case KEY_RIGHT: return SCREEN_ENTER;
+	default: return key < 256 ? key : 0;
 	}
 }
 

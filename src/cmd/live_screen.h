@@ -32,9 +32,9 @@ int live_open(struct live *l, const sigset_t *handled, struct err *e);
 /* The reports to show from now on; takes what they own. A report that is NULL stays as it is. */
 void live_show(struct live *l, struct report *interval, struct report *run);
 
-enum live_wish { LIVE_NOTHING, LIVE_QUIT, LIVE_GONE };	/* gone: the terminal is no more */
+enum live_wish { LIVE_NOTHING, LIVE_QUIT, LIVE_GONE }; /* gone: the terminal is no more */
 
-int live_fd(const struct live *l);		/* readable: call live_keys(); -1: nothing to wait for */
+int live_fd(const struct live *l); /* readable: call live_keys(); -1: nothing to wait for */
 enum live_wish live_keys(struct live *l);
 
 /* For SIGWINCH, SIGTSTP and SIGCONT, with all of them blocked. live_suspend() returns when the process is continued. */
@@ -54,6 +54,6 @@ void live_close(struct live *l);
 /* After live_close(): writes out what has been held since. */
 void live_release(struct live *l);
 
-void live_free(struct live *l);		/* closes too; NULL is fine */
+void live_free(struct live *l); /* closes too; NULL is fine */
 
 #endif

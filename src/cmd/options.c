@@ -9,16 +9,16 @@
 #include "util/mem.h"
 #include "util/edit_distance.h"
 
-#define WIDTH 80
-#define HELP_COLUMN_MAX 30	/* a longer option gets its help on the next line */
-#define NEAR_ENOUGH 3		/* edits from which a hint would only puzzle */
+#define WIDTH		80
+#define HELP_COLUMN_MAX 30 /* a longer option gets its help on the next line */
+#define NEAR_ENOUGH	3  /* edits from which a hint would only puzzle */
 
 struct reading {
 	const struct command_def *def;
 	int (*set)(void *ctx, int id, const char *value, struct err *e);
 	void *ctx;
 	struct err *e;
-	char *const *next;	/* the word that follows; a value is taken from here */
+	char *const *next; /* the word that follows; a value is taken from here */
 };
 
 static bool is_end(const struct option_def *o)
@@ -26,8 +26,7 @@ static bool is_end(const struct option_def *o)
 	return !o->name && !o->short_name;
 }
 
-static const struct option_def *find_long(const struct command_def *def, const char *name,
-					  size_t len)
+static const struct option_def *find_long(const struct command_def *def, const char *name, size_t len)
 {
 	for (const struct option_def *o = def->options; !is_end(o); o++) {
 		if (o->name && strlen(o->name) == len && !memcmp(o->name, name, len))
@@ -77,22 +76,21 @@ static int unknown(const struct reading *r, const char *option, const char *name
 	int shown = (int)(strlen(option) - strlen(name) + len);
 
 	if (near)
-		return err_set(r->e, EINVAL, EXIT_USAGE,
-			       "unknown option '%.*s': did you mean --%s?", shown, option, near);
-	return err_set(r->e, EINVAL, EXIT_USAGE, "unknown option '%.*s' (see %s%s--help)", shown,
-		       option, command, *command ? " " : "");
+		return err_set(r->e, EINVAL, EXIT_USAGE, "unknown option '%.*s': did you mean --%s?", shown, option, near);
+	return err_set(r->e, EINVAL, EXIT_USAGE, "unknown option '%.*s' (see %s%s--help)", shown, option, command,
+		       *command ? " " : "");
 }
 
 /*
  * The next word as a value. `--` is none: whoever forgot the value would lose the wrapped command
  * to it.
  */
-static int take_value(struct reading *r, const char *dashes, const char *name, size_t len,
-		      const struct option_def *o, const char **value)
+static int take_value(struct reading *r, const char *dashes, const char *name, size_t len, const struct option_def *o,
+		      const char **value)
 {
 	if (!*r->next || !strcmp(*r->next, "--"))
-		return err_set(r->e, EINVAL, EXIT_USAGE, "option '%s%.*s' needs a value: %s",
-			       dashes, (int)len, name, o->arg);
+		return err_set(r->e, EINVAL, EXIT_USAGE, "option '%s%.*s' needs a value: %s", dashes, (int)len, name,
+			       o->arg);
 	*value = *r->next++;
 	return 0;
 }
@@ -423,9 +421,8 @@ static bool completion_of(const char *arg, struct buf *b)
 	else if (!strcmp(arg, "DIR"))
 		buf_str(b, "COMPREPLY=($(compgen -d -- \"$cur\"))");
 	else if (!strcmp(arg, "DISK"))
-		buf_str(b,
-			"COMPREPLY=($(compgen -W \"$(ls /sys/class/block 2>/dev/null)\" -- \"$cur\")"
-			" $(compgen -f -- \"$cur\"))");
+		buf_str(b, "COMPREPLY=($(compgen -W \"$(ls /sys/class/block 2>/dev/null)\" -- \"$cur\")"
+			   " $(compgen -f -- \"$cur\"))");
 	else if (!strcmp(arg, "COMMAND"))
 		buf_str(b, "COMPREPLY=($(compgen -c -- \"$cur\"))");
 	else
@@ -496,16 +493,13 @@ static void completion_wrapped(struct buf *b)
 		   "\tdone\n");
 }
 
-void options_completion_bash(const char *program, const struct command_def *const *defs,
-			     struct buf *b)
+void options_completion_bash(const char *program, const struct command_def *const *defs, struct buf *b)
 {
 	const struct command_def *plain = NULL;
 
-	buf_printf(b, "# bash completion for %s; made by the program itself\n_%s()\n{\n", program,
-		   program);
-	buf_str(b,
-		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words= i\n\n"
-		"\tCOMPREPLY=()\n");
+	buf_printf(b, "# bash completion for %s; made by the program itself\n_%s()\n{\n", program, program);
+	buf_str(b, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words= i\n\n"
+		   "\tCOMPREPLY=()\n");
 	completion_wrapped(b);
 	buf_str(b, "\tcase ${COMP_WORDS[1]} in\n");
 	for (size_t i = 0; defs[i]; i++) {

@@ -13,30 +13,30 @@
 #include "util/err.h"
 
 struct option_def {
-	const char *name;	/* long, without dashes; NULL: short only */
-	char short_name;	/* 0: long only */
-	const char *arg;	/* metavariable: FILE, DIR, DISK, COMMAND can be completed; NULL: a flag */
-	int id;			/* the caller's own */
-	const char *help;	/* a sentence; NULL hides it from help, man page and completion */
-	const char *group;	/* heading; rows of one group stand together; NULL: "Options" */
+	const char *name;  /* long, without dashes; NULL: short only */
+	char short_name;   /* 0: long only */
+	const char *arg;   /* metavariable: FILE, DIR, DISK, COMMAND can be completed; NULL: a flag */
+	int id;		   /* the caller's own */
+	const char *help;  /* a sentence; NULL hides it from help, man page and completion */
+	const char *group; /* heading; rows of one group stand together; NULL: "Options" */
 };
 
 struct command_def {
-	const char *name;	/* "record"; "" for what the program does without a command word */
-	const char *usage;	/* "[OPTION].. [DISK].. [-- COMMAND [ARGUMENT]..]" */
-	const char *summary;	/* one line */
-	const char *about;	/* paragraphs parted by an empty line, or NULL */
-	const struct option_def *options;	/* ends with a row that has neither name */
-	bool wraps;		/* `--` starts a command to run; otherwise it only ends the options */
-	const char *words;	/* metavariable of the other words, for the completion; or NULL */
-	const char *terms;	/* heading of the words that its options take; NULL: none to list */
-	bool (*term)(size_t i, const char **name, const char **what);	/* the i-th of them; false: no more */
+	const char *name;		  /* "record"; "" for what the program does without a command word */
+	const char *usage;		  /* "[OPTION].. [DISK].. [-- COMMAND [ARGUMENT]..]" */
+	const char *summary;		  /* one line */
+	const char *about;		  /* paragraphs parted by an empty line, or NULL */
+	const struct option_def *options; /* ends with a row that has neither name */
+	bool wraps;			  /* `--` starts a command to run; otherwise it only ends the options */
+	const char *words;		  /* metavariable of the other words, for the completion; or NULL */
+	const char *terms;		  /* heading of the words that its options take; NULL: none to list */
+	bool (*term)(size_t i, const char **name, const char **what); /* the i-th of them; false: no more */
 };
 
 /* What is no option. Free with options_result_free(). */
 struct options_result {
-	char **words;		/* NULL-terminated, owned; NULL when there are none */
-	char *const *command;	/* what stands behind `--`, borrowed from argv; NULL: none */
+	char **words;	      /* NULL-terminated, owned; NULL when there are none */
+	char *const *command; /* what stands behind `--`, borrowed from argv; NULL: none */
 };
 
 /*
@@ -60,7 +60,6 @@ void options_help(const char *program, const struct command_def *def, struct buf
 void options_man(const struct command_def *const *defs, struct buf *b);
 
 /* A completion script for bash. `defs` ends with NULL. */
-void options_completion_bash(const char *program, const struct command_def *const *defs,
-			     struct buf *b);
+void options_completion_bash(const char *program, const struct command_def *const *defs, struct buf *b);
 
 #endif

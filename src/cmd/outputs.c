@@ -13,7 +13,7 @@
 #include "util/tmpfiles.h"
 #include "util/mem.h"
 
-#define WIDEST 120	/* longer lines are hard to read */
+#define WIDEST 120 /* longer lines are hard to read */
 
 struct file_row {
 	render_fn *render;
@@ -42,13 +42,13 @@ bool outputs_set(struct outputs *o, int id, const char *value)
 		return true;
 	}
 	switch (id) {
-	case OUTPUT_CSV:	o->csv_dir = value; return true;
-	case OUTPUT_TEXT:	o->text_path = value; return true;
-	case OUTPUT_JSON:	o->json_path = value; return true;
-	case OUTPUT_ASCII:	o->ascii = true; return true;
-	case OUTPUT_QUIET:	o->quiet = true; return true;
-	case OUTPUT_VERBOSE:	o->verbose = true; return true;
-	default:		return false;
+	case OUTPUT_CSV: o->csv_dir = value; return true;
+	case OUTPUT_TEXT: o->text_path = value; return true;
+	case OUTPUT_JSON: o->json_path = value; return true;
+	case OUTPUT_ASCII: o->ascii = true; return true;
+	case OUTPUT_QUIET: o->quiet = true; return true;
+	case OUTPUT_VERBOSE: o->verbose = true; return true;
+	default: return false;
 	}
 }
 
@@ -105,7 +105,8 @@ static int open_dir(struct outputs *o, struct err *e)
 	litter_release();
 	fd = o->csv_made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path, strerror(errno));
+		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path,
+			       strerror(errno));
 	if (o->csv_made)
 		caller_give(fd);
 	close(fd);
@@ -158,7 +159,7 @@ static int how_many_on_stdout(const struct outputs *o)
 struct place {
 	const char *path;
 	bool there, regular;
-	const char *name;	/* of what is not there, in the directory that the numbers are of; NULL: nor is that, or standard output */
+	const char *name; /* of what is not there, in the directory that the numbers are of; NULL: nor is that, or standard output */
 	dev_t dev;
 	ino_t ino;
 };
@@ -241,8 +242,8 @@ static int check_apart(const struct outputs *o, struct err *e)
 	for (size_t i = 0; i < n_out && !err; i++)
 		for (size_t k = i < n_single ? i + 1 : n_out; k < p.n && !err; k++)
 			if (same_place(&p.v[i], &p.v[k]))
-				err = err_set(e, EINVAL, EXIT_USAGE, "%s is already used: each output needs a file of its own",
-					      p.v[i].path);
+				err = err_set(e, EINVAL, EXIT_USAGE,
+					      "%s is already used: each output needs a file of its own", p.v[i].path);
 	strv_free(turns);
 	free(p.v);
 	return err;
@@ -304,7 +305,7 @@ static int write_json(struct outputs *o, const struct report *r, struct err *e)
 struct drain {
 	struct outfile *file;
 	struct err *e;
-	int err;		/* of the first write that failed */
+	int err; /* of the first write that failed */
 };
 
 static void drain(void *ctx, const struct buf *b)

@@ -13,32 +13,37 @@
 
 struct outputs {
 	/* what the user wants; paths are borrowed */
-	const char *text_path, *json_path;	/* NULL: the default place, or none; "-": standard output */
+	const char *text_path, *json_path; /* NULL: the default place, or none; "-": standard output */
 	const char *file_path[RENDER_N_FILES];
 	const char *csv_dir;
-	const char *taken[2];		/* files that the command itself reads or writes: no output may go there */
-	uint32_t taken_turns;		/* nor to taken[0].1 up to the one before this; 0: there are none */
+	const char *taken[2]; /* files that the command itself reads or writes: no output may go there */
+	uint32_t taken_turns; /* nor to taken[0].1 up to the one before this; 0: there are none */
 	bool quiet, verbose, ascii;
-	bool stream;			/* one report after another */
-	bool on_screen;			/* redrawn in place on a terminal */
+	bool stream;	/* one report after another */
+	bool on_screen; /* redrawn in place on a terminal */
 
 	struct outfile text, json, file[RENDER_N_FILES];
-	struct outfile *csv;		/* one per table; NULL: none */
+	struct outfile *csv; /* one per table; NULL: none */
 	char **csv_path;
-	bool csv_made;			/* the directory is ours */
+	bool csv_made; /* the directory is ours */
 };
 
+/* clang-format off */
 #define OUTPUTS_NONE { .text = OUTFILE_NONE, .json = OUTFILE_NONE, \
 		       .file = { [0 ... RENDER_N_FILES - 1] = OUTFILE_NONE } }
+/* clang-format on */
 
 /* Rows for a command's table of options. Their ids are OUTPUT_ID and up: hand them to outputs_set(). */
-#define OUTPUT_ID 1000
+#define OUTPUT_ID  1000
 #define OUTPUT_CSV (OUTPUT_ID + RENDER_N_FILES)
-#define OUTPUT_ROW(row, option, arg, fn, detail, help) { option, 0, arg, OUTPUT_ID + RENDER_##row, help, "Pictures and other formats" },
+#define OUTPUT_ROW(row, option, arg, fn, detail, help) \
+	{ option, 0, arg, OUTPUT_ID + RENDER_##row, help, "Pictures and other formats" },
+/* clang-format off */
 #define OUTPUT_OPTIONS \
 	RENDER_FILES(OUTPUT_ROW) \
 	{ "csv", 0, "DIR", OUTPUT_CSV, "Write every table as a CSV file into DIR, which is made if it isn't there.", \
 	  "Pictures and other formats" },
+/* clang-format on */
 
 /* Of what each command words in its own way, only the ids. */
 enum { OUTPUT_TEXT = OUTPUT_CSV + 1, OUTPUT_JSON, OUTPUT_ASCII, OUTPUT_QUIET, OUTPUT_VERBOSE };

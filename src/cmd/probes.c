@@ -37,17 +37,10 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 
 	switch (id) {
-	case OPT_HELP:
-		c->help = true;
-		return 0;
-	case OPT_BTF:
-		c->want.btf_path = value;
-		return 0;
-	case OPT_RUNG:
-		return probe_want_force(&c->want, value, e);
-	default:
-		log_level(false, true);
-		return 0;
+	case OPT_HELP: c->help = true; return 0;
+	case OPT_BTF: c->want.btf_path = value; return 0;
+	case OPT_RUNG: return probe_want_force(&c->want, value, e);
+	default: log_level(false, true); return 0;
 	}
 }
 

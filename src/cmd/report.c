@@ -13,6 +13,7 @@ enum { OPT_HELP };
 
 #define G_OUT "Output"
 
+/* clang-format off */
 static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", G_OUT },
@@ -23,6 +24,7 @@ static const struct option_def options[] = {
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct command_def report_def = {
 	.name = "report",

@@ -23,7 +23,7 @@
 #include "run/run_loop.h"
 
 #define LIVE_INTERVAL_NS 1000000000u
-#define RUN_COST	300	/* reporting the run so far takes at most this part of a core */
+#define RUN_COST	 300 /* reporting the run so far takes at most this part of a core */
 
 struct trace {
 	struct trace_opts o;
@@ -34,21 +34,21 @@ struct trace {
 	struct rotation *recording;
 	bool started;
 	char *note;
-	int signals, tick;		/* file descriptors */
-	uint64_t ticks;			/* since the last look around */
+	int signals, tick; /* file descriptors */
+	uint64_t ticks;	   /* since the last look around */
 	sigset_t blocked;
-	bool stopping;			/* a first signal came */
-	bool now;			/* a second one: end without waiting */
-	int stop_signal;		/* the last of them */
+	bool stopping;	 /* a first signal came */
+	bool now;	 /* a second one: end without waiting */
+	int stop_signal; /* the last of them */
 	uint64_t start_ns, next_interval_ns;
 	bool have_status;
 	int status;
-	bool same_facts;		/* the last interval has been reported: the total is of the same sync calls */
+	bool same_facts; /* the last interval has been reported: the total is of the same sync calls */
 
 	/* the live screen */
-	struct live *live;		/* NULL: none */
-	struct outfile text_later;	/* where the final report goes once the screen is closed */
-	uint64_t next_run_ns;		/* when the run so far may be reported again */
+	struct live *live;	   /* NULL: none */
+	struct outfile text_later; /* where the final report goes once the screen is closed */
+	uint64_t next_run_ns;	   /* when the run so far may be reported again */
 };
 
 /* ---- output ---- */
@@ -89,7 +89,7 @@ static void show_run(struct trace *t)
 
 	if (clock_ns() < t->next_run_ns)
 		return;
-	session_drain(t->s);	/* costs by itself, and what it costs is none of the screen's */
+	session_drain(t->s); /* costs by itself, and what it costs is none of the screen's */
 	began = cpu_ns();
 	session_report_so_far(t->s, &facts, &r);
 	live_show(t->live, NULL, &r);
@@ -123,10 +123,11 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 		t->note = xasprintf("process %d ended during the run", t->o.filter.pid);
 	facts = run_facts(t);
 	session_report_total(t->s, &facts, &r);
-	r.interval = t->o.out.stream;	/* the last of one */
+	r.interval = t->o.out.stream; /* the last of one */
 	*incomplete = r.incomplete;
 	if (r.lost_events)
-		log_error("%" PRIu64 " event%s lost: the report is incomplete", r.lost_events, r.lost_events == 1 ? " was" : "s were");
+		log_error("%" PRIu64 " event%s lost: the report is incomplete", r.lost_events,
+			  r.lost_events == 1 ? " was" : "s were");
 	err = write_report(t, &r, e);
 	if (!err)
 		err = outputs_commit(&t->o.out, e);
@@ -302,9 +303,9 @@ static void on_signal(struct trace *t)
 	if (read(t->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	switch (info.ssi_signo) {
-	case SIGWINCH:	live_resize(t->live); break;
-	case SIGTSTP:	live_suspend(t->live); break;
-	case SIGCONT:	live_continue(t->live); break;
+	case SIGWINCH: live_resize(t->live); break;
+	case SIGTSTP: live_suspend(t->live); break;
+	case SIGCONT: live_continue(t->live); break;
 	default:
 		/* Ctrl-C reaches the command through the terminal; a signal sent to us alone has to be passed on */
 		stop(t, (int)info.ssi_signo, info.ssi_code <= 0);
@@ -314,9 +315,9 @@ static void on_signal(struct trace *t)
 static void on_keys(struct trace *t)
 {
 	switch (live_keys(t->live)) {
-	case LIVE_QUIT:	stop(t, SIGINT, true); break;
-	case LIVE_GONE:	stop(t, SIGHUP, true); break;
-	default:	break;
+	case LIVE_QUIT: stop(t, SIGINT, true); break;
+	case LIVE_GONE: stop(t, SIGHUP, true); break;
+	default: break;
 	}
 }
 
@@ -340,7 +341,8 @@ static int wait_ms(const struct trace *t)
 		until = t->next_interval_ns;
 	if (until == UINT64_MAX)
 		return -1;
-	return until <= now ? 0 : (int)((until - now + 999999) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
+	return until <= now ? 0 :
+			      (int)((until - now + 999999) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
 }
 
 static bool finished(const struct trace *t)
@@ -443,7 +445,8 @@ static void note_own_place(struct trace *t)
 			if (on.t[i].disk_major == t->o.session.targets.t[j].disk_major &&
 			    on.t[i].disk_minor == t->o.session.targets.t[j].disk_minor && !t->o.session.all && !t->note)
 				t->note = xasprintf("the recording %s lies on %s, which is traced: its own writes are "
-						    "among those that are shown", t->o.record.path, on.t[i].disk);
+						    "among those that are shown",
+						    t->o.record.path, on.t[i].disk);
 	targets_free(&on);
 }
 
@@ -460,8 +463,8 @@ static int open_recording(struct trace *t, struct err *e)
 static void say_recorded(const struct trace *t, const struct rotation_written *w)
 {
 	if (w->files == 1)
-		log_note("%s fact%s recorded; see %s with: barriertrace report %s", num_count(w->records).s, num_plural(w->records),
-			 w->records == 1 ? "it" : "them", t->o.record.path);
+		log_note("%s fact%s recorded; see %s with: barriertrace report %s", num_count(w->records).s,
+			 num_plural(w->records), w->records == 1 ? "it" : "them", t->o.record.path);
 	else
 		log_note("%s facts recorded in %s files, %s removed since; see the last with: barriertrace report %s",
 			 num_count(w->records).s, num_count(w->files).s, w->removed ? num_count(w->removed).s : "none",
@@ -551,7 +554,10 @@ static void clean_up(struct trace *t)
 static int trace_main(const struct command_def *def, char **argv)
 {
 	struct trace t = {
-		.o = TRACE_OPTS_NONE, .text_later = OUTFILE_NONE, .signals = -1, .tick = -1,
+		.o = TRACE_OPTS_NONE,
+		.text_later = OUTFILE_NONE,
+		.signals = -1,
+		.tick = -1,
 		.cmd = { .pidfd = -1, .go = -1, .failed = -1 },
 	};
 	struct options_result words = { 0 };

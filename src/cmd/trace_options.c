@@ -7,16 +7,19 @@
 #include "cmd/cmd.h"
 #include "util/num.h"
 
+/* clang-format off */
 enum {
 	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
 	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
 };
+/* clang-format on */
 
-#define G_WHAT "What to trace"
-#define G_RUN "How long, how often"
-#define G_OUT "Output"
+#define G_WHAT	 "What to trace"
+#define G_RUN	 "How long, how often"
+#define G_OUT	 "Output"
 #define G_KERNEL "Kernel side"
 
+/* clang-format off */
 #define WHAT_OPTIONS \
 	{ "pid", 'p', "PID", OPT_PID, "Count only the sync calls of this process and requests that it sends itself (not what the " \
 	  "journal or writeback do for it); ends when it ends.", G_WHAT }, \
@@ -74,6 +77,7 @@ static const struct option_def record_options[] = {
 	OTHER_OPTIONS
 	{ 0 },
 };
+/* clang-format on */
 
 const struct command_def trace_def = {
 	.name = "",
@@ -125,12 +129,12 @@ static int set_memory(const char *value, uint64_t *bytes, struct err *e)
 static int set_flag(struct trace_opts *o, int id)
 {
 	switch (id) {
-	case OPT_AS_ROOT:	o->as_root = true; break;
-	case OPT_STRICT:	o->strict = true; break;
-	case OPT_NO_LEDGER:	o->no_ledger = true; break;
-	case OPT_PLAIN:		o->plain = true; break;
-	case OPT_VERSION:	o->version = true; break;
-	case OPT_HELP:		o->help = true; break;
+	case OPT_AS_ROOT: o->as_root = true; break;
+	case OPT_STRICT: o->strict = true; break;
+	case OPT_NO_LEDGER: o->no_ledger = true; break;
+	case OPT_PLAIN: o->plain = true; break;
+	case OPT_VERSION: o->version = true; break;
+	case OPT_HELP: o->help = true; break;
 	}
 	return 0;
 }
@@ -142,15 +146,15 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	if (outputs_set(&o->out, id, value))
 		return 0;
 	switch (id) {
-	case OPT_PID:		return filter_pid(&o->filter, value, e);
-	case OPT_CGROUP:	return filter_cgroup(&o->filter, value, e);
-	case OPT_INTERVAL:	return set_seconds("interval", value, &o->interval_ns, e);
-	case OPT_DURATION:	return set_seconds("duration", value, &o->duration_ns, e);
-	case OPT_RECORDING:	o->record.path = value; return 0;
-	case OPT_ROTATE:	return rotation_parse(value, &o->record, e);
-	case OPT_BTF:		o->session.want.btf_path = value; return 0;
-	case OPT_MEMORY:	return set_memory(value, &o->session.memory, e);
-	case OPT_RUNG:		return probe_want_force(&o->session.want, value, e);
-	default:		return set_flag(o, id);
+	case OPT_PID: return filter_pid(&o->filter, value, e);
+	case OPT_CGROUP: return filter_cgroup(&o->filter, value, e);
+	case OPT_INTERVAL: return set_seconds("interval", value, &o->interval_ns, e);
+	case OPT_DURATION: return set_seconds("duration", value, &o->duration_ns, e);
+	case OPT_RECORDING: o->record.path = value; return 0;
+	case OPT_ROTATE: return rotation_parse(value, &o->record, e);
+	case OPT_BTF: o->session.want.btf_path = value; return 0;
+	case OPT_MEMORY: return set_memory(value, &o->session.memory, e);
+	case OPT_RUNG: return probe_want_force(&o->session.want, value, e);
+	default: return set_flag(o, id);
 	}
 }

@@ -15,14 +15,17 @@
 struct trace_opts {
 	struct session_opts session;
 	struct filter filter;
-	uint64_t interval_ns, duration_ns;	/* 0: none */
+	uint64_t interval_ns, duration_ns; /* 0: none */
 	struct outputs out;
-	struct rotation_opts record;		/* path NULL: no recording */
+	struct rotation_opts record; /* path NULL: no recording */
 	bool as_root, strict, no_ledger, plain, help, version;
-	char *const *argv;			/* the command; NULL: none */
+	char *const *argv; /* the command; NULL: none */
 };
 
-#define TRACE_OPTS_NONE { .out = OUTPUTS_NONE, .filter = FILTER_NONE }
+#define TRACE_OPTS_NONE \
+	{ \
+		.out = OUTPUTS_NONE, .filter = FILTER_NONE \
+	}
 
 /* For options_parse(), of trace_def and record_def; ctx: a struct trace_opts. */
 int trace_opts_set(void *ctx, int id, const char *value, struct err *e);

@@ -6,10 +6,10 @@
 #include "doctor/doctor_internal.h"
 #include "util/num.h"
 
-#define FEW_REQUESTS	32	/* a SATA drive alone takes as many */
-#define MANY_FLUSHES	1000	/* as many say something about the mean */
-#define INSTANT_NS	20000	/* no drive empties a cache in less */
-#define WORN_PERCENT	80
+#define FEW_REQUESTS 32	   /* a SATA drive alone takes as many */
+#define MANY_FLUSHES 1000  /* as many say something about the mean */
+#define INSTANT_NS   20000 /* no drive empties a cache in less */
+#define WORN_PERCENT 80
 
 static uint64_t number(const char *s)
 {
@@ -31,8 +31,9 @@ static const struct diag_layer *caching_below(const struct exam *x, const struct
 			continue;
 		if (diag_is(below, "write_cache", "write back"))
 			return below;
-		found = below->kind == DIAG_PARTITION || !diag_value(below, "write_cache") ? caching_below(x, below,
-			depth + 1) : NULL;
+		found = below->kind == DIAG_PARTITION || !diag_value(below, "write_cache") ?
+				caching_below(x, below, depth + 1) :
+				NULL;
 		if (found)
 			return found;
 	}
@@ -54,8 +55,10 @@ static bool is_virtual(const struct diag_layer *l)
 
 /* ---- the cache ---- */
 
+/* clang-format off */
 #define PUT_BACK "Tell the kernel the truth again: write \"write back\" into queue/write_cache. Risk: none; fsyncs " \
 		 "get slower, because they work again."
+/* clang-format on */
 
 static void judge_write_through_disk(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
@@ -65,27 +68,34 @@ static void judge_write_through_disk(struct exam *x, const struct diag_layer *l,
 		finding_add(x, l, s, DIAG_UNSAFE, PUT_BACK,
 			    "The kernel takes %s for a drive without a cache and sends it no flush, but the drive says "
 			    "that its write cache is on: what fsync said was written can be lost in a power "
-			    "cut.", l->name);
+			    "cut.",
+			    l->name);
 	else if (scsi && !strncmp(scsi, "write back", 10))
 		finding_add(x, l, s, DIAG_UNSAFE, PUT_BACK,
 			    "The kernel sends %s no flush, though the drive's caching mode page says \"%s\": somebody "
 			    "changed the kernel's view. What fsync said was written can be lost in a power "
-			    "cut.", l->name, scsi);
+			    "cut.",
+			    l->name, scsi);
 	else if (diag_is(l, "transport", "usb"))
-		finding_add(x, l, s, DIAG_CHECK, "Connect the drive directly (SATA, NVMe), or look whether the "
+		finding_add(x, l, s, DIAG_CHECK,
+			    "Connect the drive directly (SATA, NVMe), or look whether the "
 			    "enclosure has newer firmware; with smartctl or hdparm installed the drive itself is "
 			    "asked.",
 			    "%s is behind a USB bridge that tells of no cache, so that no flush is ever sent. If the "
-			    "drive caches, it is fast because it is unsafe.", l->name);
+			    "drive caches, it is fast because it is unsafe.",
+			    l->name);
 	else if (diag_is(l, "virtio_flush", "0"))
-		finding_add(x, l, s, DIAG_CHECK, "Ask whoever runs the host; in Firecracker set cache_type to "
+		finding_add(x, l, s, DIAG_CHECK,
+			    "Ask whoever runs the host; in Firecracker set cache_type to "
 			    "Writeback, in QEMU cache to none or writeback.",
 			    "The host offers no flush for %s, so that an fsync ends in the host's memory unless the "
-			    "host writes through (cache=unsafe looks like this).", l->name);
+			    "host writes through (cache=unsafe looks like this).",
+			    l->name);
 	else if (diag_is(l, "transport", "nbd") || diag_is(l, "transport", "xen") || diag_is(l, "transport", "rbd"))
 		finding_add(x, l, s, DIAG_CHECK, "Look at the server's settings.",
 			    "The server behind %s takes no flush: whether its cache survives a power cut cannot be "
-			    "told from here.", l->name);
+			    "told from here.",
+			    l->name);
 }
 
 void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -104,7 +114,8 @@ void judge_write_cache(struct exam *x, const struct diag_layer *l, const struct 
 	else if (below)
 		finding_add(x, l, s, DIAG_UNSAFE, PUT_BACK,
 			    "%s takes no flush, but %s below it has a volatile cache: what fsync said was written can "
-			    "be lost in a power cut.", l->name, below->name);
+			    "be lost in a power cut.",
+			    l->name, below->name);
 }
 
 static bool stands_on(const struct exam *x, const struct diag_layer *l, const struct diag_layer *on, unsigned int depth)
@@ -134,17 +145,17 @@ static bool gets_commits(const struct exam *x, const struct diag_layer *l)
 
 void judge_fua(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
-	bool bottom = l->kind == DIAG_DISK || l->kind == DIAG_LOOP;	/* others have what is below them */
+	bool bottom = l->kind == DIAG_DISK || l->kind == DIAG_LOOP; /* others have what is below them */
 
 	if (number(s->value) || !diag_is(l, "write_cache", "write back") || !bottom || !gets_commits(x, l))
 		return;
 	if (diag_is(l, "transport", "ata"))
-		finding_add(x, l, s, DIAG_SLOW, "If the drive takes FUA: boot with libata.fua=1 (off by default, "
+		finding_add(x, l, s, DIAG_SLOW,
+			    "If the drive takes FUA: boot with libata.fua=1 (off by default, "
 			    "because some drives lie). Risk: such a drive loses commits.",
 			    "%s is used without FUA: each commit record costs a second flush.", l->name);
 	else
-		finding_add(x, l, s, DIAG_SLOW, NULL, "%s has no FUA: each commit record costs a second flush.",
-			    l->name);
+		finding_add(x, l, s, DIAG_SLOW, NULL, "%s has no FUA: each commit record costs a second flush.", l->name);
 }
 
 void judge_cache_type(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -161,7 +172,8 @@ void judge_drive_cache(struct exam *x, const struct diag_layer *l, const struct 
 			    "The drive says that its write cache is off, but the kernel still sends it flushes, which "
 			    "then cost little.");
 	if (!strcmp(s->value, "on") && diag_is(l, "transport", "ata") && diag_is(l, "rotational", "0"))
-		finding_add(x, l, s, DIAG_NOTE, "Measure with the cache off (hdparm -W 0): some SSDs write "
+		finding_add(x, l, s, DIAG_NOTE,
+			    "Measure with the cache off (hdparm -W 0): some SSDs write "
 			    "synchronously faster without it. Risk: other writes may get slower.",
 			    "The write cache of %s is on, and each fsync has to empty it.", l->name);
 }
@@ -174,15 +186,17 @@ void judge_flush_ms(struct exam *x, const struct diag_layer *l, const struct dia
 	if (n < MANY_FLUSHES || mean >= INSTANT_NS || l->kind != DIAG_DISK || !diag_is(l, "write_cache", "write back"))
 		return;
 	if (is_virtual(l))
-		finding_add(x, l, s, DIAG_CHECK, "Ask whoever runs the host: in QEMU this is cache=unsafe, VirtualBox "
+		finding_add(x, l, s, DIAG_CHECK,
+			    "Ask whoever runs the host: in QEMU this is cache=unsafe, VirtualBox "
 			    "ignores flushes unless told not to.",
 			    "The host answered the %s flushes of %s in %s on average: it may drop them.",
-			    num_count(n).s, l->name,
-			    num_duration(mean, 0).s);
+			    num_count(n).s, l->name, num_duration(mean, 0).s);
 	else
-		finding_add(x, l, s, DIAG_NOTE, NULL, "%s answered its %s flushes in %s on average: either its cache "
+		finding_add(x, l, s, DIAG_NOTE, NULL,
+			    "%s answered its %s flushes in %s on average: either its cache "
 			    "survives a power cut, or it does not "
-			    "obey.", l->name, num_count(n).s, num_duration(mean, 0).s);
+			    "obey.",
+			    l->name, num_count(n).s, num_duration(mean, 0).s);
 }
 
 /* ---- the queue ---- */
@@ -192,28 +206,32 @@ void judge_scheduler(struct exam *x, const struct diag_layer *l, const struct di
 	bool rotational = diag_is(l, "rotational", "1");
 
 	if (!strcmp(s->value, "none") && rotational && !is_virtual(l) && l->kind == DIAG_DISK)
-		finding_add(x, l, s, DIAG_NOTE, "Try mq-deadline or bfq: echo mq-deadline > queue/scheduler. Risk: "
+		finding_add(x, l, s, DIAG_NOTE,
+			    "Try mq-deadline or bfq: echo mq-deadline > queue/scheduler. Risk: "
 			    "none.",
 			    "%s turns, and no scheduler puts its requests in order: an fsync's writes queue up behind "
 			    "background writes.",
 			    l->name);
 	else if (!strcmp(s->value, "bfq") && !rotational)
-		finding_add(x, l, s, DIAG_SLOW, "Try none or mq-deadline: echo none > queue/scheduler. Risk: less "
+		finding_add(x, l, s, DIAG_SLOW,
+			    "Try none or mq-deadline: echo none > queue/scheduler. Risk: less "
 			    "fairness between programs.",
 			    "bfq keeps %s idle between the requests of one program, which costs a fast drive more than "
-			    "it gains.", l->name);
+			    "it gains.",
+			    l->name);
 	else if (strcmp(s->value, "none") && diag_is(l, "transport", "nvme"))
-		finding_add(x, l, s, DIAG_NOTE, "Try none: echo none > queue/scheduler. Risk: less fairness between "
+		finding_add(x, l, s, DIAG_NOTE,
+			    "Try none: echo none > queue/scheduler. Risk: less fairness between "
 			    "programs.",
-			    "%s is an NVMe drive with the scheduler %s, which its queues don't need.", l->name,
-			    s->value);
+			    "%s is an NVMe drive with the scheduler %s, which its queues don't need.", l->name, s->value);
 }
 
 void judge_wbt(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value))
 		return;
-	finding_add(x, l, s, DIAG_NOTE, "If background writing makes fsyncs slow: echo -1 > queue/wbt_lat_usec (the "
+	finding_add(x, l, s, DIAG_NOTE,
+		    "If background writing makes fsyncs slow: echo -1 > queue/wbt_lat_usec (the "
 		    "default). Risk: none.",
 		    "Writeback to %s is not throttled: it can fill the drive's queue before an fsync.", l->name);
 }
@@ -229,7 +247,8 @@ void judge_nr_requests(struct exam *x, const struct diag_layer *l, const struct 
 void judge_queue_depth(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) == 1)
-		finding_add(x, l, s, DIAG_SLOW, "Look in the kernel's log why queueing is off (NCQ); a USB enclosure "
+		finding_add(x, l, s, DIAG_SLOW,
+			    "Look in the kernel's log why queueing is off (NCQ); a USB enclosure "
 			    "with UAS has it.",
 			    "%s takes one command at a time: an fsync waits for every request before it.", l->name);
 }
@@ -239,7 +258,8 @@ void judge_rq_affinity(struct exam *x, const struct diag_layer *l, const struct 
 	if (!number(s->value))
 		finding_add(x, l, s, DIAG_NOTE, "echo 1 > queue/rq_affinity (the default).",
 			    "Requests of %s end on whichever CPU the interrupt came to, and the caller is woken from "
-			    "afar.", l->name);
+			    "afar.",
+			    l->name);
 }
 
 void judge_nomerges(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -261,10 +281,12 @@ void judge_iostats(struct exam *x, const struct diag_layer *l, const struct diag
 void judge_lpm(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strncmp(s->value, "min_power", 9) || !strcmp(s->value, "med_power_with_dipm"))
-		finding_add(x, l, s, DIAG_NOTE, "echo max_performance > .../link_power_management_policy. Risk: more "
+		finding_add(x, l, s, DIAG_NOTE,
+			    "echo max_performance > .../link_power_management_policy. Risk: more "
 			    "power is used.",
 			    "The link to %s may sleep between requests (%s), and waking it delays the first write of "
-			    "an fsync.", l->name, s->value);
+			    "an fsync.",
+			    l->name, s->value);
 }
 
 void judge_cgroup(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -276,8 +298,7 @@ void judge_cgroup(struct exam *x, const struct diag_layer *l, const struct diag_
 void judge_read_only(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) && l->kind == DIAG_DISK)
-		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is read-only: nothing is written, and nothing flushed.",
-			    l->name);
+		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is read-only: nothing is written, and nothing flushed.", l->name);
 }
 
 /* ---- alignment ---- */
@@ -287,7 +308,8 @@ void judge_alignment_offset(struct exam *x, const struct diag_layer *l, const st
 	if (strcmp(s->value, "0"))
 		finding_add(x, l, s, DIAG_SLOW, "Make the partition anew at a multiple of 1 MiB, and restore the data.",
 			    "%s is not aligned to the blocks of the device below it (%s bytes off): writes make it "
-			    "read first.", l->name, s->value);
+			    "read first.",
+			    l->name, s->value);
 }
 
 void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -296,16 +318,17 @@ void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_s
 	uint64_t block = disk ? number_of(disk, "physical_block_size") : 0, at = number(s->value) * 512;
 
 	if (number_of(l, "alignment_offset"))
-		return;	/* it says the same */
+		return; /* it says the same */
 	if (block && at % block)
 		finding_add(x, l, s, DIAG_SLOW, "Make the partition anew at a multiple of 1 MiB, and restore the data.",
 			    "%s begins in the middle of a physical sector of %s: each write makes the drive read two "
-			    "sectors first.", l->name,
-			    num_bytes(block, 0).s);
+			    "sectors first.",
+			    l->name, num_bytes(block, 0).s);
 	else if (at % (1 << 20) && !diag_is(disk ? disk : l, "rotational", "1"))
 		finding_add(x, l, s, DIAG_NOTE, "For the next time: begin partitions at multiples of 1 MiB.",
 			    "%s does not begin at a multiple of 1 MiB, so that it may lie across the flash's erase "
-			    "blocks.", l->name);
+			    "blocks.",
+			    l->name);
 }
 
 /* ---- the drive ---- */
@@ -320,8 +343,10 @@ void judge_wear(struct exam *x, const struct diag_layer *l, const struct diag_se
 void judge_health(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "failing"))
-		finding_add(x, l, s, DIAG_UNSAFE, "Save what is on it, and replace it.", "%s says of itself that it is "
-			    "failing.", l->name);
+		finding_add(x, l, s, DIAG_UNSAFE, "Save what is on it, and replace it.",
+			    "%s says of itself that it is "
+			    "failing.",
+			    l->name);
 }
 
 /* ---- stacks ---- */
@@ -331,7 +356,8 @@ void judge_loop_dio(struct exam *x, const struct diag_layer *l, const struct dia
 	if (!number(s->value))
 		finding_add(x, l, s, DIAG_SLOW, "losetup --direct-io=on. Risk: none.",
 			    "%s writes into the page cache: data is kept twice, and a flush has to write all of it at "
-			    "once.", l->name);
+			    "once.",
+			    l->name);
 }
 
 void judge_dm_targets(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -368,7 +394,8 @@ void judge_dm_options(struct exam *x, const struct diag_layer *l, const struct d
 {
 	if (strstr(s->value, "no_write_workqueue"))
 		return;
-	finding_add(x, l, s, DIAG_NOTE, "On a fast drive try cryptsetup refresh --perf-no_write_workqueue "
+	finding_add(x, l, s, DIAG_NOTE,
+		    "On a fast drive try cryptsetup refresh --perf-no_write_workqueue "
 		    "--perf-no_read_workqueue. Risk: encryption runs in the writer's own time.",
 		    "dm-crypt hands each write to %s from one worker to the next before the drive sees it.", l->name);
 }
@@ -398,17 +425,21 @@ void judge_bitmap(struct exam *x, const struct diag_layer *l, const struct diag_
 {
 	if (!strcmp(s->value, "none") || !*s->value)
 		return;
-	finding_add(x, l, s, DIAG_NOTE, "A larger bitmap chunk (mdadm --grow --bitmap-chunk) makes it rarer. Risk: a "
+	finding_add(x, l, s, DIAG_NOTE,
+		    "A larger bitmap chunk (mdadm --grow --bitmap-chunk) makes it rarer. Risk: a "
 		    "longer resync.",
 		    "%s has a write-intent bitmap: the first write into a clean region waits for a flushed write of "
-		    "it.", l->name);
+		    "it.",
+		    l->name);
 }
 
 void judge_consistency(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "ppl") || !strcmp(s->value, "journal"))
-		finding_add(x, l, s, DIAG_SLOW, NULL, "%s writes to its %s before each write of a stripe: safer, and "
-			    "slower.", l->name, s->value);
+		finding_add(x, l, s, DIAG_SLOW, NULL,
+			    "%s writes to its %s before each write of a stripe: safer, and "
+			    "slower.",
+			    l->name, s->value);
 }
 
 /* ---- the machine ---- */
@@ -417,14 +448,14 @@ void judge_governor(struct exam *x, const struct diag_layer *l, const struct dia
 {
 	if (strstr(s->value, "powersave") || strstr(s->value, "conservative"))
 		finding_add(x, l, s, DIAG_NOTE, "cpupower frequency-set -g performance. Risk: more power is used.",
-			    "The CPUs save power (%s): the many short wake-ups of an fsync run at a low clock.",
-			    s->value);
+			    "The CPUs save power (%s): the many short wake-ups of an fsync run at a low clock.", s->value);
 }
 
 void judge_laptop_mode(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value))
-		finding_add(x, l, s, DIAG_SLOW, "sysctl vm.laptop_mode=0.", "laptop_mode is on: dirty data is kept "
+		finding_add(x, l, s, DIAG_SLOW, "sysctl vm.laptop_mode=0.",
+			    "laptop_mode is on: dirty data is kept "
 			    "back, and an fsync finds it.");
 }
 
@@ -433,7 +464,8 @@ void judge_dirty(struct exam *x, const struct diag_layer *l, const struct diag_s
 	if (number(s->value) > 40 && !number_of(l, "dirty_bytes"))
 		finding_add(x, l, s, DIAG_NOTE, "sysctl vm.dirty_ratio=20 (the default).",
 			    "Up to %s %% of memory may be dirty: one fsync with data=ordered may have to write much of "
-			    "it.", s->value);
+			    "it.",
+			    s->value);
 }
 
 void judge_btf(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -446,7 +478,8 @@ void judge_btf(struct exam *x, const struct diag_layer *l, const struct diag_set
 void judge_lockdown(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (strstr(s->value, "[confidentiality]"))
-		finding_add(x, l, s, DIAG_NOTE, NULL, "The kernel is locked down for confidentiality: it refuses "
+		finding_add(x, l, s, DIAG_NOTE, NULL,
+			    "The kernel is locked down for confidentiality: it refuses "
 			    "tracing.");
 }
 

@@ -44,13 +44,16 @@ void judge_barrier(struct exam *x, const struct diag_layer *l, const struct diag
 	if (strcmp(s->value, "off") || is_read_only(l))
 		return;
 	if (needs_flushes(x, l, 0))
-		finding_add(x, l, s, DIAG_UNSAFE, "mount -o remount,barrier=1 (ext4) or without nobarrier, unless the "
+		finding_add(x, l, s, DIAG_UNSAFE,
+			    "mount -o remount,barrier=1 (ext4) or without nobarrier, unless the "
 			    "drive's cache survives a power cut. Risk: none; fsyncs get slower, because they work "
 			    "again.",
 			    "%s is mounted without barriers over a drive with a volatile cache: a power cut can lose "
-			    "what fsync said was written, and destroy the file system.", l->name);
+			    "what fsync said was written, and destroy the file system.",
+			    l->name);
 	else
-		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is mounted without barriers, which gains nothing: no device "
+		finding_add(x, l, s, DIAG_NOTE, NULL,
+			    "%s is mounted without barriers, which gains nothing: no device "
 			    "below it takes flushes.",
 			    l->name);
 }
@@ -71,26 +74,32 @@ void judge_discard(struct exam *x, const struct diag_layer *l, const struct diag
 		finding_add(x, l, s, DIAG_NOTE, NULL, "%s is mounted with discard, but %s takes none.", l->name,
 			    device->name);
 	else if (!strcmp(s->value, "async"))
-		finding_add(x, l, s, DIAG_NOTE, NULL, "%s discards freed blocks in the background, beside other "
-			    "requests.", l->name);
+		finding_add(x, l, s, DIAG_NOTE, NULL,
+			    "%s discards freed blocks in the background, beside other "
+			    "requests.",
+			    l->name);
 	else
-		finding_add(x, l, s, DIAG_SLOW, "Mount with nodiscard, and run fstrim once a week (fstrim.timer). "
+		finding_add(x, l, s, DIAG_SLOW,
+			    "Mount with nodiscard, and run fstrim once a week (fstrim.timer). "
 			    "Risk: none.",
 			    "%s is mounted with discard: blocks freed by a commit are discarded right after it, and "
-			    "the next flush may wait for that.", l->name);
+			    "the next flush may wait for that.",
+			    l->name);
 }
 
 void judge_atime(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "strictatime"))
-		finding_add(x, l, s, DIAG_SLOW, "Mount with relatime or noatime. Risk: programs that compare access "
+		finding_add(x, l, s, DIAG_SLOW,
+			    "Mount with relatime or noatime. Risk: programs that compare access "
 			    "times see old ones.",
 			    "On %s each read of a file changes its inode, which commits then have to write.", l->name);
 }
 
 void judge_sync(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
-	finding_add(x, l, s, DIAG_SLOW, "Mount without it, if the programs sync for themselves. Risk: what they don't "
+	finding_add(x, l, s, DIAG_SLOW,
+		    "Mount without it, if the programs sync for themselves. Risk: what they don't "
 		    "sync is written later.",
 		    "%s is mounted with %s: %s waits for the drive.", l->name, s->key,
 		    strcmp(s->key, "sync") ? "every change of a directory" : "every write");
@@ -99,10 +108,12 @@ void judge_sync(struct exam *x, const struct diag_layer *l, const struct diag_se
 void judge_data(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "journal"))
-		finding_add(x, l, s, DIAG_SLOW, "Measure with data=ordered. Risk: less atomicity of data after a "
+		finding_add(x, l, s, DIAG_SLOW,
+			    "Measure with data=ordered. Risk: less atomicity of data after a "
 			    "crash.",
 			    "%s writes data twice, first into the journal (short fsyncs can gain by it, long ones "
-			    "lose).", l->name);
+			    "lose).",
+			    l->name);
 	else if (!strcmp(s->value, "writeback"))
 		finding_add(x, l, s, DIAG_CHECK, "Mount with data=ordered, if programs do not fsync what they need.",
 			    "%s may show old contents in files written just before a crash (data=writeback).", l->name);
@@ -111,12 +122,13 @@ void judge_data(struct exam *x, const struct diag_layer *l, const struct diag_se
 void judge_journal(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "none") && !is_read_only(l))
-		finding_add(x, l, s, DIAG_CHECK, "tune2fs -O has_journal on the unmounted file system. Risk: fsyncs "
+		finding_add(x, l, s, DIAG_CHECK,
+			    "tune2fs -O has_journal on the unmounted file system. Risk: fsyncs "
 			    "get slower.",
 			    "%s has no journal: fsyncs are short, but a crash can leave it inconsistent until e2fsck "
-			    "has run.", l->name);
+			    "has run.",
+			    l->name);
 }
-
 
 void judge_block_size(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
@@ -127,8 +139,8 @@ void judge_block_size(struct exam *x, const struct diag_layer *l, const struct d
 	if (physical > size)
 		finding_add(x, l, s, DIAG_SLOW, "Make the file system anew with blocks of 4 KiB, and restore the data.",
 			    "The blocks of %s have %s, the sectors of %s %s: each small write makes the drive read "
-			    "first.", l->name,
-			    num_bytes(size, 0).s, device->name, num_bytes(physical, 0).s);
+			    "first.",
+			    l->name, num_bytes(size, 0).s, device->name, num_bytes(physical, 0).s);
 }
 
 void judge_commit(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -145,13 +157,15 @@ void judge_delalloc(struct exam *x, const struct diag_layer *l, const struct dia
 	if (!strcmp(s->value, "off") && diag_is(l, "data", "ordered"))
 		finding_add(x, l, s, DIAG_SLOW, "Mount without nodelalloc.",
 			    "%s allocates blocks at once, so that each commit has to write all new data of all files "
-			    "first.", l->name);
+			    "first.",
+			    l->name);
 }
 
 void judge_auto_da_alloc(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "off"))
-		finding_add(x, l, s, DIAG_CHECK, "Mount without noauto_da_alloc, unless all programs fsync before they "
+		finding_add(x, l, s, DIAG_CHECK,
+			    "Mount without noauto_da_alloc, unless all programs fsync before they "
 			    "rename.",
 			    "On %s a file replaced by rename without an fsync can be empty after a crash.", l->name);
 }
@@ -171,7 +185,8 @@ void judge_flushoncommit(struct exam *x, const struct diag_layer *l, const struc
 
 void judge_wsync(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
-	finding_add(x, l, s, DIAG_SLOW, "Mount without wsync, unless this serves NFS.", "On %s each create, rename and "
+	finding_add(x, l, s, DIAG_SLOW, "Mount without wsync, unless this serves NFS.",
+		    "On %s each create, rename and "
 		    "unlink waits for the log.",
 		    l->name);
 }

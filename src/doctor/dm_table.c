@@ -13,8 +13,8 @@
 #include "doctor/doctor_internal.h"
 #include "util/mem.h"
 
-#define TABLE_BYTES (256 << 10)
-#define CRYPT_FIELDS 5	/* cipher, key, IV offset, device, start; the options follow, with their number */
+#define TABLE_BYTES  (256 << 10)
+#define CRYPT_FIELDS 5 /* cipher, key, IV offset, device, start; the options follow, with their number */
 
 /* Lines "0 1024 linear 8:1 0"; of a crypt target only its name and, behind " : ", its options. */
 static void add_target(struct buf *b, const struct dm_target_spec *t, const char *parameters)
@@ -22,8 +22,7 @@ static void add_target(struct buf *b, const struct dm_target_spec *t, const char
 	const char *options = parameters;
 
 	buf_printf(b, "%s%llu %llu %.*s", b->len ? "\n" : "", (unsigned long long)t->sector_start,
-		   (unsigned long long)t->length,
-		   (int)sizeof(t->target_type), t->target_type);
+		   (unsigned long long)t->length, (int)sizeof(t->target_type), t->target_type);
 	if (strcmp(t->target_type, "crypt"))
 		return;
 	for (int i = 0; i < CRYPT_FIELDS && *options; i++) {
@@ -110,7 +109,7 @@ void read_dm_options(const struct exam *x, const struct diag_layer *l, const str
 	char *text = table_of(x, l, r), *crypt = text ? strstr(text, " crypt : ") : NULL;
 
 	(void)row;
-	free(r->unknown);	/* said with the targets */
+	free(r->unknown); /* said with the targets */
 	r->unknown = NULL;
 	if (crypt) {
 		crypt += strlen(" crypt : ");

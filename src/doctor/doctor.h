@@ -11,9 +11,9 @@
 
 /* Zeroed: the real machine. */
 struct doctor_opts {
-	bool no_tools;			/* start no smartctl, nvme, hdparm */
-	const char *dev;		/* folder of the device nodes; NULL: /dev */
-	const char *const *tool_folders;	/* ends with NULL; NULL: /usr/sbin and its like */
+	bool no_tools;			 /* start no smartctl, nvme, hdparm */
+	const char *dev;		 /* folder of the device nodes; NULL: /dev */
+	const char *const *tool_folders; /* ends with NULL; NULL: /usr/sbin and its like */
 	/* The table of a dm device as dmsetup prints it, without keys; owned by the caller. NULL: the kernel's. */
 	char *(*dm_table)(unsigned int major, unsigned int minor);
 	/* The block size of the file system mounted here from this device; 0: not known. NULL: the kernel's. */

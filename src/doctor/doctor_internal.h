@@ -11,8 +11,8 @@
 
 /* One thing that a drive tool told, or why it told nothing. */
 struct drive_fact {
-	char *disk;		/* kernel name */
-	const char *key;	/* static */
+	char *disk;	 /* kernel name */
+	const char *key; /* static */
 	char *value, *where, *unknown;
 };
 
@@ -30,8 +30,7 @@ struct reading {
 
 struct setting_row;
 
-typedef void read_fn(const struct exam *x, const struct diag_layer *l, const struct setting_row *row,
-		     struct reading *r);
+typedef void read_fn(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r);
 typedef void judge_fn(struct exam *x, const struct diag_layer *l, const struct diag_setting *s);
 
 /* It is judged also on a device that takes no writes: the other judges speak of what is synced. */
@@ -39,14 +38,14 @@ typedef void judge_fn(struct exam *x, const struct diag_layer *l, const struct d
 
 struct setting_row {
 	const char *key;
-	unsigned int kinds;	/* bits (1 << enum diag_kind) of layers that have it, and SETTING_READ_ONLY */
-	const char *fs;		/* only file systems of these types, " ext4 ext3 "; NULL: any */
+	unsigned int kinds; /* bits (1 << enum diag_kind) of layers that have it, and SETTING_READ_ONLY */
+	const char *fs;	    /* only file systems of these types, " ext4 ext3 "; NULL: any */
 	read_fn *read;
-	const char *arg;	/* the reader's */
+	const char *arg; /* the reader's */
 	const char *unit;
 	uint32_t causes;
 	const char *effect;
-	judge_fn *judge;	/* NULL: never hurts by itself */
+	judge_fn *judge; /* NULL: never hurts by itself */
 };
 
 /* Ends with a row without a key. */
@@ -63,28 +62,28 @@ void finding_add(struct exam *x, const struct diag_layer *l, const struct diag_s
 		 const char *advice, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* readers_block.c; `arg` is ... */
-read_fn read_attr;		/* a path below /sys/class/block/NAME; a part may be "*": the first that is there */
-read_fn read_mq_attr;		/* the same, of devices that have a request queue of their own */
+read_fn read_attr;    /* a path below /sys/class/block/NAME; a part may be "*": the first that is there */
+read_fn read_mq_attr; /* the same, of devices that have a request queue of their own */
 read_fn read_scheduler;
-read_fn read_stat;		/* the number of a field of /sys/class/block/NAME/stat, from 1 */
+read_fn read_stat; /* the number of a field of /sys/class/block/NAME/stat, from 1 */
 read_fn read_transport;
-read_fn read_virtio_bit;	/* the number of a bit in device/features */
-read_fn read_scsi_host;		/* an attribute of the disk's /sys/class/scsi_host/hostN */
-read_fn read_sys, read_proc;	/* a path below /sys, /proc */
-read_fn read_sys_size;		/* the size of a file below /sys */
+read_fn read_virtio_bit;     /* the number of a bit in device/features */
+read_fn read_scsi_host;	     /* an attribute of the disk's /sys/class/scsi_host/hostN */
+read_fn read_sys, read_proc; /* a path below /sys, /proc */
+read_fn read_sys_size;	     /* the size of a file below /sys */
 read_fn read_governor;
-read_fn read_cgroup;		/* a file of the cgroups that limits this disk */
+read_fn read_cgroup; /* a file of the cgroups that limits this disk */
 read_fn read_fstype;
-read_fn read_mount;		/* a mount option; only when it is there */
-read_fn read_volatile;		/* an overlay's */
+read_fn read_mount;    /* a mount option; only when it is there */
+read_fn read_volatile; /* an overlay's */
 read_fn read_atime;
 read_fn read_barrier;
-read_fn read_ext4;		/* an option in /proc/fs/ext4/NAME/options */
-read_fn read_ext4_sys;		/* an attribute below /sys/fs/ext4/NAME */
-read_fn read_fast_commit;	/* in the superblock, if that is in memory */
+read_fn read_ext4;	  /* an option in /proc/fs/ext4/NAME/options */
+read_fn read_ext4_sys;	  /* an attribute below /sys/fs/ext4/NAME */
+read_fn read_fast_commit; /* in the superblock, if that is in memory */
 read_fn read_block_size;
 read_fn read_dm_targets, read_dm_options;
-read_fn read_drive;		/* what a tool told under the row's key */
+read_fn read_drive; /* what a tool told under the row's key */
 
 /* drive_tools.c: asks smartctl, nvme and hdparm about a whole disk, once. */
 void drive_ask(struct exam *x, const struct diag_layer *l);
@@ -101,17 +100,12 @@ bool option_find(const char *options, const char *name, char **value);
 
 /* checks_block.c */
 judge_fn judge_write_cache, judge_fua, judge_scheduler, judge_wbt, judge_nr_requests, judge_queue_depth,
-	judge_rq_affinity,
-	judge_nomerges, judge_iostats, judge_alignment_offset, judge_start, judge_flush_ms, judge_drive_cache,
-		judge_wear, judge_health,
-	judge_lpm, judge_loop_dio, judge_dm_targets, judge_dm_options, judge_suspended, judge_degraded,
-		judge_sync_action,
-	judge_bitmap, judge_consistency, judge_barrier, judge_discard, judge_atime, judge_sync, judge_data,
-		judge_journal, judge_commit,
-	judge_delalloc, judge_auto_da_alloc, judge_block_size, judge_notreelog, judge_wsync, judge_log_device,
-		judge_volatile,
+	judge_rq_affinity, judge_nomerges, judge_iostats, judge_alignment_offset, judge_start, judge_flush_ms,
+	judge_drive_cache, judge_wear, judge_health, judge_lpm, judge_loop_dio, judge_dm_targets, judge_dm_options,
+	judge_suspended, judge_degraded, judge_sync_action, judge_bitmap, judge_consistency, judge_barrier,
+	judge_discard, judge_atime, judge_sync, judge_data, judge_journal, judge_commit, judge_delalloc,
+	judge_auto_da_alloc, judge_block_size, judge_notreelog, judge_wsync, judge_log_device, judge_volatile,
 	judge_cgroup, judge_governor, judge_laptop_mode, judge_btf, judge_lockdown, judge_bpf_stats, judge_dirty,
-		judge_read_only,
-	judge_cache_type, judge_flushoncommit;
+	judge_read_only, judge_cache_type, judge_flushoncommit;
 
 #endif

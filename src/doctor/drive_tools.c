@@ -17,9 +17,9 @@
 #include "util/mem.h"
 #include "util/subprocess.h"
 
-#define LIMIT_MS 5000
-#define ASLEEP "the drive is asleep and was not woken"
-#define SMARTCTL_ASLEEP 2	/* its exit status with -n standby */
+#define LIMIT_MS	5000
+#define ASLEEP		"the drive is asleep and was not woken"
+#define SMARTCTL_ASLEEP 2 /* its exit status with -n standby */
 
 enum bus { BUS_NONE, BUS_SCSI, BUS_NVME };
 
@@ -59,7 +59,10 @@ static void learn(struct exam *x, const struct diag_layer *l, const char *key, c
 	free(f->where);
 	free(f->unknown);
 	*f = (struct drive_fact){
-		.disk = xstrdup(l->name), .key = key, .value = value, .where = xstrdup(where),
+		.disk = xstrdup(l->name),
+		.key = key,
+		.value = value,
+		.where = xstrdup(where),
 		.unknown = value ? NULL : xstrdup(unknown),
 	};
 }
@@ -102,7 +105,7 @@ static char *text_at(const json_t *doc, const char *path, const char *yes, const
 	if (!json_is_string(j))
 		return NULL;
 	s = xstrdup(json_string_value(j));
-	for (size_t n = strlen(s); n && s[n - 1] == ' '; )
+	for (size_t n = strlen(s); n && s[n - 1] == ' ';)
 		s[--n] = '\0';
 	return s;
 }
@@ -146,10 +149,12 @@ static bool take_smartctl(struct exam *x, const struct diag_layer *l, int status
 
 static bool take_nvme(struct exam *x, const struct diag_layer *l, int status, const char *answer, const char *where)
 {
+	/* clang-format off */
 	static const struct path_row rows[] = {
 		{ "drive_model", "mn", "", "" }, { "firmware", "fr", "", "" }, { "wear", "percent_used", "", "" },
 			{ 0 },
 	};
+	/* clang-format on */
 	json_t *doc = json_loads(answer, 0, NULL);
 	const json_t *vwc = at(doc, "vwc"), *warning = at(doc, "critical_warning");
 
@@ -163,8 +168,7 @@ static bool take_nvme(struct exam *x, const struct diag_layer *l, int status, co
 }
 
 /* "get-feature:0x06 (Volatile Write Cache), Current value:0x00000001" */
-static bool take_nvme_feature(struct exam *x, const struct diag_layer *l, int status, const char *answer,
-			      const char *where)
+static bool take_nvme_feature(struct exam *x, const struct diag_layer *l, int status, const char *answer, const char *where)
 {
 	const char *value = strstr(answer, "value:");
 
@@ -221,6 +225,7 @@ static bool take_hdparm(struct exam *x, const struct diag_layer *l, int status, 
 /* ---- asking ---- */
 
 /* A tool's questions stand together. */
+/* clang-format off */
 static const struct question questions[] = {
 	{ "nvme", "nvme-cli", BUS_NVME, { "id-ctrl", "-o", "json" }, take_nvme },
 	{ "nvme", "nvme-cli", BUS_NVME, { "get-feature", "-f", "6" }, take_nvme_feature },
@@ -231,13 +236,14 @@ static const struct question questions[] = {
 		take_smartctl },
 	{ "smartctl", "smartmontools", BUS_NVME, { "-j", "-i", "-H", "-A" }, take_smartctl },
 };
+/* clang-format on */
 
 static enum bus bus_of(const struct diag_layer *l)
 {
 	uint64_t hidden = 0;
 
 	if (block_u64(l->name, "hidden", &hidden) && hidden)
-		return BUS_NONE;	/* a path of a multipath disk: it has no node */
+		return BUS_NONE; /* a path of a multipath disk: it has no node */
 	if (block_has(l->name, "device/scsi_level"))
 		return BUS_SCSI;
 	return !strncmp(l->name, "nvme", 4) ? BUS_NVME : BUS_NONE;
@@ -282,14 +288,14 @@ char *node_path(const struct exam *x, const char *disk)
 {
 	char *node = xasprintf("%s/%s", x->o->dev ? x->o->dev : "/dev", disk);
 
-	for (char *p = node; (p = strchr(p, '!')); )
+	for (char *p = node; (p = strchr(p, '!'));)
 		*p = '/';
 	return node;
 }
 
 static void ask_all(struct exam *x, const struct diag_layer *l, enum bus bus)
 {
-	const char *refused = NULL;	/* a tool that is not to be asked further */
+	const char *refused = NULL; /* a tool that is not to be asked further */
 	char *node = node_path(x, l->name);
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
@@ -321,8 +327,7 @@ static char *missing(const struct exam *x, enum bus bus)
 		last = q->tool;
 		path = tool_find(q->tool, x->o->tool_folders);
 		if (!path)
-			buf_printf(&b, "%s%s is not installed (apt install %s)", b.len ? ", " : "", q->tool,
-				   q->package);
+			buf_printf(&b, "%s%s is not installed (apt install %s)", b.len ? ", " : "", q->tool, q->package);
 		free(path);
 	}
 	return b.data;

@@ -105,12 +105,11 @@ void read_transport(const struct exam *x, const struct diag_layer *l, const stru
 {
 	static const struct {
 		const char *part, *name;
-	} ways[] = {	/* the first that is on the way: a SATA drive in a USB enclosure is reached by USB */
-		{ "/usb", "usb" }, { "/vmbus", "hyperv" }, { "/vbd-", "xen" }, { "/session", "iscsi" }, { "/rport-",
-			"fc" },
-		{ "/ata", "ata" }, { "/end_device-", "sas" }, { "/nvme", "nvme" }, { "/mmc_host", "mmc" }, { "/virtio",
-			"virtio" },
-		{ "/nbd", "nbd" }, { "/rbd", "rbd" },
+	} ways[] = {
+		/* the first that is on the way: a SATA drive in a USB enclosure is reached by USB */
+		{ "/usb", "usb" },	{ "/vmbus", "hyperv" },	 { "/vbd-", "xen" },	    { "/session", "iscsi" },
+		{ "/rport-", "fc" },	{ "/ata", "ata" },	 { "/end_device-", "sas" }, { "/nvme", "nvme" },
+		{ "/mmc_host", "mmc" }, { "/virtio", "virtio" }, { "/nbd", "nbd" },	    { "/rbd", "rbd" },
 	};
 	char *path = device_path(l);
 
@@ -151,7 +150,8 @@ void read_scsi_host(const struct exam *x, const struct diag_layer *l, const stru
 	(void)x;
 	if (host && isdigit((unsigned char)host[5]))
 		read_file(xasprintf("%s/class/scsi_host/%.*s/%s", sys_root(), (int)strcspn(host + 1, "/"), host + 1,
-			  row->arg), r);
+				    row->arg),
+			  r);
 	free(path);
 }
 
@@ -230,15 +230,15 @@ void read_governor(const struct exam *x, const struct diag_layer *l, const struc
 
 /* ---- cgroups ---- */
 
-#define CGROUPS_MAX 4096	/* more would take long to look through */
+#define CGROUPS_MAX  4096 /* more would take long to look through */
 #define CGROUP_DEPTH 12
 
 struct cgroups {
 	const struct diag_layer *l;
 	const char *file;
 	unsigned int looked_at;
-	char **found;		/* "/a/b: 8:0 rbps=max wbps=1048576 .." */
-	char *where;		/* of the first one */
+	char **found; /* "/a/b: 8:0 rbps=max wbps=1048576 .." */
+	char *where;  /* of the first one */
 };
 
 /* io.max and its like have a line for each device: "8:0 rbps=max wbps=1048576 riops=max wiops=max" */
@@ -252,8 +252,8 @@ static void cgroup_file(struct cgroups *g, const char *top, const char *folder)
 			continue;
 		if (!g->where)
 			g->where = xstrdup(path);
-		strv_add(&g->found, xasprintf("%s: %s", folder[strlen(top)] ? folder + strlen(top) : "/",
-			 line + strlen(device)));
+		strv_add(&g->found,
+			 xasprintf("%s: %s", folder[strlen(top)] ? folder + strlen(top) : "/", line + strlen(device)));
 	}
 	free(device);
 	free(text);
@@ -284,8 +284,7 @@ static void cgroup_mount(void *ctx, const struct mounted *m)
 	struct cgroups *g = ctx;
 	bool v1 = !strncmp(g->file, "blkio.", 6);
 
-	if (v1 ? !strcmp(m->fstype, "cgroup") && m->options && strstr(m->options, "blkio") : !strcmp(m->fstype,
-		"cgroup2"))
+	if (v1 ? !strcmp(m->fstype, "cgroup") && m->options && strstr(m->options, "blkio") : !strcmp(m->fstype, "cgroup2"))
 		cgroup_walk(g, m->dir, m->dir, 0);
 }
 

@@ -61,7 +61,8 @@ void read_volatile(const struct exam *x, const struct diag_layer *l, const struc
 	char *how = NULL;
 
 	(void)x;
-	if (option_find(l->options, row->arg, NULL) || (option_find(l->options, "fsync", &how) && how && !strcmp(how, row->arg))) {
+	if (option_find(l->options, row->arg, NULL) ||
+	    (option_find(l->options, "fsync", &how) && how && !strcmp(how, row->arg))) {
 		r->value = xstrdup("on");
 		r->where = mountinfo_path();
 	}
@@ -197,8 +198,8 @@ void read_block_size(const struct exam *x, const struct diag_layer *l, const str
 
 /* ---- the superblock: only where it is in memory anyway, so that no drive is woken ---- */
 
-#define SUPER_AT 1024
-#define SUPER_SIZE 1024
+#define SUPER_AT    1024
+#define SUPER_SIZE  1024
 #define SUPER_MAGIC 0xef53
 
 /* Fields of struct ext4_super_block, little-endian. */
@@ -239,8 +240,7 @@ static int super_read(const char *path, bool whole_page, unsigned char super[SUP
 	return err;
 }
 
-void read_fast_commit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row,
-		      struct reading *r)
+void read_fast_commit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
 {
 	unsigned char super[SUPER_SIZE];
 	int err;

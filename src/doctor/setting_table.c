@@ -8,12 +8,13 @@
 #include "doctor/doctor_internal.h"
 #include "util/mem.h"
 
-#define K(kind) (1u << DIAG_##kind)
+#define K(kind)	 (1u << DIAG_##kind)
 #define C(cause) (1u << CAUSE_##cause)
-#define QUEUE (K(DISK) | K(LOOP) | K(DM) | K(MD))
-#define FLUSHES (C(FLUSH_WAIT) | C(FLUSH_PRE) | C(FLUSH_POST) | C(FLUSH_ONLY))
-#define EXT " ext4 ext3 ext2 "
+#define QUEUE	 (K(DISK) | K(LOOP) | K(DM) | K(MD))
+#define FLUSHES	 (C(FLUSH_WAIT) | C(FLUSH_PRE) | C(FLUSH_POST) | C(FLUSH_ONLY))
+#define EXT	 " ext4 ext3 ext2 "
 
+/* clang-format off */
 const struct setting_row setting_rows[] = {
 	/* file systems: mountinfo */
 	{ "type", K(FS), NULL, read_fstype, NULL, NULL, 0,
@@ -253,6 +254,7 @@ const struct setting_row setting_rows[] = {
 	  "2: symbols are hidden, also from root: some sleeps get no name.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 static bool applies(const struct setting_row *row, const struct diag_layer *l)
 {
@@ -284,8 +286,13 @@ void settings_read(struct exam *x, struct diag_layer *l)
 		}
 		s = grow((void **)&l->setting, &l->n_settings, sizeof(*s));
 		*s = (struct diag_setting){
-			.key = row->key, .unit = row->unit, .effect = row->effect, .causes = row->causes,
-			.value = r.value, .where = r.where, .unknown = r.unknown,
+			.key = row->key,
+			.unit = row->unit,
+			.effect = row->effect,
+			.causes = row->causes,
+			.value = r.value,
+			.where = r.where,
+			.unknown = r.unknown,
 		};
 	}
 }
@@ -325,7 +332,11 @@ void finding_add(struct exam *x, const struct diag_layer *l, const struct diag_s
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
 	*f = (struct diag_finding){
-		.grade = grade, .place = xstrdup(l->name), .key = s->key, .what = b.data, .advice = xstrdup(advice),
+		.grade = grade,
+		.place = xstrdup(l->name),
+		.key = s->key,
+		.what = b.data,
+		.advice = xstrdup(advice),
 		.causes = s->causes,
 	};
 }

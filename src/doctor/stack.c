@@ -8,7 +8,7 @@
 #include "host/target.h"
 #include "util/mem.h"
 
-#define DEPTH_MAX 16	/* devices on devices: deeper ones are mistakes */
+#define DEPTH_MAX 16 /* devices on devices: deeper ones are mistakes */
 
 static bool has(char *const *v, const char *s)
 {
@@ -90,8 +90,7 @@ static char **names_below(struct diagnosis *d, const char *name)
 		below = file ? devices_of_path(d, file) : NULL;
 		free(file);
 		return below;
-	default:
-		return block_slaves(name);
+	default: return block_slaves(name);
 	}
 }
 
@@ -121,7 +120,7 @@ static void add_device(struct diagnosis *d, const char *name, unsigned int depth
 }
 
 struct mounted_on {
-	const char *name;	/* a device's */
+	const char *name; /* a device's */
 	bool found;
 };
 
@@ -201,8 +200,8 @@ static void sort_layers(struct diagnosis *d)
 		unsigned int r = rank[i];
 		size_t at = i;
 
-		for (; at && (r > rank[at - 1] || (r == rank[at - 1] && strverscmp(l.name,
-			d->layer[at - 1].name) < 0)); at--) {
+		for (; at && (r > rank[at - 1] || (r == rank[at - 1] && strverscmp(l.name, d->layer[at - 1].name) < 0));
+		     at--) {
 			d->layer[at] = d->layer[at - 1];
 			rank[at] = rank[at - 1];
 		}

@@ -7,7 +7,7 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define LARGE_SHARE 10	/* percent of the sync time: a setting that takes as much is told of */
+#define LARGE_SHARE 10 /* percent of the sync time: a setting that takes as much is told of */
 
 static uint64_t weight_of(const struct ledger *l, uint32_t causes)
 {
@@ -31,11 +31,11 @@ static void add_measured(struct diagnosis *d, enum diag_grade grade, const char 
 {
 	struct diag_finding *f = grow((void **)&d->finding, &d->n_findings, sizeof(*f));
 
-	*f = (struct diag_finding){ .grade = grade, .place = xstrdup(place), .key = key, .causes = causes,
-		.what = what };
+	*f = (struct diag_finding){ .grade = grade, .place = xstrdup(place), .key = key, .causes = causes, .what = what };
 }
 
 /* What a cause that took much time says about a setting which does not hurt by itself. */
+/* clang-format off */
 static const struct large_row {
 	const char *key, *idle;	/* with the value `idle` it cannot have been this setting */
 	const char *format;	/* of the layer's name and the value */
@@ -47,6 +47,7 @@ static const struct large_row {
 	{ "max_batch_time", "0", "Sync calls on %s waited for the journal, which may sleep for up to %s us for others "
 		"to join." },
 };
+/* clang-format on */
 
 static void add_large_row(struct diagnosis *d, const struct large_row *row)
 {
@@ -59,8 +60,7 @@ static void add_large_row(struct diagnosis *d, const struct large_row *row)
 			if (strcmp(s->key, row->key) || !s->value || !strcmp(s->value, row->idle) ||
 			    weight_of(&d->trace.ledger, s->causes) * 100 < d->trace.total_ns * LARGE_SHARE)
 				continue;
-			add_measured(d, DIAG_SLOW, l->name, s->key, s->causes, xasprintf(row->format, l->name,
-				     s->value));
+			add_measured(d, DIAG_SLOW, l->name, s->key, s->causes, xasprintf(row->format, l->name, s->value));
 		}
 	}
 }

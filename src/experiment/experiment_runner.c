@@ -21,13 +21,13 @@
 struct lab {
 	const struct lab_opts *o;
 	struct outcome *out;
-	sigset_t signals;		/* all that would end us, and can wait */
-	int nothing;			/* /dev/null */
-	int dir;			/* on the file system that is measured; -1: there is none */
-	size_t done, all;		/* runs, the warm-up included */
+	sigset_t signals; /* all that would end us, and can wait */
+	int nothing;	  /* /dev/null */
+	int dir;	  /* on the file system that is measured; -1: there is none */
+	size_t done, all; /* runs, the warm-up included */
 	const struct variant *now;
-	uint64_t *spent_ns, began_ns;	/* by variant: all its runs, with what is around them; this run's start */
-	unsigned int *ran;		/* by variant */
+	uint64_t *spent_ns, began_ns; /* by variant: all its runs, with what is around them; this run's start */
+	unsigned int *ran;	      /* by variant */
 	uint64_t said_s;
 	int *status;
 };
@@ -65,7 +65,7 @@ static void hand_over(void)
 static void on_fault(int sig)
 {
 	hand_over();
-	raise(sig);	/* the default again (SA_RESETHAND) */
+	raise(sig); /* the default again (SA_RESETHAND) */
 }
 
 static void watch_faults(void)
@@ -149,8 +149,8 @@ static void show_progress(void *ctx)
 		return;
 	l->said_s = second;
 	left = time_left(l) / 1000000000 * 1000000000;
-	log_progress("run %zu of %zu, %s%s%s%s", l->done + 1, l->all, l->done ? l->now->name : "to warm up", left ? "; about " : "",
-		     left ? num_duration(left, 0).s : "", left ? " left" : "");
+	log_progress("run %zu of %zu, %s%s%s%s", l->done + 1, l->all, l->done ? l->now->name : "to warm up",
+		     left ? "; about " : "", left ? num_duration(left, 0).s : "", left ? " left" : "");
 }
 
 /* ---- one run ---- */
@@ -182,15 +182,20 @@ static int failed(struct lab *l, const struct trial *t, struct err *e)
 	if (!t->status)
 		return 0;
 	*l->status = t->status;
-	return err_set(e, ECANCELED, EXIT_FAILED, "'%s' ended with status %d in run %zu of %zu (%s): the experiment is over",
-		       l->o->command[0], t->status, l->done + 1, l->all, l->done ? l->now->name : "to warm up");
+	return err_set(e, ECANCELED, EXIT_FAILED,
+		       "'%s' ended with status %d in run %zu of %zu (%s): the experiment is over", l->o->command[0],
+		       t->status, l->done + 1, l->all, l->done ? l->now->name : "to warm up");
 }
 
 static int one_run(struct lab *l, size_t v, struct trial *t, struct err *e)
 {
 	struct trial_opts to = {
-		.command = l->o->command, .as_root = l->o->as_root, .io = { .in = l->nothing, .out = l->nothing },
-		.signals = &l->signals, .tick = show_progress, .ctx = l,
+		.command = l->o->command,
+		.as_root = l->o->as_root,
+		.io = { .in = l->nothing, .out = l->nothing },
+		.signals = &l->signals,
+		.tick = show_progress,
+		.ctx = l,
 	};
 	int err;
 
@@ -317,7 +322,8 @@ static void tell_all(void *ctx, enum put_back how, const struct place *p, const 
 	else if (how == PUT_BUSY)
 		log_note("%s/%s: that experiment still runs, and will put its settings back itself", STATE_FOLDER, text);
 	else if (how == PUT_DAMAGED)
-		log_error("%s/%s is damaged: see that the settings are what they should be, and remove it", STATE_FOLDER, text);
+		log_error("%s/%s is damaged: see that the settings are what they should be, and remove it",
+			  STATE_FOLDER, text);
 	else
 		tell_trouble(ctx, how, p, text);
 	free(name);
@@ -339,7 +345,10 @@ int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct e
 {
 	struct lab l = { .o = o, .out = out, .dir = -1, .status = status };
 	struct state s = {
-		.pid = getpid(), .disk = (struct state_disk *)o->disk, .n_disks = o->n_disks, .place = o->plan->place,
+		.pid = getpid(),
+		.disk = (struct state_disk *)o->disk,
+		.n_disks = o->n_disks,
+		.place = o->plan->place,
 		.n = o->plan->n_places,
 	};
 	sigset_t before;

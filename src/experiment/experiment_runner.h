@@ -14,14 +14,14 @@
 #include "model/experiment_result.h"
 
 struct lab_opts {
-	const char *target;		/* what is traced: see target_resolve() */
-	const char *dir;		/* whose file system is synced before each run; NULL: none */
-	struct plan *plan;		/* its places have been found */
-	const struct state_disk *disk;	/* on which no other experiment may be */
+	const char *target;	       /* what is traced: see target_resolve() */
+	const char *dir;	       /* whose file system is synced before each run; NULL: none */
+	struct plan *plan;	       /* its places have been found */
+	const struct state_disk *disk; /* on which no other experiment may be */
 	size_t n_disks;
 	char *const *command;
-	unsigned int runs;		/* of each variant */
-	bool as_root, progress;		/* show how far it is, on a terminal */
+	unsigned int runs;	/* of each variant */
+	bool as_root, progress; /* show how far it is, on a terminal */
 };
 
 /*

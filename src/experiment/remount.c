@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442	/* the same number everywhere */
+#define SYS_mount_setattr 442 /* the same number everywhere */
 #endif
 
 #ifndef MOUNT_ATTR__ATIME
@@ -44,10 +44,12 @@ int remount_option(const char *dir, const char *option, const char *value)
 
 int remount_atime(const char *dir, enum atime how)
 {
+	/* clang-format off */
 	static const __u64 attributes[] = {
 		[ATIME_NO] = MOUNT_ATTR_NOATIME, [ATIME_RELATIVE] = MOUNT_ATTR_RELATIME,
 		[ATIME_STRICT] = MOUNT_ATTR_STRICTATIME,
 	};
+	/* clang-format on */
 	struct attributes a = { .set = attributes[how], .clear = MOUNT_ATTR__ATIME };
 
 	return syscall(SYS_mount_setattr, AT_FDCWD, dir, 0, &a, sizeof(a)) ? -errno : 0;

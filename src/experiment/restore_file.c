@@ -16,11 +16,11 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define FIRST_LINE	"barriertrace experiment 1\n"
-#define LARGEST		(1u << 20)
-#define FIELDS		6
-#define PREFIX		"experiment."
-#define NEW_PREFIX	".new."
+#define FIRST_LINE "barriertrace experiment 1\n"
+#define LARGEST	   (1u << 20)
+#define FIELDS	   6
+#define PREFIX	   "experiment."
+#define NEW_PREFIX ".new."
 
 void state_free(struct state *s)
 {
@@ -310,16 +310,22 @@ static int check_other(int folder, const char *name, const struct state *ours, s
 		return fd == -ENOENT ? 0 : err_set(e, EPERM, EXIT_FAILED, "will not trust the state file %s", name);
 	if (read_state(fd, &other, e)) {
 		close(fd);
-		return err_set(e, EBADMSG, EXIT_FAILED, "the state of an earlier experiment, %s, is damaged: see that its settings "
-			       "are what they should be, and remove it", name);
+		return err_set(e, EBADMSG, EXIT_FAILED,
+			       "the state of an earlier experiment, %s, is damaged: see that its settings "
+			       "are what they should be, and remove it",
+			       name);
 	}
 	both = shared(ours, &other);
 	if (both && is_held(fd))
-		err = err_set(e, EBUSY, EXIT_FAILED, "another experiment (process %d) is changing settings of %s: wait for its "
-			      "end", other.pid, both);
+		err = err_set(e, EBUSY, EXIT_FAILED,
+			      "another experiment (process %d) is changing settings of %s: wait for its "
+			      "end",
+			      other.pid, both);
 	else if (both)
-		err = err_set(e, EBUSY, EXIT_FAILED, "an experiment (process %d) was killed and left settings of %s changed; put "
-			      "them back with: barriertrace experiment --restore", other.pid, both);
+		err = err_set(e, EBUSY, EXIT_FAILED,
+			      "an experiment (process %d) was killed and left settings of %s changed; put "
+			      "them back with: barriertrace experiment --restore",
+			      other.pid, both);
 	state_free(&other);
 	close(fd);
 	return err;

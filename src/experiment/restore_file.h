@@ -24,13 +24,13 @@ struct state_disk {
 
 struct state {
 	int pid;
-	struct state_disk *disk;	/* on which no other experiment may be */
+	struct state_disk *disk; /* on which no other experiment may be */
 	size_t n_disks;
 	struct place *place;
 	size_t n;
 };
 
-void state_free(struct state *s);	/* zeroes it */
+void state_free(struct state *s); /* zeroes it */
 
 void state_encode(const struct state *s, struct buf *out);
 
@@ -38,11 +38,14 @@ void state_encode(const struct state *s, struct buf *out);
 int state_decode(const char *text, size_t len, struct state *out, struct err *e);
 
 struct state_claim {
-	int folder, fd;		/* -1: none */
+	int folder, fd; /* -1: none */
 	char name[40];
 };
 
-#define STATE_CLAIM_NONE { .folder = -1, .fd = -1 }
+#define STATE_CLAIM_NONE \
+	{ \
+		.folder = -1, .fd = -1 \
+	}
 
 /*
  * Writes the file, synced, and holds it. Refuses when another one has one of the disks, or settings of CPUs where we

@@ -327,7 +327,7 @@ static void add_disturbed(const struct place *p, struct place **places, size_t *
 }
 
 static int queue_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
-		struct err *e)
+		      struct err *e)
 {
 	if (!t->disks)
 		return err_set(e, ENODEV, EXIT_FAILED, "%s: no disk below has a queue of its own", row->name);
@@ -347,7 +347,7 @@ static int queue_find(const struct key_row *row, const struct place_target *t, s
 }
 
 static int mount_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
-		struct err *e)
+		      struct err *e)
 {
 	struct place p = { .row = row, .unit = (char *)t->dir, .major = t->major, .minor = t->minor };
 	char name[BLOCK_NAME_LEN], disk[BLOCK_NAME_LEN], *now;
@@ -367,7 +367,7 @@ static int mount_find(const struct key_row *row, const struct place_target *t, s
 }
 
 static int cpu_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
-		struct err *e)
+		    struct err *e)
 {
 	char *folder = xasprintf("%s/devices/system/cpu", sys_root()), **cpus = folder_list(folder);
 	size_t before = *n;
@@ -388,6 +388,7 @@ static int cpu_find(const struct key_row *row, const struct place_target *t, str
 
 /* ---- the kinds ---- */
 
+/* clang-format off */
 static const struct {
 	char *(*read)(const struct place *p);
 	int (*write)(const struct place *p, const char *value);
@@ -400,6 +401,7 @@ static const struct {
 	[KEY_ATIME] = { atime_read, atime_write, no_choice, mount_fate, mount_find },
 	[KEY_CPU] = { cpu_read, cpu_write, cpu_choice, cpu_fate, cpu_find },
 };
+/* clang-format on */
 
 char *place_read(const struct place *p)
 {
@@ -411,8 +413,7 @@ enum place_fate place_fate(const struct place *p)
 	return kinds[p->row->kind].fate(p);
 }
 
-int places_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n,
-		struct err *e)
+int places_find(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e)
 {
 	return kinds[row->kind].find(row, t, places, n, e);
 }

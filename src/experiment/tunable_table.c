@@ -8,7 +8,7 @@
 #include "util/num.h"
 #include "experiment/tunable.h"
 
-
+/* clang-format off */
 const struct key_row key_rows[] = {
 	{ .name = "scheduler", .kind = KEY_QUEUE, .attr = "queue/scheduler", .values = VALUE_NAME,
 	  .gone = "none", .without = "I/O scheduler", .at_most = true,
@@ -45,6 +45,7 @@ const struct key_row key_rows[] = {
 	  .what = "the frequency governor of every CPU (performance, powersave, ..)" },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct key_row *key_find(const char *name, size_t len)
 {
@@ -92,10 +93,10 @@ static char *cache(const struct key_row *row, const char *text, struct err *e)
 char *key_value(const struct key_row *row, const char *text, struct err *e)
 {
 	switch (row->values) {
-	case VALUE_NUMBER:	return number(row, text, e);
-	case VALUE_NAME:	return name(row, text, e);
-	case VALUE_CACHE:	return cache(row, text, e);
-	case VALUE_SWITCH:	break;
+	case VALUE_NUMBER: return number(row, text, e);
+	case VALUE_NAME: return name(row, text, e);
+	case VALUE_CACHE: return cache(row, text, e);
+	case VALUE_SWITCH: break;
 	}
 	if (!strcmp(text, "0") || !strcmp(text, "1"))
 		return xstrdup(text);

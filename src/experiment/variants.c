@@ -9,7 +9,7 @@
 #include "util/mem.h"
 #include "util/edit_distance.h"
 
-#define NEAR_ENOUGH 3	/* edits from which a hint would only puzzle */
+#define NEAR_ENOUGH 3 /* edits from which a hint would only puzzle */
 
 static void variant_free(struct variant *v)
 {
@@ -50,7 +50,8 @@ static int unknown_key(const char *name, size_t len, struct err *e)
 	if (near)
 		err = err_set(e, EINVAL, EXIT_USAGE, "no key '%.*s': did you mean %s?", (int)len, name, near->name);
 	else
-		err = err_set(e, EINVAL, EXIT_USAGE, "no key '%.*s'; there are %s", (int)(len < 40 ? len : 40), name, b.data);
+		err = err_set(e, EINVAL, EXIT_USAGE, "no key '%.*s'; there are %s", (int)(len < 40 ? len : 40), name,
+			      b.data);
 	buf_free(&b);
 	return err;
 }

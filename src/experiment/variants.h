@@ -11,15 +11,15 @@ struct variant_set {
 };
 
 struct variant {
-	char *name;		/* "barrier=0,commit=30", as it was given; "as it is" */
+	char *name; /* "barrier=0,commit=30", as it was given; "as it is" */
 	struct variant_set *set;
-	size_t n;		/* 0: as it is */
+	size_t n; /* 0: as it is */
 };
 
 struct plan {
-	struct variant *variant;	/* the first one is what the others are compared with */
+	struct variant *variant; /* the first one is what the others are compared with */
 	size_t n;
-	struct place *place;		/* in the order in which they are set */
+	struct place *place; /* in the order in which they are set */
 	size_t n_places;
 };
 

@@ -27,19 +27,19 @@ enum step { STEP_IDENTITY, STEP_REGAIN, STEP_EXEC, STEP_INTERPRETER, STEP_FILES 
 
 struct failure {
 	int32_t step;
-	int32_t code;		/* errno */
+	int32_t code; /* errno */
 };
 
 /* Whom the command runs as, looked up before the fork: the child only makes system calls. */
 struct identity {
-	bool switch_ids;	/* to uid and gid */
-	bool switch_groups;	/* to groups[] */
+	bool switch_ids;    /* to uid and gid */
+	bool switch_groups; /* to groups[] */
 	bool drop_caps;
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups;
 	int n_groups;
-	char **env;		/* NULL: as it is */
+	char **env; /* NULL: as it is */
 };
 
 /*
@@ -158,17 +158,15 @@ static int person_behind_root(struct identity *id, struct err *e)
 	pkexec = sudo > 0 && uid ? 0 : env_id("PKEXEC_UID", &uid);
 	/* a guess would be root */
 	if (sudo < 0 || group < 0 || pkexec < 0)
-		return err_set(e, EINVAL, EXIT_FAILED,
-			       "cannot tell whom to run the command as: %s is not a number",
-			       sudo < 0	   ? "SUDO_UID"
-			       : group < 0 ? "SUDO_GID"
-					   : "PKEXEC_UID");
+		return err_set(e, EINVAL, EXIT_FAILED, "cannot tell whom to run the command as: %s is not a number",
+			       sudo < 0	 ? "SUDO_UID" :
+			       group < 0 ? "SUDO_GID" :
+					   "PKEXEC_UID");
 	if (!uid)
 		return 0;
 	pw = account(uid);
 	if (!pw && (pkexec || !group))
-		return err_set(e, ENOENT, EXIT_FAILED,
-			       "cannot tell whom to run the command as: no user %u here", uid);
+		return err_set(e, ENOENT, EXIT_FAILED, "cannot tell whom to run the command as: no user %u here", uid);
 	id->switch_ids = id->switch_groups = id->drop_caps = true;
 	id->uid = uid;
 	id->gid = pkexec || !group ? pw->pw_gid : gid;
@@ -176,7 +174,8 @@ static int person_behind_root(struct identity *id, struct err *e)
 	id->env = pw ? user_env(pw) : NULL;
 	if (!pw && ACCOUNTS_ARE_FILES)
 		log_note("note: user %u is not in /etc/passwd, and a static build looks nowhere else: the command runs without "
-			 "the user's further groups and home", uid);
+			 "the user's further groups and home",
+			 uid);
 	return 0;
 }
 
@@ -185,8 +184,7 @@ static int identity_find(struct identity *id, bool as_root, struct err *e)
 	if (getuid() == 0)
 		return as_root ? 0 : person_behind_root(id, e);
 	if (as_root)
-		return err_set(e, EPERM, EXIT_NOT_PERMITTED,
-			       "only root can run the command as root");
+		return err_set(e, EPERM, EXIT_NOT_PERMITTED, "only root can run the command as root");
 	/*
 	 * Whatever rights we have beyond the caller's come from our own file (set-user-ID or
 	 * capabilities). The environment proves nothing then.
@@ -240,8 +238,7 @@ static int identity_take(const struct identity *id, struct failure *f)
 	f->step = STEP_IDENTITY;
 	if (id->switch_groups && setgroups((size_t)id->n_groups, id->groups))
 		return f->code = errno;
-	if (id->switch_ids &&
-	    (setresgid(id->gid, id->gid, id->gid) || setresuid(id->uid, id->uid, id->uid)))
+	if (id->switch_ids && (setresgid(id->gid, id->gid, id->gid) || setresuid(id->uid, id->uid, id->uid)))
 		return f->code = errno;
 	if (id->drop_caps) {
 		f->code = -caps_drop();
@@ -365,15 +362,13 @@ static int open_channels(int gate[2], int report[2], struct err *e)
 {
 	/* a socket and not a pipe: send() can do without SIGPIPE when the child is gone */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate))
-		return err_set(e, errno, EXIT_FAILED, "cannot start the command: %s",
-			       strerror(errno));
+		return err_set(e, errno, EXIT_FAILED, "cannot start the command: %s", strerror(errno));
 	if (pipe2(report, O_CLOEXEC)) {
 		int code = errno;
 
 		close(gate[0]);
 		close(gate[1]);
-		return err_set(e, code, EXIT_FAILED, "cannot start the command: %s",
-			       strerror(code));
+		return err_set(e, code, EXIT_FAILED, "cannot start the command: %s", strerror(code));
 	}
 	return 0;
 }
@@ -419,8 +414,7 @@ int command_fork_io(struct command *c, char *const argv[], bool as_root, const s
 		goto out;
 	pid = fork_quietly(gate, report, &plan);
 	if (pid < 0)
-		ret = err_set(e, errno, EXIT_FAILED, "cannot start the command: %s",
-			      strerror(errno));
+		ret = err_set(e, errno, EXIT_FAILED, "cannot start the command: %s", strerror(errno));
 	close(gate[0]);
 	close(report[1]);
 	if (pid < 0) {
@@ -454,24 +448,20 @@ static int failure_text(const struct failure *f, const char *name, struct err *e
 {
 	switch (f->step) {
 	case STEP_IDENTITY:
-		return err_set(e, f->code, EXIT_CANNOT_RUN,
-			       "cannot run '%s' as the user who called: %s", name,
+		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s' as the user who called: %s", name,
 			       strerror(f->code));
 	case STEP_REGAIN:
-		return err_set(e, f->code, EXIT_CANNOT_RUN,
-			       "will not run '%s': it could take root's rights back", name);
+		return err_set(e, f->code, EXIT_CANNOT_RUN, "will not run '%s': it could take root's rights back", name);
 	case STEP_FILES:
 		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': its input or output: %s", name,
 			       strerror(f->code));
 	case STEP_INTERPRETER:
-		return err_set(e, f->code, EXIT_CANNOT_RUN,
-			       "cannot run '%s': its interpreter is not there", name);
+		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': its interpreter is not there", name);
 	}
 	if (f->code == ENOENT || f->code == ENOTDIR)
 		return err_set(e, f->code, EXIT_NOT_FOUND, "cannot run '%s': not found", name);
 	if (f->code == EACCES)
-		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': permission denied",
-			       name);
+		return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': permission denied", name);
 	return err_set(e, f->code, EXIT_CANNOT_RUN, "cannot run '%s': %s", name, strerror(f->code));
 }
 

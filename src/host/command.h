@@ -13,12 +13,12 @@
 #include "util/err.h"
 
 struct command {
-	pid_t pid;		/* 0: none */
-	int pidfd;		/* readable when it has ended; -1: none (also before Linux 5.3) */
-	int go;			/* write end of the start gate; -1: released */
-	int failed;		/* read end: the child's errno when exec failed; -1: read */
-	const char *name;	/* argv[0], borrowed: for messages */
-	uint64_t user_ns;	/* CPU time in user space, its waited-for children's included; once it has ended */
+	pid_t pid;	  /* 0: none */
+	int pidfd;	  /* readable when it has ended; -1: none (also before Linux 5.3) */
+	int go;		  /* write end of the start gate; -1: released */
+	int failed;	  /* read end: the child's errno when exec failed; -1: read */
+	const char *name; /* argv[0], borrowed: for messages */
+	uint64_t user_ns; /* CPU time in user space, its waited-for children's included; once it has ended */
 };
 
 /*
@@ -35,7 +35,7 @@ int command_fork(struct command *c, char *const argv[], bool as_root, struct err
 /* What the command has instead of our standard files; 0: ours. Borrowed until the command runs. */
 struct command_io {
 	int in, out, err;
-	int held;	/* beside a screen: instead of an output that is our terminal; an input that is one becomes empty */
+	int held; /* beside a screen: instead of an output that is our terminal; an input that is one becomes empty */
 };
 
 int command_fork_io(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e);

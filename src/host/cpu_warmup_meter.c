@@ -16,10 +16,10 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-#define ROUNDS_MIN	5
-#define ROUNDS_KEPT	32	/* of more every second, every fourth .. is kept */
-#define PAUSE_MS	200	/* between rounds, at first */
-#define STACK_BYTES	(256 * 1024)
+#define ROUNDS_MIN  5
+#define ROUNDS_KEPT 32	/* of more every second, every fourth .. is kept */
+#define PAUSE_MS    200 /* between rounds, at first */
+#define STACK_BYTES (256 * 1024)
 
 /* How long is slept, and how often in a row: short sleeps keep what the ones before them had warmed up. */
 static const struct {
@@ -33,9 +33,9 @@ struct pace_meter {
 	int ping[2], pong[2], stop[2];
 	pthread_t other, self;
 	bool has_other;
-	uint64_t woken;		/* when the other one ran; handed over by the pipe */
+	uint64_t woken; /* when the other one ran; handed over by the pipe */
 	uint64_t worked[PACE_POINTS][ROUNDS_KEPT], woke[PACE_POINTS][ROUNDS_KEPT];
-	size_t n;		/* rounds that are kept */
+	size_t n; /* rounds that are kept */
 	int pause_ms;
 	bool failed;
 };
@@ -174,7 +174,7 @@ static void close_one(int *fd)
 
 static void free_meter(struct pace_meter *m)
 {
-	close_one(&m->ping[1]);	/* the other one ends */
+	close_one(&m->ping[1]); /* the other one ends */
 	if (m->has_other)
 		pthread_join(m->other, NULL);
 	close_one(&m->ping[0]);
@@ -213,7 +213,9 @@ static void take(struct pace_meter *m, struct pace *p)
 	p->point = xcalloc(p->n, sizeof(*p->point));
 	for (size_t i = 0; i < p->n; i++)
 		p->point[i] = (struct pace_point){
-			.idle_ns = sleeps[i].ns, .work_ns = median(m->worked[i], m->n), .wake_ns = median(m->woke[i], m->n),
+			.idle_ns = sleeps[i].ns,
+			.work_ns = median(m->worked[i], m->n),
+			.wake_ns = median(m->woke[i], m->n),
 		};
 }
 

@@ -9,7 +9,7 @@
 #include "host/sysfs.h"
 #include "wire.h"
 
-#define STACK_DEPTH 8	/* devices on devices: more than anybody stacks, and an end to loops */
+#define STACK_DEPTH 8 /* devices on devices: more than anybody stacks, and an end to loops */
 
 struct reading {
 	struct places *p;

@@ -14,8 +14,8 @@ struct mount_entry {
 	int id;
 	unsigned int major, minor;
 	char *root, *dir, *fstype, *source;
-	char *options;		/* of the mount and of the file system, one "rw" or "ro" first */
-	char *raw_options;	/* the same, escapes included: a comma in a value is none of these */
+	char *options;	   /* of the mount and of the file system, one "rw" or "ro" first */
+	char *raw_options; /* the same, escapes included: a comma in a value is none of these */
 };
 
 struct mount_table {

@@ -191,8 +191,12 @@ static char **overlay_folders(const struct mount_entry *m)
 static void origin_of(const struct mount_entry *m, struct mount_origin *out)
 {
 	*out = (struct mount_origin){
-		.fstype = xstrdup(m->fstype), .source = xstrdup(m->source), .dir = xstrdup(m->dir), .options = xstrdup(m->options),
-		.major = m->major, .minor = m->minor,
+		.fstype = xstrdup(m->fstype),
+		.source = xstrdup(m->source),
+		.dir = xstrdup(m->dir),
+		.options = xstrdup(m->options),
+		.major = m->major,
+		.minor = m->minor,
 	};
 	if (!strcmp(m->fstype, "overlay"))
 		out->below = overlay_folders(m);
@@ -266,8 +270,7 @@ static bool has_line(const char *text, const char *line)
 /* The file systems that leave the choice; XFS took it away (always on). */
 static bool has_barrier_choice(const char *type)
 {
-	static const char *const types[] = { "ext3",   "ext4", "btrfs",	 "f2fs",
-					     "nilfs2", "gfs2", "hfsplus" };
+	static const char *const types[] = { "ext3", "ext4", "btrfs", "f2fs", "nilfs2", "gfs2", "hfsplus" };
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		if (!strcmp(type, types[i]))

@@ -166,8 +166,7 @@ static bool diskstats_find(char name[BLOCK_NAME_LEN], unsigned int *major, unsig
 	free(path);
 	if (!text)
 		return false;
-	for (char *line = strtok_r(text, "\n", &save); line && !found;
-	     line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text, "\n", &save); line && !found; line = strtok_r(NULL, "\n", &save)) {
 		char word[BLOCK_NAME_LEN];
 		unsigned int a, b;
 
@@ -190,8 +189,7 @@ bool block_dev(const char *name, unsigned int *major, unsigned int *minor)
 	unsigned int a, b;
 	bool good;
 
-	if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..") ||
-	    !copy_name(copy, name))
+	if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..") || !copy_name(copy, name))
 		return false;
 	if (!block_has(name, ""))
 		return false;
@@ -279,8 +277,8 @@ static char **nvme_paths(const char *disk)
 		unsigned int s, c, n, major, minor;
 
 		end = 0;
-		if (sscanf(all[i], "nvme%uc%un%u%n", &s, &c, &n, &end) == 3 && !all[i][end] &&
-		    s == subsystem && n == namespace && block_dev(all[i], &major, &minor))
+		if (sscanf(all[i], "nvme%uc%un%u%n", &s, &c, &n, &end) == 3 && !all[i][end] && s == subsystem &&
+		    n == namespace && block_dev(all[i], &major, &minor))
 			strv_add(&paths, xstrdup(all[i]));
 	}
 	strv_free(all);
@@ -302,7 +300,7 @@ char **block_slaves(const char *disk)
 static uint32_t tags_with_reserve(const char *disk, char *const *queues)
 {
 	uint64_t most = 0, requests = 0;
-	uint32_t limit = 1U << 20;	/* far above what any driver asks for: 10,240 */
+	uint32_t limit = 1U << 20; /* far above what any driver asks for: 10,240 */
 
 	for (size_t i = 0; queues && queues[i]; i++) {
 		char *folder = xasprintf("mq/%s/nr_tags", queues[i]);

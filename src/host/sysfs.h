@@ -13,7 +13,7 @@
 
 #include "model/report.h"
 
-#define BLOCK_NAME_LEN 32	/* the kernel's DISK_NAME_LEN */
+#define BLOCK_NAME_LEN 32 /* the kernel's DISK_NAME_LEN */
 
 /*
  * Reads a copy of /sys and of /proc instead, for the tests. NULL: the real one. The strings are
@@ -68,8 +68,8 @@ void block_queue(const char *disk, bool *bio_based, uint32_t *hw_queues, uint32_
 struct mount_origin {
 	char *fstype, *source, *dir, *options;
 	unsigned int major, minor;
-	char **names;	/* kernel names of the block devices */
-	char **below;	/* folders of other file systems that take the writes (overlay) */
+	char **names; /* kernel names of the block devices */
+	char **below; /* folders of other file systems that take the writes (overlay) */
 };
 
 /* Looks up the mount that `path` is in. -errno when there is no such path or no such mount. */
@@ -84,10 +84,10 @@ void mounts_of(char *const *names, struct report_device *d);
 
 /* One mounted file system, for as long as the call lasts. */
 struct mounted {
-	unsigned int major, minor;	/* its device number; anonymous ones (btrfs) included */
+	unsigned int major, minor; /* its device number; anonymous ones (btrfs) included */
 	const char *dir, *fstype;
-	const char *options;		/* as the kernel shows them, comma-separated */
-	char *const *names;		/* kernel names of its block devices; NULL: none */
+	const char *options; /* as the kernel shows them, comma-separated */
+	char *const *names;  /* kernel names of its block devices; NULL: none */
 };
 
 /* Calls `each` for every mounted file system, one mount of each. */

@@ -14,8 +14,8 @@
 #include "util/edit_distance.h"
 #include "host/sysfs.h"
 
-#define STACK_MAX 16	/* devices on devices, overlays on overlays: deeper ones are mistakes */
-#define NEAR_MAX 6	/* names that a hint lists */
+#define STACK_MAX 16 /* devices on devices, overlays on overlays: deeper ones are mistakes */
+#define NEAR_MAX  6  /* names that a hint lists */
 
 void targets_free(struct targets *t)
 {
@@ -130,8 +130,7 @@ static char *near_names(const char *word)
 		size_t at = SIZE_MAX, least = SIZE_MAX;
 
 		for (size_t i = 0; all[i]; i++) {
-			size_t far =
-				*all[i] && can_do_io(all[i]) ? near_distance(word, strlen(word), all[i]) : SIZE_MAX;
+			size_t far = *all[i] && can_do_io(all[i]) ? near_distance(word, strlen(word), all[i]) : SIZE_MAX;
 
 			if (far < least) {
 				least = far;
@@ -142,7 +141,7 @@ static char *near_names(const char *word)
 		if (at == SIZE_MAX)
 			break;
 		buf_printf(&b, "%s%s", listed ? ", " : "", best);
-		*all[at] = '\0';	/* listed */
+		*all[at] = '\0'; /* listed */
 	}
 	strv_free(all);
 	return b.data;
@@ -167,11 +166,9 @@ static int no_such_disk(const char *word, struct err *e)
 	int ret;
 
 	if (*near)
-		ret = err_set(e, ENOENT, EXIT_USAGE,
-			      "no disk called '%s': there are %s (try lsblk)", name, near);
+		ret = err_set(e, ENOENT, EXIT_USAGE, "no disk called '%s': there are %s (try lsblk)", name, near);
 	else
-		ret = err_set(e, ENOENT, EXIT_USAGE,
-			      "no disk called '%s', and no other here either", name);
+		ret = err_set(e, ENOENT, EXIT_USAGE, "no disk called '%s', and no other here either", name);
 	free(near);
 	free(name);
 	return ret;
@@ -183,12 +180,10 @@ static int no_such_path(const char *word, int code, struct err *e)
 	int ret;
 
 	if (code == EACCES || code == EPERM)
-		ret = err_set(e, code, EXIT_NOT_PERMITTED, "cannot look at '%s': %s (run as root)",
-			      name, strerror(code));
+		ret = err_set(e, code, EXIT_NOT_PERMITTED, "cannot look at '%s': %s (run as root)", name, strerror(code));
 	else if (code == ENOENT)
 		ret = err_set(e, code, EXIT_USAGE,
-			      "no file or disk '%s': name a disk, a mount point or a file (try lsblk)",
-			      name);
+			      "no file or disk '%s': name a disk, a mount point or a file (try lsblk)", name);
 	else
 		ret = err_set(e, code, EXIT_USAGE, "cannot look at '%s': %s", name, strerror(code));
 	free(name);
@@ -200,8 +195,7 @@ static int no_sysfs_entry(const char *word, dev_t dev, struct err *e)
 	char *name = shown(word);
 	int ret;
 
-	ret = err_set(e, ENODEV, EXIT_USAGE,
-		      "'%s' is block device %u:%u, which this kernel does not have (try lsblk)",
+	ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is block device %u:%u, which this kernel does not have (try lsblk)",
 		      name, major(dev), minor(dev));
 	free(name);
 	return ret;
@@ -227,30 +221,25 @@ static int add_dev(const char *path, dev_t dev, bool is_node, struct targets *ou
 	return ret;
 }
 
-static int add_path(const char *word, const char *path, unsigned int depth, struct targets *out,
-		    struct err *e);
+static int add_path(const char *word, const char *path, unsigned int depth, struct targets *out, struct err *e);
 
 static int no_disk_beneath(const char *word, const struct mount_origin *o, struct err *e)
 {
 	char *name = shown(word), *source = shown(o->source ? o->source : "");
 	int ret;
 
-	if (!strncmp(source, "/dev/", 5) || !strcmp(o->fstype, "btrfs") ||
-	    !strcmp(o->fstype, "zfs"))
-		ret = err_set(e, ENODEV, EXIT_USAGE,
-			      "'%s' is on %s from '%s', whose disks cannot be told: name them",
+	if (!strncmp(source, "/dev/", 5) || !strcmp(o->fstype, "btrfs") || !strcmp(o->fstype, "zfs"))
+		ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s from '%s', whose disks cannot be told: name them",
 			      name, o->fstype, source);
 	else
-		ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s, which has no disk beneath",
-			      name, o->fstype);
+		ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s, which has no disk beneath", name, o->fstype);
 	free(source);
 	free(name);
 	return ret;
 }
 
 /* A file system with an anonymous device number: btrfs, overlay, or one without a disk. */
-static int add_mount(const char *word, const char *path, unsigned int depth, struct targets *out,
-		     struct err *e)
+static int add_mount(const char *word, const char *path, unsigned int depth, struct targets *out, struct err *e)
 {
 	struct mount_origin o = { 0 };
 	char *list, *led;
@@ -276,8 +265,7 @@ static int add_mount(const char *word, const char *path, unsigned int depth, str
 }
 
 /* `word` is what the user said, `path` where it led. */
-static int add_path(const char *word, const char *path, unsigned int depth, struct targets *out,
-		    struct err *e)
+static int add_path(const char *word, const char *path, unsigned int depth, struct targets *out, struct err *e)
 {
 	struct stat st;
 	char *name;
@@ -291,8 +279,7 @@ static int add_path(const char *word, const char *path, unsigned int depth, stru
 		return add_dev(path, st.st_rdev, true, out, e);
 	if (S_ISCHR(st.st_mode)) {
 		name = shown(word);
-		ret = err_set(e, ENOTBLK, EXIT_USAGE,
-			      "'%s' is a character device, not a disk (try lsblk)", name);
+		ret = err_set(e, ENOTBLK, EXIT_USAGE, "'%s' is a character device, not a disk (try lsblk)", name);
 		free(name);
 		return ret;
 	}
@@ -328,8 +315,7 @@ static void merge(struct targets *out, struct targets *found)
 		bool there = false;
 
 		for (size_t k = 0; k < out->n; k++)
-			there = there ||
-				(out->t[k].major == t->major && out->t[k].minor == t->minor);
+			there = there || (out->t[k].major == t->major && out->t[k].minor == t->minor);
 		if (there)
 			continue;
 		new = grow((void **)&out->t, &out->n, sizeof(*new));
@@ -369,8 +355,7 @@ int target_all(struct targets *out, struct err *e)
 	}
 	strv_free(all);
 	if (!found.n)
-		return err_set(e, ENODEV, EXIT_FAILED,
-			       "no disk to trace: %s/class/block has none with a size", sys_root());
+		return err_set(e, ENODEV, EXIT_FAILED, "no disk to trace: %s/class/block has none with a size", sys_root());
 	merge(out, &found);
 	return 0;
 }
@@ -379,8 +364,7 @@ int target_by_dev(unsigned int major, unsigned int minor, struct targets *out)
 {
 	char name[BLOCK_NAME_LEN], disk[BLOCK_NAME_LEN];
 
-	if (!block_name(major, minor, name) || !block_disk(name, disk) ||
-	    !add_name(out, disk, NULL))
+	if (!block_name(major, minor, name) || !block_disk(name, disk) || !add_name(out, disk, NULL))
 		return -ENODEV;
 	return 0;
 }
@@ -490,6 +474,7 @@ void device_facts(const struct target *t, struct report_device *d)
  *    41973     7144  2217794     5488    16800     7133  1455888     6025        0     4592 11919
  * ...
  */
+/* clang-format off */
 enum {
 	STAT_READS, STAT_READ_MERGES, STAT_READ_SECTORS, STAT_READ_MS,
 	STAT_WRITES, STAT_WRITE_MERGES, STAT_WRITE_SECTORS, STAT_WRITE_MS,
@@ -498,6 +483,7 @@ enum {
 	STAT_FLUSHES, STAT_FLUSH_MS,
 	STAT_FIELDS
 };
+/* clang-format on */
 
 #define NS_PER_MS 1000000ULL
 
@@ -560,8 +546,7 @@ static uint64_t time_delta(uint64_t before, uint64_t after)
 	return after - before;
 }
 
-void kernel_stat_delta(const struct report_kernel *before, const struct report_kernel *after,
-		       struct report_kernel *out)
+void kernel_stat_delta(const struct report_kernel *before, const struct report_kernel *after, struct report_kernel *out)
 {
 	/* counts that went back are of another disk, which took the name meanwhile */
 	bool same = after->reads >= before->reads && after->writes >= before->writes &&

@@ -16,12 +16,12 @@
 
 /* One thing whose requests are counted: a whole disk or a partition of one. */
 struct target {
-	char name[32];			/* kernel name: sda, sda1, dm-0 */
+	char name[32]; /* kernel name: sda, sda1, dm-0 */
 	unsigned int major, minor;
-	unsigned int disk_major, disk_minor;	/* of the whole disk; equal to the above for one */
-	char disk[32];			/* kernel name of the whole disk */
-	bool bio_based;			/* has no request queue of its own (dm, md, zram, pmem) */
-	uint32_t hw_queues;		/* hardware queues; 0 when bio-based */
+	unsigned int disk_major, disk_minor; /* of the whole disk; equal to the above for one */
+	char disk[32];			     /* kernel name of the whole disk */
+	bool bio_based;			     /* has no request queue of its own (dm, md, zram, pmem) */
+	uint32_t hw_queues;		     /* hardware queues; 0 when bio-based */
 	/*
 	 * Tags in one hardware queue, the driver's or the scheduler's: twice today's, at least 256, so
 	 * that neither another nr_requests nor another scheduler outgrows it; 0 when bio-based.
@@ -81,7 +81,6 @@ int kernel_stat_read(const struct target *t, struct report_kernel *out);
  * out = after - before, field by field. Not known (`have` false) when a count went back: it is
  * another disk.
  */
-void kernel_stat_delta(const struct report_kernel *before, const struct report_kernel *after,
-		       struct report_kernel *out);
+void kernel_stat_delta(const struct report_kernel *before, const struct report_kernel *after, struct report_kernel *out);
 
 #endif

@@ -113,11 +113,13 @@ static int classify(struct filter *f, const char *dir, const char *value, struct
 	else if (fs.f_type == CGROUP_SUPER_MAGIC && v1_has_blkio(dir))
 		f->cgroup_by_bio = true;
 	else if (fs.f_type == CGROUP_SUPER_MAGIC)
-		return err_set(e, EINVAL, EXIT_USAGE, "--cgroup %s: this hierarchy does not control block I/O: name the "
-			       "group in the blkio one", value);
+		return err_set(e, EINVAL, EXIT_USAGE,
+			       "--cgroup %s: this hierarchy does not control block I/O: name the "
+			       "group in the blkio one",
+			       value);
 	else
 		return -ENOENT;
-	f->cgroup_id = st.st_ino;	/* kernfs: the inode number is the cgroup's id */
+	f->cgroup_id = st.st_ino; /* kernfs: the inode number is the cgroup's id */
 	free(f->text);
 	f->text = xasprintf("cgroup %s", value);
 	return 0;
@@ -125,8 +127,7 @@ static int classify(struct filter *f, const char *dir, const char *value, struct
 
 int filter_cgroup(struct filter *f, const char *value, struct err *e)
 {
-	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
-					     "/sys/fs/cgroup/blkio/" };
+	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/", "/sys/fs/cgroup/blkio/" };
 
 	if (f->pid)
 		return refuse_both(e);

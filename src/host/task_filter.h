@@ -10,15 +10,18 @@
 #include "util/err.h"
 
 struct filter {
-	pid_t pid;		/* thread group; 0: any */
-	int pidfd;		/* readable when it has ended; -1: none */
-	bool ended;		/* it has */
-	uint64_t cgroup_id;	/* 0: any */
-	bool cgroup_by_bio;	/* told by what a bio is charged to; else by the task that sends it */
-	char *text;		/* "pid 42", "cgroup /x"; owned */
+	pid_t pid;	    /* thread group; 0: any */
+	int pidfd;	    /* readable when it has ended; -1: none */
+	bool ended;	    /* it has */
+	uint64_t cgroup_id; /* 0: any */
+	bool cgroup_by_bio; /* told by what a bio is charged to; else by the task that sends it */
+	char *text;	    /* "pid 42", "cgroup /x"; owned */
 };
 
-#define FILTER_NONE { .pidfd = -1 }
+#define FILTER_NONE \
+	{ \
+		.pidfd = -1 \
+	}
 
 /* `value` is a process or thread number, which has to exist. Not beside a cgroup. */
 int filter_pid(struct filter *f, const char *value, struct err *e);

@@ -19,8 +19,8 @@ static void *room(void *array, size_t n, size_t *cap, size_t more, size_t size)
 
 /* ---- numbers ---- */
 
-#define NUMBER_MAX	10	/* bytes */
-#define ITEM_MAX	(22 * NUMBER_MAX)	/* a request: the most that is written at once, but for a ledger */
+#define NUMBER_MAX 10		     /* bytes */
+#define ITEM_MAX   (22 * NUMBER_MAX) /* a request: the most that is written at once, but for a ledger */
 
 static void put(struct report_detail *d, uint64_t v)
 {

@@ -13,9 +13,9 @@
 #define PACE_POINTS 5
 
 struct pace_point {
-	uint64_t idle_ns;	/* how long nothing was done */
-	uint64_t work_ns;	/* then some system calls and a database's insert in memory: median */
-	uint64_t wake_ns;	/* then waking another task, until it ran: median */
+	uint64_t idle_ns; /* how long nothing was done */
+	uint64_t work_ns; /* then some system calls and a database's insert in memory: median */
+	uint64_t wake_ns; /* then waking another task, until it ran: median */
 };
 
 /* By idle time, ascending. n is 0: not measured. */

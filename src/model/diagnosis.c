@@ -6,6 +6,7 @@
 
 #include "util/mem.h"
 
+/* clang-format off */
 static const char *const kind_names[DIAG_KINDS] = {
 	[DIAG_FS] = "file system",
 	[DIAG_LOOP] = "loop",
@@ -15,6 +16,7 @@ static const char *const kind_names[DIAG_KINDS] = {
 	[DIAG_DISK] = "disk",
 	[DIAG_MACHINE] = "machine",
 };
+/* clang-format on */
 
 static const char *const grade_names[DIAG_GRADES] = {
 	[DIAG_UNSAFE] = "unsafe",

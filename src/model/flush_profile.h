@@ -19,15 +19,15 @@ enum card_test { CARD_DIRTY, CARD_FLUSH, CARD_FUA, CARD_DEPTH, CARD_BUSY, CARD_I
 /* Each call is a write of 4 KiB past the page cache and its sync. */
 struct card_row {
 	enum card_test test;
-	uint64_t param;		/* dirty, flush, fua, busy, discard: bytes; depth: writers; idle: ns */
-	uint64_t bytes;		/* written by the calls and just before each, or freed */
+	uint64_t param; /* dirty, flush, fua, busy, discard: bytes; depth: writers; idle: ns */
+	uint64_t bytes; /* written by the calls and just before each, or freed */
 	uint64_t wall_ns;
-	struct hist call;	/* the sync call, by the tracer: fdatasync, or the write itself */
-	struct hist flush;	/* of calls that waited for one: its time in the device (of pre, post and alone: the mean) */
-	uint64_t unwaited;	/* calls whose FLUSH was over before they had to wait: it took less than the call */
-	uint64_t flushless;	/* calls without one */
-	struct ledger ledger;	/* of all calls */
-	char *missing;		/* why there is less than there should be */
+	struct hist call;  /* the sync call, by the tracer: fdatasync, or the write itself */
+	struct hist flush; /* of calls that waited for one: its time in the device (of pre, post and alone: the mean) */
+	uint64_t unwaited; /* calls whose FLUSH was over before they had to wait: it took less than the call */
+	uint64_t flushless;   /* calls without one */
+	struct ledger ledger; /* of all calls */
+	char *missing;	      /* why there is less than there should be */
 };
 
 /* A quantile of the FLUSH's time. False: it is less than *ns. At least one call had a FLUSH. */
@@ -37,23 +37,23 @@ bool card_row_flush(const struct card_row *r, double q, uint64_t *ns);
 enum card_medium { CARD_MEDIUM_VIRTUAL, CARD_MEDIUM_ROTATING, CARD_MEDIUM_FLASH, CARD_MEDIA };
 
 enum card_grade {
-	CARD_BELIEVABLE,	/* nothing speaks against it */
-	CARD_DOUBTFUL,		/* true only for a device that keeps its cache over a power cut */
-	CARD_IMPOSSIBLE,	/* no device of this kind can be so quick: it is not made durable by the flush */
-	CARD_NO_FLUSH,		/* the kernel sends none: it takes the disk for one without a volatile cache */
-	CARD_UNKNOWN,		/* too little was measured */
+	CARD_BELIEVABLE, /* nothing speaks against it */
+	CARD_DOUBTFUL,	 /* true only for a device that keeps its cache over a power cut */
+	CARD_IMPOSSIBLE, /* no device of this kind can be so quick: it is not made durable by the flush */
+	CARD_NO_FLUSH,	 /* the kernel sends none: it takes the disk for one without a volatile cache */
+	CARD_UNKNOWN,	 /* too little was measured */
 	CARD_GRADES
 };
 
 struct card {
 	char *version, *kernel, *arch, *start;
-	char *name, *model, *firmware, *write_cache, *scheduler;	/* of the disk */
+	char *name, *model, *firmware, *write_cache, *scheduler; /* of the disk */
 	bool have_fua, fua, have_rotational, rotational, bio_based;
 	uint64_t size;
 	char *fstype, *options;
-	uint64_t data_bytes;	/* the largest file that was written to */
-	uint64_t discards;	/* that reached the disk */
-	uint64_t lost;		/* events: some calls may not be in the rows */
+	uint64_t data_bytes; /* the largest file that was written to */
+	uint64_t discards;   /* that reached the disk */
+	uint64_t lost;	     /* events: some calls may not be in the rows */
 	struct card_row *row;
 	size_t n_rows;
 
@@ -64,11 +64,11 @@ struct card {
 	char **reasons;
 };
 
-const char *card_test_name(enum card_test t);		/* "dirty" */
-const char *card_test_param(enum card_test t);		/* what its parameter is called: "bytes" */
-const char *card_test_help(enum card_test t);		/* what is done in it */
-const char *card_grade_name(enum card_grade g);		/* "believable" */
-const char *card_medium_name(enum card_medium m);	/* "rotating" */
+const char *card_test_name(enum card_test t);	  /* "dirty" */
+const char *card_test_param(enum card_test t);	  /* what its parameter is called: "bytes" */
+const char *card_test_help(enum card_test t);	  /* what is done in it */
+const char *card_grade_name(enum card_grade g);	  /* "believable" */
+const char *card_medium_name(enum card_medium m); /* "rotating" */
 
 /* NULL: the card has no such row, or it could not be measured. */
 const struct card_row *card_row_of(const struct card *c, enum card_test t, uint64_t param);
@@ -89,11 +89,11 @@ struct card_difference {
 };
 
 struct card_comparison {
-	const struct card *card[SIDES];	/* borrowed */
+	const struct card *card[SIDES]; /* borrowed */
 	const char *file[SIDES];	/* borrowed; the caller's to fill in */
 	char *sentence;
-	char **settings;		/* what is not the same about the disks: "firmware: 1.0 and 1.1" */
-	struct card_difference *row;	/* that both have */
+	char **settings;	     /* what is not the same about the disks: "firmware: 1.0 and 1.1" */
+	struct card_difference *row; /* that both have */
 	size_t n_rows;
 };
 

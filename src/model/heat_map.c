@@ -5,7 +5,7 @@
 
 #include "hist_geometry.h"
 
-#define LOWEST_BITS 10	/* about 1 µs */
+#define LOWEST_BITS 10 /* about 1 µs */
 
 unsigned int heat_row(uint64_t latency)
 {

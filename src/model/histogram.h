@@ -8,8 +8,8 @@
 #include "hist_geometry.h"
 
 struct hist {
-	uint64_t count, sum;		/* exact */
-	uint64_t min, max;		/* exact; 0 while count is 0 */
+	uint64_t count, sum; /* exact */
+	uint64_t min, max;   /* exact; 0 while count is 0 */
 	uint64_t bucket[HIST_BUCKETS];
 };
 

@@ -9,17 +9,17 @@
 /* Where a kernel function lies: to tell what a sleeping task's stack means. */
 struct kernel_symbol {
 	char name[48];
-	uint64_t start, end;	/* [start, end) */
+	uint64_t start, end; /* [start, end) */
 };
 
 /* What a device number that calls or requests name stands for. */
 struct device_name {
-	uint32_t dev;		/* kernel dev_t: of a file system (may be anonymous, btrfs), a partition or a disk */
-	char name[32];		/* kernel name of the device: "sda1"; for an anonymous one its first disk's */
-	char mount[256];	/* where it is mounted, "" if it isn't */
+	uint32_t dev;	 /* kernel dev_t: of a file system (may be anonymous, btrfs), a partition or a disk */
+	char name[32];	 /* kernel name of the device: "sda1"; for an anonymous one its first disk's */
+	char mount[256]; /* where it is mounted, "" if it isn't */
 	char fstype[16];
-	bool traced;		/* its requests are traced */
-	bool volatile_cache;	/* its disk has a write-back cache */
+	bool traced;	     /* its requests are traced */
+	bool volatile_cache; /* its disk has a write-back cache */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include "util/mem.h"
 #include "wire.h"
 
+/* clang-format off */
 static const char *const row_names[OP_ROWS] = {
 	[ROW_READ] = "read",
 	[ROW_WRITE] = "write",
@@ -27,6 +28,7 @@ static const enum op_row class_rows[OP_CLASSES] = {
 	[OP_DISCARD] = ROW_DISCARD,
 	[OP_OTHER] = ROW_OTHER,
 };
+/* clang-format on */
 
 const char *op_row_name(enum op_row row)
 {
@@ -59,15 +61,11 @@ const char *op_class_kind(enum op_class c)
 {
 	switch (c) {
 	case OP_READ_SYNC:
-	case OP_WRITE_SYNC:
-		return "sync";
+	case OP_WRITE_SYNC: return "sync";
 	case OP_READ_ASYNC:
-	case OP_WRITE_ASYNC:
-		return "async";
-	case OP_WRITE_BARRIER:
-		return "barrier";
-	default:
-		return NULL;
+	case OP_WRITE_ASYNC: return "async";
+	case OP_WRITE_BARRIER: return "barrier";
+	default: return NULL;
 	}
 }
 
@@ -166,6 +164,7 @@ static const char *const families[FAMILY_COUNT] = {
 	[FAMILY_UNKNOWN] = "unknown",
 };
 
+/* clang-format off */
 static const char *const calls[CALL_COUNT] = {
 	[CALL_FSYNC] = "fsync",
 	[CALL_FDATASYNC] = "fdatasync",
@@ -178,6 +177,7 @@ static const char *const calls[CALL_COUNT] = {
 	[CALL_AIO_FSYNC] = "aio fsync",
 	[CALL_KERNEL_FSYNC] = "kernel fsync",
 };
+/* clang-format on */
 
 const char *cause_name(enum cause c)
 {
@@ -203,7 +203,7 @@ uint64_t ledger_sum(const struct ledger *l)
 {
 	uint64_t sum = 0;
 
-#pragma GCC unroll 32	/* for each call, as the next */
+#pragma GCC unroll 32 /* for each call, as the next */
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		sum += l->ns[c];
 	return sum;

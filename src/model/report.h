@@ -23,15 +23,15 @@
 
 /* What a block request does. Internal classes; op_rows (report.c) joins them to the public ones. */
 enum op_class {
-	OP_READ_SYNC,		/* somebody may be waiting */
-	OP_READ_ASYNC,		/* read-ahead */
-	OP_WRITE_SYNC,		/* REQ_SYNC: fsync, O_DIRECT, journal */
-	OP_WRITE_ASYNC,		/* background writeback */
-	OP_WRITE_BARRIER,	/* data step of a write that the flush machinery runs (PREFLUSH or emulated FUA) */
-	OP_FUA,			/* write with FUA done by the device itself */
-	OP_FLUSH,		/* a FLUSH sent to the device */
+	OP_READ_SYNC,	  /* somebody may be waiting */
+	OP_READ_ASYNC,	  /* read-ahead */
+	OP_WRITE_SYNC,	  /* REQ_SYNC: fsync, O_DIRECT, journal */
+	OP_WRITE_ASYNC,	  /* background writeback */
+	OP_WRITE_BARRIER, /* data step of a write that the flush machinery runs (PREFLUSH or emulated FUA) */
+	OP_FUA,		  /* write with FUA done by the device itself */
+	OP_FLUSH,	  /* a FLUSH sent to the device */
 	OP_DISCARD,
-	OP_OTHER,		/* write zeroes, secure erase, zone management, pass-through */
+	OP_OTHER, /* write zeroes, secure erase, zone management, pass-through */
 	OP_CLASSES
 };
 
@@ -39,14 +39,15 @@ enum op_class {
 enum op_row { ROW_READ, ROW_WRITE, ROW_FUA, ROW_FLUSH, ROW_DISCARD, ROW_OTHER, OP_ROWS };
 
 struct report_op {
-	uint64_t count;		/* completed requests */
+	uint64_t count; /* completed requests */
 	uint64_t bytes;
-	struct hist queue;	/* insert to issue; a request that was issued directly counts as 0 */
-	struct hist device;	/* issue to complete */
-	struct hist total;	/* insert (or issue, when never inserted) to complete */
+	struct hist queue;  /* insert to issue; a request that was issued directly counts as 0 */
+	struct hist device; /* issue to complete */
+	struct hist total;  /* insert (or issue, when never inserted) to complete */
 };
 
 /* What a sync call's time went to: the public causes, in this order everywhere. Table: report.c. */
+/* clang-format off */
 enum cause {
 	CAUSE_CPU, CAUSE_RUNQ, CAUSE_THROTTLE, CAUSE_TAG, CAUSE_IOQ,
 	CAUSE_DEVICE_READ, CAUSE_DEVICE_WRITE, CAUSE_DEVICE_FUA, CAUSE_DEVICE_DISCARD, CAUSE_DEVICE_OTHER,
@@ -59,6 +60,7 @@ enum cause_family {
 	FAMILY_HOST, FAMILY_CPU_SCHEDULER, FAMILY_IO_SCHEDULER, FAMILY_DEVICE, FAMILY_FLUSH, FAMILY_FILE_SYSTEM,
 	FAMILY_UNKNOWN, FAMILY_COUNT
 };
+/* clang-format on */
 
 struct cause_row {
 	const char *name;
@@ -75,28 +77,28 @@ static inline enum cause_family cause_family(enum cause c)
 }
 
 struct ledger {
-	uint64_t ns[CAUSE_COUNT];	/* adds up to the duration of the call or calls, exactly */
+	uint64_t ns[CAUSE_COUNT]; /* adds up to the duration of the call or calls, exactly */
 };
 
 /* Time of sync calls by where it went: a leaf of the flame graph. */
 struct report_leaf {
-	char *path;		/* frames joined by ';': command;call;file;through whom..;cause;device. Frames never hold ';' */
+	char *path; /* frames joined by ';': command;call;file;through whom..;cause;device. Frames never hold ';' */
 	enum cause cause;
 	uint64_t ns;
-	struct tally each;	/* the single contributions; owned */
+	struct tally each; /* the single contributions; owned */
 };
 
-struct report_group {		/* sync calls of one process, or of one file */
+struct report_group { /* sync calls of one process, or of one file */
 	uint32_t pid;
-	char *comm;		/* by process */
-	char *path, *device;	/* by file */
+	char *comm;	     /* by process */
+	char *path, *device; /* by file */
 	uint64_t count, total_ns;
 	struct ledger ledger;
 	struct hist latency;
 };
 
-struct report_call {		/* one sync call */
-	uint64_t start_ns;	/* from the run's start */
+struct report_call {	   /* one sync call */
+	uint64_t start_ns; /* from the run's start */
 	uint64_t duration_ns;
 	uint32_t pid, tid;
 	char *comm, *call, *path, *device;
@@ -107,10 +109,10 @@ struct report_call {		/* one sync call */
  * Every single sync call, what it waited for piece by piece, and the requests that somebody waited for: only where an output
  * asks for it. Names are indices of `name`; 0 is "". Times are from the run's start.
  */
-struct detail_slice {		/* the slices of a call stand in order of time and add up to its duration */
+struct detail_slice { /* the slices of a call stand in order of time and add up to its duration */
 	uint64_t ns;
-	uint32_t via;		/* through whom: tasks joined by ';', "" when the call itself waited */
-	uint32_t device;	/* "" where no device is involved */
+	uint32_t via;	 /* through whom: tasks joined by ';', "" when the call itself waited */
+	uint32_t device; /* "" where no device is involved */
 	enum cause cause;
 };
 
@@ -119,26 +121,26 @@ struct detail_call {
 	uint32_t pid, tid;
 	uint32_t comm, call, path, device;
 	uint32_t at;		/* in detail.packed */
-	uint32_t n_slices : 30;	/* see detail_slices() */
+	uint32_t n_slices : 30; /* see detail_slices() */
 	uint32_t flushed : 1;	/* a FLUSH ended for it, be it before it had to wait */
 	uint32_t summed : 1;	/* beyond what was kept: no slices, only the ledger */
 };
 
-struct detail_step {		/* a FLUSH that the request waited for, or its own way to the device */
+struct detail_step { /* a FLUSH that the request waited for, or its own way to the device */
 	bool happened;
-	uint64_t begin_ns, issue_ns, done_ns;	/* of a FLUSH: started by the machinery; of data: inserted */
-	uint32_t in_flight;	/* others in the device when it was issued, FLUSHes left out */
+	uint64_t begin_ns, issue_ns, done_ns; /* of a FLUSH: started by the machinery; of data: inserted */
+	uint32_t in_flight;		      /* others in the device when it was issued, FLUSHes left out */
 };
 
 struct detail_request {
-	uint64_t begin_ns, end_ns;	/* from allocation (or the first that is known of it) to the very end */
+	uint64_t begin_ns, end_ns; /* from allocation (or the first that is known of it) to the very end */
 	uint64_t sector;
 	uint32_t bytes;
-	uint32_t pid, tid;	/* who sent it; 0: not known */
+	uint32_t pid, tid; /* who sent it; 0: not known */
 	uint32_t device, disk;
 	enum op_class class;
-	bool sequence;		/* ran through the flush machinery: pre, data, post */
-	bool throttled;		/* blk-throttle held it before */
+	bool sequence;	/* ran through the flush machinery: pre, data, post */
+	bool throttled; /* blk-throttle held it before */
 	struct detail_step pre, data, post;
 };
 
@@ -146,77 +148,79 @@ struct detail_request {
 struct report_detail {
 	char **name;
 	size_t n_names;
-	struct detail_call *call;	/* in the order of their ends */
-	size_t n_calls, n_slices;	/* n_slices: of all calls */
-	uint32_t *request_at;		/* where each request stands in `packed`, in the order of arrival, each once */
+	struct detail_call *call; /* in the order of their ends */
+	size_t n_calls, n_slices; /* n_slices: of all calls */
+	uint32_t *request_at;	  /* where each request stands in `packed`, in the order of arrival, each once */
 	size_t n_requests;
 	uint8_t *packed;
 	size_t n_packed;
 	size_t cap_calls, cap_requests, cap_packed;
-	uint64_t calls_left_out, slices_left_out, requests_left_out;	/* beyond what is kept; slices: calls without them */
+	uint64_t calls_left_out, slices_left_out, requests_left_out; /* beyond what is kept; slices: calls without them */
 };
 
 enum heat_class { HEAT_READ, HEAT_WRITE, HEAT_FUA, HEAT_FLUSH, HEAT_CLASSES };
 
-#define REPORT_SLOWEST 10	/* how many of the slowest calls outputs show that have no room for all that are kept */
-#define REPORT_UNFLUSHED_SHARE 200	/* 1/200 of the calls without a flush: worth a warning */
+#define REPORT_SLOWEST	       10 /* how many of the slowest calls outputs show that have no room for all that are kept */
+#define REPORT_UNFLUSHED_SHARE 200 /* 1/200 of the calls without a flush: worth a warning */
 
 struct report_sync {
 	uint64_t count, total_ns;
-	uint64_t calls[11];	/* by enum wire_call */
-	uint64_t no_ledger;	/* of the calls in the ledger's window, those not explained because facts were dropped; not in count */
+	uint64_t calls[11]; /* by enum wire_call */
+	uint64_t no_ledger; /* of the calls in the ledger's window, those not explained because facts were dropped; not in count */
 	struct hist latency;
 	struct ledger ledger;
 	struct report_group *process, *file;
 	size_t n_processes, n_files;
-	struct report_call *slowest;	/* slowest first */
+	struct report_call *slowest; /* slowest first */
 	size_t n_slowest;
 	struct report_leaf *leaf;
 	size_t n_leaves;
-	uint64_t flush_own_ns, flush_foreign_ns;	/* flush time spent on FLUSHes sent for the caller or its journal, and for others */
-	uint64_t busy_in_flight, busy_flushes;		/* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
-	uint64_t unflushed;	/* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
-	struct heat *heat;	/* of the calls, by when they ended; NULL: not known */
-	uint64_t elsewhere, elsewhere_ns;	/* calls left out: on file systems whose disk was not traced; not in count */
-	uint64_t lost;			/* of the run's lost events, those that may have been of calls */
+	uint64_t flush_own_ns,
+		flush_foreign_ns; /* flush time spent on FLUSHes sent for the caller or its journal, and for others */
+	uint64_t busy_in_flight,
+		busy_flushes; /* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
+	uint64_t unflushed; /* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
+	struct heat *heat;		  /* of the calls, by when they ended; NULL: not known */
+	uint64_t elsewhere, elsewhere_ns; /* calls left out: on file systems whose disk was not traced; not in count */
+	uint64_t lost;			  /* of the run's lost events, those that may have been of calls */
 };
 
 struct report_whatif {
-	char *remove;		/* a cause's or a family's name */
+	char *remove; /* a cause's or a family's name */
 	uint64_t wall_ns;
 	double speedup;
 };
 
 struct report_verdict {
-	const char *class;	/* one of the public classes; static */
-	const char *family;	/* family or NULL; static */
-	double share;		/* of the sync time (of the wall time for not-sync, of the calls for unsafe-fast); NAN: none */
+	const char *class;  /* one of the public classes; static */
+	const char *family; /* family or NULL; static */
+	double share; /* of the sync time (of the wall time for not-sync, of the calls for unsafe-fast); NAN: none */
 	char *sentence;
-	char **evidence;	/* NULL-terminated sentences with figures */
-	char **advice;		/* NULL-terminated: what could be done, best first, each with its risk */
+	char **evidence; /* NULL-terminated sentences with figures */
+	char **advice;	 /* NULL-terminated: what could be done, best first, each with its risk */
 };
 
 /* How the machinery turned barriers into FLUSH requests. */
 struct report_flush {
-	uint64_t pre, post, only;	/* FLUSH requests by the role that they played for their waiters */
-	uint64_t mixed;			/* one FLUSH that served waiters in different roles */
-	uint64_t unknown;		/* FLUSH requests whose waiters could not be read */
-	uint64_t waiters;		/* waiting requests that they served */
-	uint64_t barrier_writes;	/* writes with data that ran through the machinery (journal commits) */
-	uint64_t barrier_flushes;	/* pre- and post-flush steps that those writes waited for */
-	uint64_t in_flight;		/* summed over FLUSHes: other requests in the device when it was issued */
-	uint64_t no_depth;		/* FLUSHes left out of it: they were not seen to be issued */
-	uint64_t native_fua;		/* of barrier_writes, those whose data went out as native FUA */
-	struct hist slot_wait;		/* a waiter ready for its FLUSH until the machinery started that FLUSH */
+	uint64_t pre, post, only; /* FLUSH requests by the role that they played for their waiters */
+	uint64_t mixed;		  /* one FLUSH that served waiters in different roles */
+	uint64_t unknown;	  /* FLUSH requests whose waiters could not be read */
+	uint64_t waiters;	  /* waiting requests that they served */
+	uint64_t barrier_writes;  /* writes with data that ran through the machinery (journal commits) */
+	uint64_t barrier_flushes; /* pre- and post-flush steps that those writes waited for */
+	uint64_t in_flight;	  /* summed over FLUSHes: other requests in the device when it was issued */
+	uint64_t no_depth;	  /* FLUSHes left out of it: they were not seen to be issued */
+	uint64_t native_fua;	  /* of barrier_writes, those whose data went out as native FUA */
+	struct hist slot_wait;	  /* a waiter ready for its FLUSH until the machinery started that FLUSH */
 	/* of it, until the FLUSH before was done, and then until data of other sequences was; empty: not known */
 	struct hist slot_wait_flush, slot_wait_data;
-	struct hist sequence;		/* a barrier write or stand-alone flush from allocation to its very end */
+	struct hist sequence; /* a barrier write or stand-alone flush from allocation to its very end */
 };
 
 /* The kernel's own counters (/sys/block/X/stat), as the change over the run. */
 struct report_kernel {
 	bool have;
-	bool have_flush;		/* fields 16 and 17 are there */
+	bool have_flush; /* fields 16 and 17 are there */
 	uint64_t reads, read_bytes, read_ns;
 	uint64_t writes, write_bytes, write_ns;
 	uint64_t discards, discard_bytes, discard_ns;
@@ -225,50 +229,50 @@ struct report_kernel {
 
 struct report_mount {
 	char *dir, *fstype;
-	char *options;		/* as the kernel shows them, comma-separated */
-	char *barrier;		/* "barrier", "nobarrier", or NULL where the file system has no such choice */
+	char *options; /* as the kernel shows them, comma-separated */
+	char *barrier; /* "barrier", "nobarrier", or NULL where the file system has no such choice */
 };
 
 struct report_device {
-	char name[32];		/* sda, sda1, dm-0 */
+	char name[32]; /* sda, sda1, dm-0 */
 	unsigned int major, minor;
 	char *model;
-	char *write_cache;	/* "write back" or "write through" */
+	char *write_cache; /* "write back" or "write through" */
 	char *scheduler;
 	bool have_fua, fua;
 	bool have_rotational, rotational;
 	bool have_wbt;
-	uint64_t wbt_lat_us;	/* 0: off */
-	uint64_t nr_requests;	/* 0: not known */
-	uint64_t size;		/* bytes; 0: not known */
-	char **slaves;		/* NULL-terminated names; NULL when there are none */
-	char *via;		/* how the user's words led here, e.g. "/srv/db is on dm-0, on sda"; NULL: named directly */
-	char *disk;		/* for a partition: its whole disk, else NULL */
-	bool vanished;		/* the disk went away while traced */
-	bool bio_based;		/* dm, md, ...: times are of bios: only `total` is filled */
+	uint64_t wbt_lat_us;  /* 0: off */
+	uint64_t nr_requests; /* 0: not known */
+	uint64_t size;	      /* bytes; 0: not known */
+	char **slaves;	      /* NULL-terminated names; NULL when there are none */
+	char *via;	/* how the user's words led here, e.g. "/srv/db is on dm-0, on sda"; NULL: named directly */
+	char *disk;	/* for a partition: its whole disk, else NULL */
+	bool vanished;	/* the disk went away while traced */
+	bool bio_based; /* dm, md, ...: times are of bios: only `total` is filled */
 	struct report_mount *mounts;
 	size_t n_mounts;
 
 	struct report_op op[OP_CLASSES];
-	struct hist naive_write;	/* writes as other tools time them: allocation to the very end, flushes included */
+	struct hist naive_write; /* writes as other tools time them: allocation to the very end, flushes included */
 	struct report_flush flush;
 	struct report_kernel kernel;
 	uint64_t requeues;
 	uint64_t merges;
-	uint64_t errors;	/* requests that completed with an error */
-	uint64_t unpaired;	/* counted, but without (all) times: in flight when the run began, or lost */
-	uint64_t by_command;	/* of report_device_sent(), what the wrapped command's own threads sent */
-	struct heat *heat[HEAT_CLASSES];	/* time in the device, by about when they completed; NULL: none, or not known */
+	uint64_t errors;		 /* requests that completed with an error */
+	uint64_t unpaired;		 /* counted, but without (all) times: in flight when the run began, or lost */
+	uint64_t by_command;		 /* of report_device_sent(), what the wrapped command's own threads sent */
+	struct heat *heat[HEAT_CLASSES]; /* time in the device, by about when they completed; NULL: none, or not known */
 };
 
 enum probe_state { PROBE_ATTACHED, PROBE_REFUSED, PROBE_ABSENT, PROBE_OFF };
 
 struct report_probe {
 	char *name;
-	char *rung;		/* tp_btf, raw_tp, tp, fentry, kprobe; NULL when none */
-	char *could;		/* all rungs that were tried and can be had, parted by commas; NULL: none; not in recordings */
+	char *rung;  /* tp_btf, raw_tp, tp, fentry, kprobe; NULL when none */
+	char *could; /* all rungs that were tried and can be had, parted by commas; NULL: none; not in recordings */
 	enum probe_state state;
-	char *reason;		/* NULL when attached */
+	char *reason; /* NULL when attached */
 };
 
 struct report_lost {
@@ -280,24 +284,24 @@ struct report {
 	char *version;
 
 	/* run */
-	char *start;		/* RFC 3339, UTC, seconds */
-	uint64_t wall_ns;	/* 0: not known, of a recording that was cut off */
-	char **command;		/* NULL-terminated; NULL when none was wrapped */
+	char *start;	  /* RFC 3339, UTC, seconds */
+	uint64_t wall_ns; /* 0: not known, of a recording that was cut off */
+	char **command;	  /* NULL-terminated; NULL when none was wrapped */
 	bool have_exit_status;
-	int exit_status;	/* 128+N when signal N ended it */
-	uint64_t processes;	/* of the wrapped command, forks included */
+	int exit_status;    /* 128+N when signal N ended it */
+	uint64_t processes; /* of the wrapped command, forks included */
 	uint64_t threads;
 	char *kernel, *arch;
-	char *filter;		/* "pid 42", "cgroup /x"; NULL: none */
-	bool interval;		/* this is one interval of a stream */
+	char *filter;  /* "pid 42", "cgroup /x"; NULL: none */
+	bool interval; /* this is one interval of a stream */
 	bool final;
-	double interval_start_s;	/* from the run's start */
-	uint64_t lost_events;	/* sum of lost[] */
+	double interval_start_s; /* from the run's start */
+	uint64_t lost_events;	 /* sum of lost[] */
 	struct report_lost *lost;
 	size_t n_lost;
 	bool incomplete;
 	uint64_t user_ns;	/* CPU time of the command's processes in user space; 0: not known, or no command */
-	uint64_t kernel_cpu_ns;	/* all CPUs together in the kernel during the run, interrupts included; 0: not known */
+	uint64_t kernel_cpu_ns; /* all CPUs together in the kernel during the run, interrupts included; 0: not known */
 	struct pace pace;	/* measured beside the run, where what-ifs need it */
 	char **notes;		/* NULL-terminated plain sentences that the user should see; or NULL */
 
@@ -306,33 +310,34 @@ struct report {
 	struct report_device *device;
 	size_t n_devices;
 
-	bool have_sync;			/* sync calls were traced */
+	bool have_sync; /* sync calls were traced */
 	struct report_sync sync;
 	struct report_whatif *whatif;
 	size_t n_whatif;
 	bool have_verdict;
 	struct report_verdict verdict;
-	struct report_detail *detail;	/* NULL: nobody asked for it */
-	uint64_t under_way, under_way_ns;	/* sync calls that had not returned at the end, after a second or more; the oldest's age */
+	struct report_detail *detail; /* NULL: nobody asked for it */
+	uint64_t under_way,
+		under_way_ns; /* sync calls that had not returned at the end, after a second or more; the oldest's age */
 };
 
-const char *cause_name(enum cause c);		/* "flush.pre" */
-const char *family_name(enum cause_family f);	/* "flush" */
-const char *cause_help(enum cause c);		/* "a FLUSH before the commit record was in the device" */
+const char *cause_name(enum cause c);	      /* "flush.pre" */
+const char *family_name(enum cause_family f); /* "flush" */
+const char *cause_help(enum cause c);	      /* "a FLUSH before the commit record was in the device" */
 uint64_t ledger_sum(const struct ledger *l);
 void ledger_add(struct ledger *to, const struct ledger *from);
 uint64_t ledger_family(const struct ledger *l, enum cause_family f);
 /* Fills in the causes that are not 0, largest first, equal ones in the public order; returns how many. */
 size_t ledger_causes(const struct ledger *l, enum cause order[CAUSE_COUNT]);
-const char *call_name(unsigned int call);	/* enum wire_call: "fdatasync" */
+const char *call_name(unsigned int call); /* enum wire_call: "fdatasync" */
 
 /* The name that stands in every output: "read", "write", ... */
 const char *op_row_name(enum op_row row);
 
 /* Which public row a class belongs to. */
 enum op_row op_class_row(enum op_class c);
-const char *op_class_name(enum op_class c);	/* "write barrier" */
-const char *op_class_kind(enum op_class c);	/* of reads and writes "sync", "async" or "barrier"; else NULL */
+const char *op_class_name(enum op_class c); /* "write barrier" */
+const char *op_class_kind(enum op_class c); /* of reads and writes "sync", "async" or "barrier"; else NULL */
 
 /* Completed requests of all classes. */
 uint64_t report_device_requests(const struct report_device *d);
@@ -361,7 +366,7 @@ const char *probe_state_name(enum probe_state s);
 /* Events were lost: adds them up by reason and marks the report incomplete. Nothing when count is 0. */
 void report_add_lost(struct report *r, uint64_t count, const char *reason);
 
-const char *heat_class_name(enum heat_class c);	/* "flush" */
+const char *heat_class_name(enum heat_class c); /* "flush" */
 
 /* Of a call, `at`, `n_slices` and `summed` are filled in. With sums it gets no slices; without, slices of it may follow. */
 void report_detail_add_call(struct report_detail *d, const struct detail_call *c, const struct ledger *sums);
@@ -383,13 +388,13 @@ void detail_ledger(const struct report_detail *d, const struct detail_call *c, s
 /* Request i of n_requests. */
 void detail_request(const struct report_detail *d, size_t i, struct detail_request *out);
 
-void report_detail_free(struct report_detail *d);	/* NULL is fine */
+void report_detail_free(struct report_detail *d); /* NULL is fine */
 
 /* Frees what one device owns. */
 void report_device_free(struct report_device *d);
 
 /* Frees everything the report owns and zeroes it. NULL is fine. */
 void report_free(struct report *r);
-void report_probes_free(struct report_probe *probe, size_t n);	/* and the array */
+void report_probes_free(struct report_probe *probe, size_t n); /* and the array */
 
 #endif

@@ -7,20 +7,20 @@
 
 #include "model/histogram.h"
 
-#define TALLY_OCTAVES	(HIST_BUCKETS / HIST_SUB)
+#define TALLY_OCTAVES (HIST_BUCKETS / HIST_SUB)
 
 /* Zero-initialised is empty and valid. */
 struct tally {
-	uint64_t count, sum, min, max;	/* as in struct hist */
-	uint64_t (*octave)[HIST_SUB];	/* owned; in the order in which they were first needed */
+	uint64_t count, sum, min, max; /* as in struct hist */
+	uint64_t (*octave)[HIST_SUB];  /* owned; in the order in which they were first needed */
 	uint8_t n;
-	uint8_t at[TALLY_OCTAVES];	/* index in `octave`, plus 1; 0: none */
+	uint8_t at[TALLY_OCTAVES]; /* index in `octave`, plus 1; 0: none */
 };
 
 void tally_add(struct tally *t, uint64_t value);
-void tally_merge(struct tally *dst, const struct tally *src);	/* as hist_merge() */
-struct tally tally_copy(const struct tally *t);			/* the caller's */
-void tally_free(struct tally *t);				/* zeroes it */
+void tally_merge(struct tally *dst, const struct tally *src); /* as hist_merge() */
+struct tally tally_copy(const struct tally *t);		      /* the caller's */
+void tally_free(struct tally *t);			      /* zeroes it */
 
 /* The same as a histogram; *out is overwritten. */
 void tally_hist(const struct tally *t, struct hist *out);

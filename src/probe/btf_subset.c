@@ -20,13 +20,13 @@
 struct source {
 	void *raw;
 	size_t size;
-	bool mapped;			/* or else allocated */
+	bool mapped; /* or else allocated */
 	int object;
 	const char *strings;
 	uint32_t strings_base, strings_len;
-	uint32_t first, n;		/* numbers */
-	uint32_t *at;			/* where each one begins, from `types` on */
-	uint32_t *kept;			/* its number among those that are kept; 0: it isn't */
+	uint32_t first, n; /* numbers */
+	uint32_t *at;	   /* where each one begins, from `types` on */
+	uint32_t *kept;	   /* its number among those that are kept; 0: it isn't */
 	const char *types;
 	uint32_t types_len;
 };
@@ -46,11 +46,11 @@ struct kept {
 };
 
 struct types {
-	int fd;				/* memory, in which libbpf finds them */
+	int fd; /* memory, in which libbpf finds them */
 	char path[32];
 	struct asked *asked;
-	size_t n_asked, room;		/* a hash table: a power of two */
-	bool begins[1 << 16];		/* so, with two letters, does a name that was asked for */
+	size_t n_asked, room; /* a hash table: a power of two */
+	bool begins[1 << 16]; /* so, with two letters, does a name that was asked for */
 	struct source *source;
 	size_t n_sources;
 	struct tried *module;
@@ -212,23 +212,15 @@ static int tail_size(const struct btf_type *t)
 	switch (btf_kind(t)) {
 	case BTF_KIND_INT:
 	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-		return 4;
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
+	case BTF_KIND_DECL_TAG: return 4;
+	case BTF_KIND_ARRAY: return sizeof(struct btf_array);
 	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return n * (int)sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return n * (int)sizeof(struct btf_enum);
-	case BTF_KIND_ENUM64:
-		return n * (int)sizeof(struct btf_enum64);
-	case BTF_KIND_FUNC_PROTO:
-		return n * (int)sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return n * (int)sizeof(struct btf_var_secinfo);
-	default:
-		return btf_kind(t) <= BTF_KIND_ENUM64 ? 0 : -1;
+	case BTF_KIND_UNION: return n * (int)sizeof(struct btf_member);
+	case BTF_KIND_ENUM: return n * (int)sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64: return n * (int)sizeof(struct btf_enum64);
+	case BTF_KIND_FUNC_PROTO: return n * (int)sizeof(struct btf_param);
+	case BTF_KIND_DATASEC: return n * (int)sizeof(struct btf_var_secinfo);
+	default: return btf_kind(t) <= BTF_KIND_ENUM64 ? 0 : -1;
 	}
 }
 
@@ -306,8 +298,8 @@ static void keep_asked(struct types *t, struct source *s)
 	for (uint32_t id = s->first; id < s->first + s->n; id++) {
 		const struct btf_type *type = type_at(s, id);
 
-		if (can_be_asked(type) && (name_asked(t, s, type->name_off) ||
-					   (btf_is_enum(type) && enumerator_asked(t, s, type))))
+		if (can_be_asked(type) &&
+		    (name_asked(t, s, type->name_off) || (btf_is_enum(type) && enumerator_asked(t, s, type))))
 			keep(t, s, id);
 	}
 	/* not before: a name can come several times */
@@ -330,8 +322,8 @@ static int parse(struct source *s)
 	if (s->size < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len > s->size)
 		return -EINVAL;
 	left = s->size - h->hdr_len;
-	if (h->type_off > left || h->type_len > left - h->type_off || h->str_off > left || h->str_len > left - h->str_off ||
-	    !h->str_len || body[h->str_off + h->str_len - 1] || h->type_off % 4)
+	if (h->type_off > left || h->type_len > left - h->type_off || h->str_off > left ||
+	    h->str_len > left - h->str_off || !h->str_len || body[h->str_off + h->str_len - 1] || h->type_off % 4)
 		return -EINVAL;
 	s->types = body + h->type_off;
 	s->types_len = h->type_len;
@@ -492,7 +484,7 @@ bool types_have(const struct types *t, const char *name, __u32 kind)
 
 struct writer {
 	struct types *t;
-	struct source *s;	/* whose type is being written */
+	struct source *s; /* whose type is being written */
 	struct buf types, strings;
 };
 
@@ -536,7 +528,7 @@ static void write_enumerators(struct writer *w, const struct btf_type *type)
 	size_t size = btf_is_enum(type) ? sizeof(struct btf_enum) : sizeof(struct btf_enum64);
 
 	for (int i = 0; i < btf_vlen(type); i++) {
-		struct btf_enum64 e;	/* both begin with the name */
+		struct btf_enum64 e; /* both begin with the name */
 
 		memcpy(&e, (const char *)(type + 1) + (size_t)i * size, size);
 		e.name_off = write_name(w, e.name_off);
@@ -551,25 +543,20 @@ static void write_tail(struct writer *w, const struct btf_type *type)
 
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		write_members(w, type);
-		return;
+	case BTF_KIND_UNION: write_members(w, type); return;
 	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		write_enumerators(w, type);
-		return;
+	case BTF_KIND_ENUM64: write_enumerators(w, type); return;
 	case BTF_KIND_ARRAY:
 		a = *btf_array(type);
 		a.type = write_ref(w, a.type);
 		a.index_type = write_ref(w, a.index_type);
 		buf_add(&w->types, &a, sizeof(a));
 		return;
-	case BTF_KIND_FUNC_PROTO:	/* their number is all that counts */
+	case BTF_KIND_FUNC_PROTO: /* their number is all that counts */
 		for (int i = 0; i < btf_vlen(type); i++)
 			buf_add(&w->types, &none, sizeof(none));
 		return;
-	default:
-		buf_add(&w->types, type + 1, (size_t)tail_size(type));
+	default: buf_add(&w->types, type + 1, (size_t)tail_size(type));
 	}
 }
 
@@ -579,20 +566,14 @@ static void write_type(struct writer *w, const struct btf_type *type)
 
 	head.name_off = write_name(w, type->name_off);
 	switch (btf_kind(type)) {
-	case BTF_KIND_PTR:
-		head.type = write_pointer(w, type->type);
-		break;
-	case BTF_KIND_FUNC_PROTO:
-		head.type = 0;
-		break;
+	case BTF_KIND_PTR: head.type = write_pointer(w, type->type); break;
+	case BTF_KIND_FUNC_PROTO: head.type = 0; break;
 	case BTF_KIND_FUNC:
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_CONST:
 	case BTF_KIND_VOLATILE:
 	case BTF_KIND_RESTRICT:
-	case BTF_KIND_TYPE_TAG:
-		head.type = write_ref(w, type->type);
-		break;
+	case BTF_KIND_TYPE_TAG: head.type = write_ref(w, type->type); break;
 	}
 	buf_add(&w->types, &head, sizeof(head));
 	write_tail(w, type);
@@ -602,8 +583,12 @@ static void write_type(struct writer *w, const struct btf_type *type)
 static void assemble(struct writer *w, struct buf *out)
 {
 	struct btf_header h = {
-		.magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(h), .type_len = (__u32)w->types.len,
-		.str_off = (__u32)w->types.len, .str_len = (__u32)w->strings.len,
+		.magic = BTF_MAGIC,
+		.version = BTF_VERSION,
+		.hdr_len = sizeof(h),
+		.type_len = (__u32)w->types.len,
+		.str_off = (__u32)w->types.len,
+		.str_len = (__u32)w->strings.len,
 	};
 
 	buf_add(out, &h, sizeof(h));

@@ -17,7 +17,7 @@ struct types;
 
 /* A place for them, whose path can be given to libbpf before it is filled. NULL: errno says why. */
 struct types *types_new(void);
-void types_free(struct types *t);	/* NULL is fine */
+void types_free(struct types *t); /* NULL is fine */
 const char *types_path(const struct types *t);
 
 /* Asks for what has this name: structures, unions, enumerations (or one of their values), typedefs, functions. */
@@ -39,7 +39,7 @@ const struct btf *types_btf(const struct types *t);
 /* What a program attaches to: the kernel's own number of a type, and the object it is in (0: the kernel itself). */
 struct types_target {
 	int id;
-	int object;	/* stays open as long as the types */
+	int object; /* stays open as long as the types */
 };
 
 /* Returns 0 or -ENOENT. */

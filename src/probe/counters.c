@@ -10,8 +10,8 @@
 struct counters {
 	const struct wire_maps *maps;
 	uint32_t views;
-	struct wire_extremes *seen;	/* [view * WIRE_CELLS + cell]: of generations already cleared */
-	struct view_counts **previous;	/* [view]: the totals at the last step */
+	struct wire_extremes *seen;    /* [view * WIRE_CELLS + cell]: of generations already cleared */
+	struct view_counts **previous; /* [view]: the totals at the last step */
 };
 
 struct counters *counters_new(const struct wire_maps *maps, uint32_t views)
@@ -102,8 +102,7 @@ static void read_cell(struct counters *c, uint32_t view, uint32_t cell, struct c
 	}
 }
 
-static void fold_cell(struct counters *c, uint32_t view, uint32_t cell, unsigned int generation,
-		      struct wire_extremes *x)
+static void fold_cell(struct counters *c, uint32_t view, uint32_t cell, unsigned int generation, struct wire_extremes *x)
 {
 	for (uint32_t s = 0; s < c->maps->stripes; s++)
 		fold(x, &cell_at(c, view, cell, s)->extremes[generation]);

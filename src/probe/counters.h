@@ -17,7 +17,7 @@ struct counters;
 
 /* `maps` has to outlive the result. */
 struct counters *counters_new(const struct wire_maps *maps, uint32_t views);
-void counters_free(struct counters *c);	/* NULL is fine */
+void counters_free(struct counters *c); /* NULL is fine */
 
 /* Everything since the start. */
 void counters_total(struct counters *c, uint32_t view, struct view_counts *out);

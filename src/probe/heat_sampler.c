@@ -6,7 +6,7 @@
 
 #include "util/mem.h"
 
-#define FIRST_LOOK_NS (8ull * HEAT_FINEST_NS)	/* 100 ms: then columns and looks go together */
+#define FIRST_LOOK_NS (8ull * HEAT_FINEST_NS) /* 100 ms: then columns and looks go together */
 
 struct device_heat {
 	struct heats_source from;

@@ -14,13 +14,13 @@
 struct heats;
 
 struct heats *heats_new(struct counters *c);
-void heats_free(struct heats *h);	/* NULL is fine */
+void heats_free(struct heats *h); /* NULL is fine */
 
 /* Which counters a heat map is made of: its own view and, for a whole disk, the views of its named partitions. */
 struct heats_source {
 	uint32_t view, n_parts;
 	uint32_t part_view[WIRE_MAX_PARTS];
-	bool bio_based;		/* bios have a total time only */
+	bool bio_based; /* bios have a total time only */
 };
 
 /* Adds a device; its number is the count of those before it. */

@@ -13,11 +13,14 @@
  */
 struct bit_name {
 	const char *enumerator;
-	size_t offset;		/* of the mask in struct bt_config */
-	unsigned int fallback;	/* bit number where it is a macro and so not in BTF */
+	size_t offset;	       /* of the mask in struct bt_config */
+	unsigned int fallback; /* bit number where it is a macro and so not in BTF */
 };
 
-#define BIT_OF(field, name, bit) { name, offsetof(struct bt_config, field), bit }
+#define BIT_OF(field, name, bit) \
+	{ \
+		name, offsetof(struct bt_config, field), bit \
+	}
 
 static const struct bit_name bit_names[] = {
 	/* RQF_* became an enum in 5f89154e8e9e ("block: Use enum to define RQF_x bit indexes", 6.11): macros before */
@@ -51,6 +54,7 @@ struct op_name {
 };
 
 /* Zone appends are writes; everything that is not named here is "other". */
+/* clang-format off */
 static const struct op_name op_names[] = {
 	{ "REQ_OP_READ", WIRE_READ_SYNC },
 	{ "REQ_OP_WRITE", WIRE_WRITE_SYNC },
@@ -58,6 +62,7 @@ static const struct op_name op_names[] = {
 	{ "REQ_OP_FLUSH", WIRE_FLUSH },
 	{ "REQ_OP_DISCARD", WIRE_DISCARD },
 };
+/* clang-format on */
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

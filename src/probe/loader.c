@@ -22,27 +22,27 @@
 #include "probe/syscalls.h"
 #include "probe/probe_table.h"
 
-#define MAX_LOADERS 4		/* more gain nothing: the largest program alone takes a quarter of the time */
+#define MAX_LOADERS 4 /* more gain nothing: the largest program alone takes a quarter of the time */
 
 struct refusal {
-	char program[64];	/* whose load failed */
-	char reason[160];	/* the last line of the verifier's log */
+	char program[64]; /* whose load failed */
+	char reason[160]; /* the last line of the verifier's log */
 };
 
 /* An object with some of the programs, and its thread. */
 struct loader {
 	struct bpf_object *obj;
-	const char *path;		/* of the types */
+	const char *path; /* of the types */
 	pthread_t thread;
-	bool running;			/* the thread has to be waited for */
-	bool any;			/* it has programs to load */
-	size_t work;			/* instructions that it has to load */
+	bool running; /* the thread has to be waited for */
+	bool any;     /* it has programs to load */
+	size_t work;  /* instructions that it has to load */
 	int err;
 	struct refusal refusal;
 };
 
 struct load {
-	struct barriertrace_bpf *skel;	/* the maps */
+	struct barriertrace_bpf *skel; /* the maps */
 	struct loader loader[MAX_LOADERS];
 	int n_loaders;
 	struct bpf_program *program[PROBE_COUNT], *seed;
@@ -87,7 +87,7 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 
 /* Of the present load: libbpf's calls bring nothing along. */
 static const struct types *target_types;
-static int cast_id;	/* the kernel's number of its function for CONFIG_CAST; 0: there is none to call */
+static int cast_id; /* the kernel's number of its function for CONFIG_CAST; 0: there is none to call */
 
 static const char *target_name(const struct bpf_program *prog)
 {
@@ -117,7 +117,9 @@ static int find_cast(void)
 {
 	struct types_target to;
 
-	return target_types && translates() && !types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to) ? to.id : 0;
+	return target_types && translates() && !types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to) ?
+		       to.id :
+		       0;
 }
 
 /* Turns the programs' CONFIG_CAST into calls of the kernel's function. Where there is none to call, the verifier takes them out. */
@@ -185,7 +187,7 @@ static int take_sections(void)
 		const char *section;
 		enum bpf_prog_type type;
 		enum bpf_attach_type how;
-		long cookie;		/* typed: its target is a function's type, not a tracepoint's; kprobe: at the function's end */
+		long cookie; /* typed: its target is a function's type, not a tracepoint's; kprobe: at the function's end */
 		int (*attach)(const struct bpf_program *prog, long cookie, struct bpf_link **link);
 	} taken[] = {
 		{ "tp_btf+", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, false, attach_typed },
@@ -194,13 +196,14 @@ static int take_sections(void)
 		{ "raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0, attach_raw },
 		{ "kprobe+", BPF_PROG_TYPE_KPROBE, 0, false, attach_kprobe },
 		{ "kretprobe+", BPF_PROG_TYPE_KPROBE, 0, true, attach_kprobe },
-		{ "tp+", BPF_PROG_TYPE_TRACEPOINT, 0, 0, NULL },	/* probe_plan.c attaches it, to an event of its own */
+		{ "tp+", BPF_PROG_TYPE_TRACEPOINT, 0, 0, NULL }, /* probe_plan.c attaches it, to an event of its own */
 	};
 	static bool done;
 
 	for (size_t i = 0; !done && i < sizeof(taken) / sizeof(taken[0]); i++) {
 		bool typed = taken[i].type == BPF_PROG_TYPE_TRACING;
-		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = taken[i].cookie, .prog_setup_fn = typed ? target_later : NULL,
+		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = taken[i].cookie,
+			    .prog_setup_fn = typed ? target_later : NULL,
 			    .prog_prepare_load_fn = typed ? target_now : untyped_now, .prog_attach_fn = taken[i].attach);
 		int err = libbpf_register_prog_handler(taken[i].section, taken[i].type, taken[i].how, &opts);
 
@@ -213,8 +216,9 @@ static int take_sections(void)
 
 /* ---- configuration, sizes ---- */
 
-#define RING_BYTES (1u << 20)	/* for a look at the probes; a run says what it wants, see map_sizes.h */
-#define RING_WAKE (4u << 20)	/* waits to be read before the reader is woken: what is not needed any more is known after each reading */
+#define RING_BYTES (1u << 20) /* for a look at the probes; a run says what it wants, see map_sizes.h */
+#define RING_WAKE \
+	(4u << 20) /* waits to be read before the reader is woken: what is not needed any more is known after each reading */
 
 static uint32_t ring_bytes(const struct probe_want *want)
 {
@@ -237,18 +241,19 @@ static uint32_t thread_size(void)
 static bool flush_path(const struct plan *plan)
 {
 	return plan->entry[PROBE_FLUSH_INSERT].state == PROBE_ATTACHED &&
-	       plan->entry[PROBE_FLUSH_DATA].state == PROBE_ATTACHED && plan->entry[PROBE_FLUSH_END].state == PROBE_ATTACHED;
+	       plan->entry[PROBE_FLUSH_DATA].state == PROBE_ATTACHED &&
+	       plan->entry[PROBE_FLUSH_END].state == PROBE_ATTACHED;
 }
 
 static void fill_types(struct bt_config *cfg)
 {
 	static const struct {
 		const char *name;
-		size_t offset;		/* in struct bt_config */
+		size_t offset; /* in struct bt_config */
 	} cast[] = {
 #define CAST(name) { #name, offsetof(struct bt_config, type_##name) }
-		CAST(dentry), CAST(file), CAST(inode), CAST(pt_regs), CAST(rb_node), CAST(request), CAST(super_block),
-		CAST(task_struct),
+		CAST(dentry),  CAST(file),    CAST(inode),	 CAST(pt_regs),
+		CAST(rb_node), CAST(request), CAST(super_block), CAST(task_struct),
 #undef CAST
 	};
 	struct types_target to;
@@ -268,8 +273,7 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->filter_tgid = want->filter_tgid;
 	cfg->filter_cgroup = !want->cgroup_id ? CGROUP_ANY : want->cgroup_by_bio ? CGROUP_OF_BIO : CGROUP_OF_TASK;
 	cfg->cgroup_id = want->cgroup_id;
-	cfg->track_task = want->ledger || want->command || want->filter_tgid ||
-			  cfg->filter_cgroup == CGROUP_OF_TASK;
+	cfg->track_task = want->ledger || want->command || want->filter_tgid || cfg->filter_cgroup == CGROUP_OF_TASK;
 	cfg->ledger = want->ledger;
 	cfg->bios = want->on[PROBE_BIO_QUEUE];
 	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;
@@ -296,7 +300,7 @@ static void set_ledger_sizes(struct load *l, const struct probe_want *want)
 {
 	bpf_map__set_max_entries(l->skel->maps.ring, ring_bytes(want));
 	if (want->ledger) {
-		bpf_map__set_max_entries(l->skel->maps.pids, probes_pid_max() / 64 + 1);	/* PIDS_PER_CHUNK */
+		bpf_map__set_max_entries(l->skel->maps.pids, probes_pid_max() / 64 + 1); /* PIDS_PER_CHUNK */
 		return;
 	}
 	bpf_map__set_max_entries(l->skel->maps.tasks, 1);
@@ -529,7 +533,7 @@ static int share_maps(struct load *l, struct loader *w)
 
 /* ---- load ---- */
 
-#define FIRST_TASKS 1024	/* more than can be followed until the programs are attached, and the rest is there */
+#define FIRST_TASKS 1024 /* more than can be followed until the programs are attached, and the rest is there */
 
 static int fill_stacks(struct load *l)
 {
@@ -589,7 +593,8 @@ static int load_all(struct load *l)
 	return failed ? failed : err;
 }
 
-int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types, struct err *e)
+int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
+		  struct err *e)
 {
 	int err;
 

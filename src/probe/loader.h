@@ -17,13 +17,14 @@ struct load;
 /* Nothing is in the kernel yet. Asks *types for what the programs use; their path is where it will be found. */
 int load_new(const struct types *path, struct load **out, struct err *e);
 void load_ask(const struct load *l, struct types *types);
-void load_free(struct load *l);	/* with all that was loaded; NULL is fine */
+void load_free(struct load *l); /* with all that was loaded; NULL is fine */
 
 /*
  * Loads the programs of the plan. -EAGAIN: one was refused and barred, or it is not known which; to be planned anew, with care,
  * and for a new load.
  */
-int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types, struct err *e);
+int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
+		  struct err *e);
 
 /* Makes room for all the tasks that the programs can follow, and no longer for the first only: some ms, which can wait until they are attached. */
 int load_fill(struct load *l);
@@ -32,10 +33,10 @@ struct bpf_program *load_program(const struct load *l, enum probe_id id);
 int load_seed_fd(const struct load *l);
 const struct wire_maps *load_maps(const struct load *l);
 
-bool load_may_use_clocks(const struct load *l);		/* see probes_may_use_clocks() */
+bool load_may_use_clocks(const struct load *l); /* see probes_may_use_clocks() */
 
 /* Of what insert and issue wrote: those requests may be gone when these are attached again. 0, or -errno. */
 int load_forget_requests(struct load *l);
-void load_forget_depths(struct load *l);	/* only how many are in the devices */
+void load_forget_depths(struct load *l); /* only how many are in the devices */
 
 #endif

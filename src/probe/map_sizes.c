@@ -3,8 +3,8 @@
 
 #include "wire.h"
 
-#define COUNTERS_BUDGET	(128ull << 20)	/* bytes of counters, before CPUs have to share them */
-#define RING_BYTES	(32u << 20)	/* three seconds of 8000 fsyncs per second */
+#define COUNTERS_BUDGET (128ull << 20) /* bytes of counters, before CPUs have to share them */
+#define RING_BYTES	(32u << 20)    /* three seconds of 8000 fsyncs per second */
 #define RING_LEAST	(1u << 20)
 #define DEPTH_LEAST	64u
 
@@ -12,13 +12,13 @@
  * What the kernel accounts for the other maps, with what it needs beside keys and values (tests/live/scale.bats compares).
  * SLOT_BYTES is the size of bpf/state.bpf.h's struct slot.
  */
-#define SLOT_BYTES	320u
-#define ALWAYS_BYTES	(1008u << 10)	/* queues, disks, settings */
-#define CPU_BYTES	2768u		/* what each CPU notes: its completions, stamps of requests, who is of the command */
-#define LEDGER_BYTES	(9014u << 10)	/* tasks, histories, files, calls on their way */
-#define PID_BYTES	2u
-#define FAMILY_BYTES	(1282u << 10)
-#define BIOS_BYTES	(1664u << 10)
+#define SLOT_BYTES   320u
+#define ALWAYS_BYTES (1008u << 10) /* queues, disks, settings */
+#define CPU_BYTES    2768u	   /* what each CPU notes: its completions, stamps of requests, who is of the command */
+#define LEDGER_BYTES (9014u << 10) /* tasks, histories, files, calls on their way */
+#define PID_BYTES    2u
+#define FAMILY_BYTES (1282u << 10)
+#define BIOS_BYTES   (1664u << 10)
 
 uint32_t sizes_slots(const struct sizes_disk *d, uint32_t depth)
 {

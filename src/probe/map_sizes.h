@@ -10,37 +10,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIZES_DEFAULT	(512ull << 20)	/* bytes, without --memory: then the least is taken where even that is more */
+#define SIZES_DEFAULT (512ull << 20) /* bytes, without --memory: then the least is taken where even that is more */
 
 /* Room for disks that appear while every disk is traced, and request slots for each of them. */
-#define SIZES_SPARE_DISKS	8u
-#define SIZES_SPARE_SLOTS	1024u
+#define SIZES_SPARE_DISKS 8u
+#define SIZES_SPARE_SLOTS 1024u
 
 struct sizes_disk {
-	uint32_t hw_queues;	/* 0: bio-based */
-	uint32_t depth;		/* tags of each */
+	uint32_t hw_queues; /* 0: bio-based */
+	uint32_t depth;	    /* tags of each */
 };
 
 struct sizes_input {
-	uint32_t cpus;		/* possible */
+	uint32_t cpus; /* possible */
 	uint32_t pid_max;
-	uint32_t page;		/* bytes */
+	uint32_t page; /* bytes */
 	const struct sizes_disk *disk;
 	size_t n_disks;
-	uint32_t views;		/* disks, and partitions that are shown on their own */
-	bool all;		/* disks may appear */
+	uint32_t views; /* disks, and partitions that are shown on their own */
+	bool all;	/* disks may appear */
 	bool ledger, command, bios;
-	uint64_t memory;	/* bytes at most; 0: SIZES_DEFAULT */
+	uint64_t memory; /* bytes at most; 0: SIZES_DEFAULT */
 };
 
 struct sizes {
-	uint32_t views, slots;	/* spare ones included */
-	uint32_t stripes;	/* copies of each counter */
-	uint32_t depth;		/* of each hardware queue at most so many tags have a slot */
-	uint32_t ring_bytes;	/* a power of two */
-	uint64_t counters, slot_bytes, tables;	/* bytes; with ring_bytes they add up to: */
+	uint32_t views, slots;		       /* spare ones included */
+	uint32_t stripes;		       /* copies of each counter */
+	uint32_t depth;			       /* of each hardware queue at most so many tags have a slot */
+	uint32_t ring_bytes;		       /* a power of two */
+	uint64_t counters, slot_bytes, tables; /* bytes; with ring_bytes they add up to: */
 	uint64_t bytes;
-	bool smaller_ring, fewer_slots;	/* than would be taken were there no bound */
+	bool smaller_ring, fewer_slots; /* than would be taken were there no bound */
 };
 
 /*

@@ -11,7 +11,7 @@
 #include "probe/syscalls.h"
 #include "task_state.h"
 
-#define CHUNK 64	/* PIDS_PER_CHUNK */
+#define CHUNK 64 /* PIDS_PER_CHUNK */
 
 /* ---- has it returned, though no program was told? ---- */
 

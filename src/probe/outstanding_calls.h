@@ -6,10 +6,10 @@
 #include "probe/probe.h"
 
 struct calls_look {
-	uint64_t until;		/* calls that began before */
-	bool (*counts)(const void *ctx, uint32_t dev);	/* as in probes_calls_under_way(); NULL: all of them */
+	uint64_t until;				       /* calls that began before */
+	bool (*counts)(const void *ctx, uint32_t dev); /* as in probes_calls_under_way(); NULL: all of them */
 	const void *ctx;
-	bool ask;		/* the system whether their tasks are still in them */
+	bool ask; /* the system whether their tasks are still in them */
 	struct calls_under_way found;
 };
 

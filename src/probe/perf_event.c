@@ -33,7 +33,8 @@ static int mount_tracefs(void)
 	if (fs < 0)
 		return -1;
 	if (!fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		dir = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+		dir = fsmount(fs, FSMOUNT_CLOEXEC,
+			      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 	close(fs);
 	return dir;
 }

@@ -19,7 +19,7 @@ struct probes {
 	struct load *load;
 	struct bpf_link *link[PROBE_COUNT];
 	struct plan plan;
-	struct plan_types types;	/* while it is being opened */
+	struct plan_types types; /* while it is being opened */
 	bool forced[PROBE_COUNT];
 };
 
@@ -86,8 +86,8 @@ static int no_such_probe(const char *spec, struct err *e)
 		if (!i || !probe_is(i - 1, probe_table[i].name, len))
 			join(&families, ", ", probe_table[i].name, len);
 	}
-	err = err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such probe: there are %s (barriertrace probes lists each)", spec,
-		      families);
+	err = err_set(e, EINVAL, EXIT_USAGE, "--rung %s: no such probe: there are %s (barriertrace probes lists each)",
+		      spec, families);
 	free(families);
 	return err;
 }
@@ -248,7 +248,9 @@ static int attach(struct probes *p, enum probe_id id, struct err *e)
 
 static int make_room(struct probes *p, struct err *e)
 {
-	return load_fill(p->load) ? err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno)) : 0;
+	return load_fill(p->load) ?
+		       err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno)) :
+		       0;
 }
 
 /*
@@ -314,7 +316,8 @@ static int attach_before_device(struct probes *p)
 	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++) {
 		if (had[i])
 			continue;
-		p->link[before_device[i]] = plan_attach(&p->plan, before_device[i], load_program(p->load, before_device[i]));
+		p->link[before_device[i]] = plan_attach(&p->plan, before_device[i],
+							load_program(p->load, before_device[i]));
 		if (!p->link[before_device[i]])
 			err = -errno;
 	}
@@ -390,7 +393,8 @@ uint64_t probes_skipped_runs(const struct probes *p)
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
 
-		if (p->link[i] && !bpf_obj_get_info_by_fd(bpf_program__fd(load_program(p->load, (enum probe_id)i)), &info, &len))
+		if (p->link[i] &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(load_program(p->load, (enum probe_id)i)), &info, &len))
 			sum += info.recursion_misses;
 	}
 	return sum;

@@ -55,33 +55,33 @@ enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE, RUNG_CO
 
 /* What a run needs; filled by the caller before probes_open(). */
 struct probe_want {
-	const char *btf_path;		/* --btf FILE; NULL: the kernel's own */
+	const char *btf_path; /* --btf FILE; NULL: the kernel's own */
 	bool on[PROBE_COUNT];
-	int force[PROBE_COUNT];		/* -1: any rung; else the only one allowed: without it there is no run */
-	bool named[PROBE_COUNT];	/* forced by its own name, not by its family's */
-	bool try_all;			/* try the rungs below the first that is to be had, too */
-	uint32_t views, slots;		/* how many of each to make room for */
-	uint32_t stripes;		/* copies of each counter; fewer than CPUs: added to atomically */
-	bool ledger;			/* trace sync calls too */
-	uint32_t ring_bytes;		/* for their facts; a power of two; 0: the default */
-	uint32_t command, filter_tgid;	/* as in struct bt_config */
-	uint64_t cgroup_id;	/* 0: any */
-	bool cgroup_by_bio;	/* told by what a bio is charged to; else by the task that sends it */
+	int force[PROBE_COUNT];	       /* -1: any rung; else the only one allowed: without it there is no run */
+	bool named[PROBE_COUNT];       /* forced by its own name, not by its family's */
+	bool try_all;		       /* try the rungs below the first that is to be had, too */
+	uint32_t views, slots;	       /* how many of each to make room for */
+	uint32_t stripes;	       /* copies of each counter; fewer than CPUs: added to atomically */
+	bool ledger;		       /* trace sync calls too */
+	uint32_t ring_bytes;	       /* for their facts; a power of two; 0: the default */
+	uint32_t command, filter_tgid; /* as in struct bt_config */
+	uint64_t cgroup_id;	       /* 0: any */
+	bool cgroup_by_bio;	       /* told by what a bio is charged to; else by the task that sends it */
 };
 
 /* The counters, mapped: the kernel side writes, we read (and step run->generation). */
 struct wire_maps {
-	struct wire_cell *cells;	/* [(view * WIRE_CELLS + cell) * stripes + stripe] */
-	struct wire_view *views;	/* [view * stripes + stripe] */
-	struct wire_queue *queues;	/* [WIRE_MAX_QUEUES] */
-	struct wire_depth *depths;	/* [view * stripes + stripe] */
+	struct wire_cell *cells;   /* [(view * WIRE_CELLS + cell) * stripes + stripe] */
+	struct wire_view *views;   /* [view * stripes + stripe] */
+	struct wire_queue *queues; /* [WIRE_MAX_QUEUES] */
+	struct wire_depth *depths; /* [view * stripes + stripe] */
 	struct wire_run *run;
 	uint32_t stripes;
-	int disks_fd;			/* hash: kernel dev_t -> struct wire_disk */
-	int family_fd;			/* hash: process id -> 1 */
-	int ring_fd;			/* ring buffer of wire records; -1: sync calls are not traced */
-	int tasks_fd;			/* array of struct task_state, of WIRE_TASKS */
-	int pids_fd;			/* array of struct pid_chunk: where in that array a task's state stands */
+	int disks_fd;  /* hash: kernel dev_t -> struct wire_disk */
+	int family_fd; /* hash: process id -> 1 */
+	int ring_fd;   /* ring buffer of wire records; -1: sync calls are not traced */
+	int tasks_fd;  /* array of struct task_state, of WIRE_TASKS */
+	int pids_fd;   /* array of struct pid_chunk: where in that array a task's state stands */
 };
 
 struct probes;
@@ -122,8 +122,8 @@ void probes_follow(const struct probes *p, uint32_t tid);
 uint64_t probes_oldest_call(const struct probes *p, uint64_t now);
 
 struct calls_under_way {
-	uint64_t n, oldest;	/* when the first of them began; only if there are any */
-	uint64_t returned;	/* calls that are over, as their tasks are somewhere else by now: their end was not seen */
+	uint64_t n, oldest; /* when the first of them began; only if there are any */
+	uint64_t returned;  /* calls that are over, as their tasks are somewhere else by now: their end was not seen */
 };
 
 /* Calls that began before `until` and are still under way, if `counts` wants those on their file's device (0: of no file). */

@@ -39,7 +39,8 @@ static const enum rung *best_first(const struct types *types)
 	static const enum rung usual[RUNG_COUNT] = { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE };
 	static const enum rung preemptible[RUNG_COUNT] = { RUNG_TP, RUNG_TP_BTF, RUNG_RAW_TP, RUNG_FENTRY, RUNG_KPROBE };
 
-	return types && btf__find_by_name_kind(types_btf(types), PLAN_PREEMPTIBLE, BTF_KIND_TYPEDEF) > 0 ? preemptible : usual;
+	return types && btf__find_by_name_kind(types_btf(types), PLAN_PREEMPTIBLE, BTF_KIND_TYPEDEF) > 0 ? preemptible :
+													   usual;
 }
 
 static void tracepoint_type(const char *event, char name[128])
@@ -105,7 +106,7 @@ static int load_trivial(enum rung rung, const char *target, bool at_return, cons
 {
 	static const struct {
 		enum bpf_prog_type type;
-		enum bpf_attach_type attach;	/* 0: needs no type of its target */
+		enum bpf_attach_type attach; /* 0: needs no type of its target */
 	} kind[RUNG_COUNT] = {
 		[RUNG_TP_BTF] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP },
 		[RUNG_RAW_TP] = { BPF_PROG_TYPE_RAW_TRACEPOINT, 0 },
@@ -161,8 +162,8 @@ static int try_rung(enum rung rung, const struct probe_row *row, const struct ty
 	}
 	link = attach_trivial(rung, target, row->at_return, prog);
 	if (link < 0)
-		snprintf(why, size, "attach: %s", rung == RUNG_KPROBE && !perf_event_has_kprobes() ? "this kernel has no kprobes" :
-							 strerror(-link));
+		snprintf(why, size, "attach: %s",
+			 rung == RUNG_KPROBE && !perf_event_has_kprobes() ? "this kernel has no kprobes" : strerror(-link));
 	else
 		close(link);
 	close(prog);
@@ -174,7 +175,7 @@ static int open_event(struct plan_entry *pe, const struct probe_row *row, const 
 {
 	char *why = pe->refused[RUNG_TP];
 
-	if (!types) {	/* without them the other probes of a ledger can't be had */
+	if (!types) { /* without them the other probes of a ledger can't be had */
 		snprintf(why, sizeof(pe->refused[RUNG_TP]), "load: %s", strerror(ENOENT));
 		return -ENOENT;
 	}
@@ -241,7 +242,8 @@ static int find_event(const struct probe_row *row, const struct types *types, ch
 		return 0;
 	err = row->module ? types_module(types, row->module) : 0;
 	if (err == -ENOENT && module_is_loaded(row->module))
-		snprintf(why, size, "this kernel has no types (BTF) of its module %s, where %s would be", row->module, row->event);
+		snprintf(why, size, "this kernel has no types (BTF) of its module %s, where %s would be", row->module,
+			 row->event);
 	else if (err && err != -ENOENT)
 		snprintf(why, size, "cannot read the types (BTF) of the module %s: %s", row->module, strerror(-err));
 	else

@@ -15,23 +15,23 @@
 
 struct plan_entry {
 	enum probe_state state;
-	enum rung rung;			/* when attached (planned) */
-	char refused[RUNG_COUNT][160];	/* why each rung was not taken; "" */
-	bool barred[RUNG_COUNT];	/* not to be tried again */
-	bool could[RUNG_COUNT];		/* tried and not refused */
-	int event;			/* RUNG_TP: open, until its program is attached; negative: there is none */
+	enum rung rung;		       /* when attached (planned) */
+	char refused[RUNG_COUNT][160]; /* why each rung was not taken; "" */
+	bool barred[RUNG_COUNT];       /* not to be tried again */
+	bool could[RUNG_COUNT];	       /* tried and not refused */
+	int event;		       /* RUNG_TP: open, until its program is attached; negative: there is none */
 };
 
 struct plan {
 	struct plan_entry entry[PROBE_COUNT];
-	const enum rung *order;		/* all of them, best first on this kernel */
-	bool careful;			/* try tracepoints too, which hardly a kernel refuses: after a refusal, to learn why */
+	const enum rung *order; /* all of them, best first on this kernel */
+	bool careful;		/* try tracepoints too, which hardly a kernel refuses: after a refusal, to learn why */
 };
 
 /* What the plan asks of the types of the kernel. */
 struct plan_types {
-	struct types *kernel;		/* those that are traced by: of --btf FILE, where there is one */
-	struct types *target;		/* the running kernel's own, by which it finds what a program attaches to; NULL: it has none */
+	struct types *kernel; /* those that are traced by: of --btf FILE, where there is one */
+	struct types *target; /* the running kernel's own, by which it finds what a program attaches to; NULL: it has none */
 };
 
 struct bpf_link;

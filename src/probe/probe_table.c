@@ -6,6 +6,7 @@
  * tracepoint is a rung of system calls only: of a request it hands over formatted fields and not the request itself, so a FLUSH could
  * not be matched to anything.
  */
+/* clang-format off */
 const char *const rung_names[RUNG_COUNT] = {
 	[RUNG_TP_BTF] = "tp_btf",
 	[RUNG_RAW_TP] = "raw_tp",
@@ -13,22 +14,35 @@ const char *const rung_names[RUNG_COUNT] = {
 	[RUNG_FENTRY] = "fentry",
 	[RUNG_KPROBE] = "kprobe",
 };
+/* clang-format on */
 
-#define RUNGS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_RAW_TP] = program "_raw" }
+#define RUNGS(program) \
+	{ \
+		[RUNG_TP_BTF] = program "_btf", [RUNG_RAW_TP] = program "_raw" \
+	}
 
 /* These need a typed task pointer: to take the stack of a sleeping task. */
-#define BTF_ONLY(program) { [RUNG_TP_BTF] = program "_btf" }
+#define BTF_ONLY(program) \
+	{ \
+		[RUNG_TP_BTF] = program "_btf" \
+	}
 
-#define SYSCALLS(program) { [RUNG_TP_BTF] = program "_btf", [RUNG_TP] = program "_tp" }
+#define SYSCALLS(program) \
+	{ \
+		[RUNG_TP_BTF] = program "_btf", [RUNG_TP] = program "_tp" \
+	}
 
 /* A function of the kernel, for what no tracepoint shows. */
-#define FUNCTION(program) { [RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" }
+#define FUNCTION(program) \
+	{ \
+		[RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" \
+	}
 #define NO_LEDGER "sync calls have no ledger"
-#define NO_URING "fsyncs through io_uring are not seen"
+#define NO_URING  "fsyncs through io_uring are not seen"
 #define NO_WORKER "fsyncs through AIO are not seen on this file system, and an io_uring worker's first is not explained"
-#define NO_KSYNC "sync calls of the kernel itself are not seen"
-#define NO_SPLIT "what a FLUSH was held back by is not known"
-#define NO_AIO "fsyncs through AIO are not seen"
+#define NO_KSYNC  "sync calls of the kernel itself are not seen"
+#define NO_SPLIT  "what a FLUSH was held back by is not known"
+#define NO_AIO	  "fsyncs through AIO are not seen"
 
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {

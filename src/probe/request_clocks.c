@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "probe/request_clocks.h"
 
-#define BUSY		500u	/* requests in a tick: with fewer, tracing all of them costs nothing that matters */
-#define IDLE		50u
-#define TICKS_BUSY	2u	/* before they are trusted; ten times as many after each mistake */
-#define TICKS_IDLE	10u
-#define MOST_PENALTY	4u
-#define PRECISION	32u	/* own clocks may be off by this part of the times in the sum, as was traced just before */
-#define TRUST_FIRST	20u	/* ticks until they are compared again, twice as many after each time that they were right */
-#define TRUST_LONGEST	320u
+#define BUSY	      500u /* requests in a tick: with fewer, tracing all of them costs nothing that matters */
+#define IDLE	      50u
+#define TICKS_BUSY    2u /* before they are trusted; ten times as many after each mistake */
+#define TICKS_IDLE    10u
+#define MOST_PENALTY  4u
+#define PRECISION     32u /* own clocks may be off by this part of the times in the sum, as was traced just before */
+#define TRUST_FIRST   20u /* ticks until they are compared again, twice as many after each time that they were right */
+#define TRUST_LONGEST 320u
 
 static unsigned int ticks_wanted(const struct clocks *c)
 {

@@ -14,7 +14,7 @@
 
 struct clocks {
 	bool own;		/* what was decided last */
-	struct wire_depth last;	/* as of the last tick; cleared by whoever clears the kernel side's */
+	struct wire_depth last; /* as of the last tick; cleared by whoever clears the kernel side's */
 	unsigned int calm;	/* ticks in a row that speak for a change */
 	unsigned int since;	/* busy ticks since they have been trusted */
 	unsigned int trust;	/* how many it may be until they are compared again */

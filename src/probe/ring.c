@@ -16,19 +16,21 @@
 
 #include "util/mem.h"
 
-#define WINDOW	(8ul << 20)	/* bytes that are mapped at once at most: twice what usually waits, and more than a record, whose length has 16 bits */
-#define STEP	(64ul << 10)	/* bytes read until those who write are told: with each record, that would cost them and us a cache miss */
-#define FILLS	8		/* a part of so many is much: of the usual size it is what we are woken at */
-#define NEVER	UINT64_MAX
+#define WINDOW \
+	(8ul << 20) /* bytes that are mapped at once at most: twice what usually waits, and more than a record, whose length has 16 bits */
+#define STEP \
+	(64ul << 10) /* bytes read until those who write are told: with each record, that would cost them and us a cache miss */
+#define FILLS 8 /* a part of so many is much: of the usual size it is what we are woken at */
+#define NEVER UINT64_MAX
 
 struct ring {
 	int map_fd, epoll_fd;
-	size_t page, size;	/* of the data, a power of two: they lie in the map twice, one behind the other */
-	unsigned long *consumer;	/* read up to here; counts on for ever, as the next */
+	size_t page, size;	 /* of the data, a power of two: they lie in the map twice, one behind the other */
+	unsigned long *consumer; /* read up to here; counts on for ever, as the next */
 	const unsigned long *producer;
 	const char *window;	/* NULL: none is mapped */
-	unsigned long from, to;	/* of the window: positions as the two above, at the beginnings of pages */
-	uint64_t earliest[WINDOW / STEP + 2];	/* by step: when the first of the calls began whose records are in it, or behind it */
+	unsigned long from, to; /* of the window: positions as the two above, at the beginnings of pages */
+	uint64_t earliest[WINDOW / STEP + 2]; /* by step: when the first of the calls began whose records are in it, or behind it */
 	struct ring_reader reader;
 };
 
@@ -59,7 +61,7 @@ static bool map_window(struct ring *r, unsigned long pos, unsigned long end)
 /* ---- reading ---- */
 
 struct place {
-	const struct wire_head *record;	/* NULL: it was given up */
+	const struct wire_head *record; /* NULL: it was given up */
 	unsigned long next;
 };
 
@@ -81,7 +83,8 @@ static bool look_at(const struct ring *r, unsigned long pos, struct place *p)
 static uint64_t call_began(const struct wire_head *record)
 {
 	return record && record->kind == WIRE_SYNC && record->size >= WIRE_SYNC_SHORT ?
-	       ((const struct wire_sync *)record)->enter : NEVER;
+		       ((const struct wire_sync *)record)->enter :
+		       NEVER;
 }
 
 /* How far the window's records can be read, and which calls are still to come at each step. */

@@ -36,6 +36,6 @@ bool ring_fills(const struct ring *r);
 /* Hands over everything that is there now; what stands behind a record that is being written waits for it. */
 void ring_drain(struct ring *r);
 
-void ring_close(struct ring *r);	/* NULL is fine */
+void ring_close(struct ring *r); /* NULL is fine */
 
 #endif

@@ -9,11 +9,12 @@
  * (arch/x86/entry/syscalls/syscall_32.tbl), or of arm (arch/arm64/tools/syscall_32.tbl), where sync_file_range is sync_file_range2.
  */
 #ifdef __x86_64__
-#define BOTH(name, i386, arm)	SYS_##name, i386
+#define BOTH(name, i386, arm) SYS_##name, i386
 #else
-#define BOTH(name, i386, arm)	SYS_##name, arm
+#define BOTH(name, i386, arm) SYS_##name, arm
 #endif
 
+/* clang-format off */
 static const struct {
 	uint16_t nr, nr_32;
 	uint8_t call;	/* enum wire_call */
@@ -31,6 +32,7 @@ static const struct {
 	{ BOTH(pwritev2, 379, 393), CALL_WRITE },
 	{ BOTH(io_submit, 248, 246), CALL_AIO_FSYNC },	/* those of its iocbs that are one */
 };
+/* clang-format on */
 
 #define N_SYSCALLS (sizeof(sync_syscalls) / sizeof(sync_syscalls[0]))
 

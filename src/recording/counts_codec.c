@@ -6,7 +6,7 @@
 #include "recording/recording.h"
 
 #define VARINT_MAX	10
-#define COUNTS_INTERVAL	1
+#define COUNTS_INTERVAL 1
 #define SUMS		(sizeof(struct wire_view) / sizeof(uint64_t))
 
 static void put_number(struct buf *out, uint64_t v)
@@ -75,12 +75,12 @@ void recording_counts_encode(uint32_t view, bool interval, const struct view_cou
 }
 
 /* WIRE_COUNTS_32: hist_geometry.h with HIST_SUB_BITS 5. */
-#define COARSE_SUB	(HIST_SUB / 2)
-#define COARSE_BUCKETS	((HIST_TOP_BITS - HIST_SUB_BITS + 2) * COARSE_SUB)
+#define COARSE_SUB     (HIST_SUB / 2)
+#define COARSE_BUCKETS ((HIST_TOP_BITS - HIST_SUB_BITS + 2) * COARSE_SUB)
 
 struct numbers {
 	const uint8_t *p, *end;
-	bool coarse;		/* the buckets are those of WIRE_COUNTS_32 */
+	bool coarse; /* the buckets are those of WIRE_COUNTS_32 */
 	bool bad;
 };
 
@@ -186,7 +186,9 @@ int recording_counts_decode(uint16_t kind, const void *bytes, size_t size, uint3
 			    struct view_counts *out)
 {
 	struct numbers n = {
-		.p = bytes, .end = (const uint8_t *)bytes + size, .coarse = kind == WIRE_COUNTS_32,
+		.p = bytes,
+		.end = (const uint8_t *)bytes + size,
+		.coarse = kind == WIRE_COUNTS_32,
 	};
 	uint64_t id = get_number(&n), flags = get_number(&n);
 	struct numbers contents = n;

@@ -47,7 +47,8 @@ static bool buckets_of(const json_t *buckets, struct hist *h)
 	const json_t *pair;
 	size_t i;
 
-	json_array_foreach ((json_t *)buckets, i, pair) {
+	json_array_foreach((json_t *)buckets, i, pair)
+	{
 		json_int_t upper = json_integer_value(json_array_get(pair, 0)),
 			   n = json_integer_value(json_array_get(pair, 1));
 		unsigned int at = upper < 0 ? 0 : hist_index((uint64_t)upper);
@@ -110,8 +111,7 @@ static bool row_of(const json_t *o, struct card *c)
 	return count_of(o, card_test_param(test), &row->param) && count_of(o, "written", &row->bytes) &&
 	       count_of(o, "wall_ns", &row->wall_ns) && hist_of(o, "call", &row->call) &&
 	       hist_of(o, "flush", &row->flush) && count_of(o, "unwaited", &row->unwaited) &&
-	       count_of(o, "flushless", &row->flushless) &&
-	       ledger_of(o, &row->ledger);
+	       count_of(o, "flushless", &row->flushless) && ledger_of(o, &row->ledger);
 }
 
 static bool rows_of(const json_t *doc, struct card *c)
@@ -121,9 +121,7 @@ static bool rows_of(const json_t *doc, struct card *c)
 
 	if (!json_is_array(rows) || json_array_size(rows) > MOST_ROWS)
 		return false;
-	json_array_foreach ((json_t *)rows, i, row)
-		if (!row_of(row, c))
-			return false;
+	json_array_foreach((json_t *)rows, i, row) if (!row_of(row, c)) return false;
 	return true;
 }
 
@@ -163,9 +161,8 @@ static int not_a_card(const char *path, const json_t *doc, struct err *e)
 
 	if (!what || strcmp(what, "card"))
 		return err_set(e, EINVAL, EXIT_FAILED, "%s is JSON, but no barrier card (bench barrier --json)", path);
-	return schema == 1
-		       ? 0
-		       : err_set(e, EINVAL, EXIT_FAILED, "%s: a card of another schema: this version reads 1", path);
+	return schema == 1 ? 0 :
+			     err_set(e, EINVAL, EXIT_FAILED, "%s: a card of another schema: this version reads 1", path);
 }
 
 /* The first byte, which stays to be read: of a pipe by way of another one. '\0': there is none to be had like that. */

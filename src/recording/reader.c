@@ -14,10 +14,10 @@
 #include "recording/recording.h"
 #include "recording/format.h"
 
-#define LOOK_AGAIN_MAX	(64ull << 20)	/* bytes of damaged blocks that are searched for other blocks, in all */
-#define READ_AHEAD	(64u << 10)
-#define AHEAD		4u		/* blocks that a thread reads ahead */
-#define THREAD_AFTER	8u		/* blocks from which it is worth one */
+#define LOOK_AGAIN_MAX (64ull << 20) /* bytes of damaged blocks that are searched for other blocks, in all */
+#define READ_AHEAD     (64u << 10)
+#define AHEAD	       4u /* blocks that a thread reads ahead */
+#define THREAD_AFTER   8u /* blocks from which it is worth one */
 
 /* A payload, unpacked. */
 struct block {
@@ -32,26 +32,26 @@ struct block {
 struct recording {
 	int fd;
 	uint8_t *window;
-	size_t at, have, cap;		/* window[at..have) is still to be looked at */
+	size_t at, have, cap; /* window[at..have) is still to be looked at */
 	bool eof;
-	z_stream z;			/* for blocks of version 1 */
+	z_stream z; /* for blocks of version 1 */
 	ZSTD_DCtx *zstd;
 	struct block block[AHEAD];
-	uint64_t next_sequence, next_record;	/* what an intact block would go on with */
-	uint64_t damaged_sequence, damaged_record;	/* where the last damaged block with an intact head ends */
-	bool skipped;			/* bytes since the last intact block */
+	uint64_t next_sequence, next_record;	   /* what an intact block would go on with */
+	uint64_t damaged_sequence, damaged_record; /* where the last damaged block with an intact head ends */
+	bool skipped;				   /* bytes since the last intact block */
 	uint64_t looked_again;
 	pthread_t thread;
-	pthread_mutex_t lock;		/* for the following five */
+	pthread_mutex_t lock; /* for the following five */
 	pthread_cond_t changed;
-	uint64_t made, used;		/* blocks; the present one is block[used % AHEAD] */
-	bool done, quit;		/* the thread has come to the end; it shall end */
-	bool threaded, holding;		/* a thread is running; the present block is being taken */
-	size_t at_record;		/* in it */
+	uint64_t made, used;	/* blocks; the present one is block[used % AHEAD] */
+	bool done, quit;	/* the thread has come to the end; it shall end */
+	bool threaded, holding; /* a thread is running; the present block is being taken */
+	size_t at_record;	/* in it */
 	uint64_t lost_parts;
-	struct buf joined;		/* of a long record */
+	struct buf joined; /* of a long record */
 	bool joining, ended;
-	uint16_t kind;			/* of it */
+	uint16_t kind; /* of it */
 	uint32_t item, parts;
 	struct recording_damage damage;
 };
@@ -230,7 +230,7 @@ static bool take_block(struct recording *r, const struct block_head *h)
 {
 	bool whole = need(r, BLOCK_HEAD + h->stored);
 	bool intact = whole && unpack(r, h);
-	bool again = h->sequence < r->next_sequence;	/* it, or a later one, came already */
+	bool again = h->sequence < r->next_sequence; /* it, or a later one, came already */
 
 	if (intact && !again) {
 		count_lost(r, h->sequence, h->first);
@@ -467,13 +467,14 @@ static int check_file(struct recording *r, const char *name, struct err *e)
 		return err_set(e, ENODATA, EXIT_FAILED, "%s is empty: it holds no recording", name);
 	ours = !memcmp(here(r), FILE_MAGIC, left(r) < MAGIC_SIZE ? left(r) : MAGIC_SIZE);
 	if (!enough && ours)
-		return err_set(e, ENODATA, EXIT_FAILED, "%s ends within its first %d bytes: it holds nothing",
-			       name, FILE_HEAD);
+		return err_set(e, ENODATA, EXIT_FAILED, "%s ends within its first %d bytes: it holds nothing", name,
+			       FILE_HEAD);
 	intact = enough && ours && get32(here(r) + 12) == recording_crc(here(r), 12);
 	if (intact && (!get32(here(r) + 8) || get32(here(r) + 8) > RECORDING_VERSION))
 		return err_set(e, EPROTONOSUPPORT, EXIT_FAILED,
 			       "%s has recording format %u, and this barriertrace (%s) reads formats 1 to %d: "
-			       "use a newer one", name, get32(here(r) + 8), BT_VERSION, RECORDING_VERSION);
+			       "use a newer one",
+			       name, get32(here(r) + 8), BT_VERSION, RECORDING_VERSION);
 	in_place = whole && block_head_get(here(r) + FILE_HEAD, &h);
 	if (!ours && !in_place)
 		return err_set(e, EBADMSG, EXIT_FAILED, "%s is not a recording made by barriertrace", name);
@@ -531,7 +532,7 @@ void recording_free(struct recording *r)
 	end_thread(r);
 	pthread_mutex_destroy(&r->lock);
 	pthread_cond_destroy(&r->changed);
-	inflateEnd(&r->z);	/* refuses one that never began */
+	inflateEnd(&r->z); /* refuses one that never began */
 	ZSTD_freeDCtx(r->zstd);
 	close(r->fd);
 	free(r->window);

@@ -17,17 +17,17 @@
 #include "model/scope_counts.h"
 #include "wire.h"
 
-#define RECORDING_VERSION	2		/* what is written; all from 1 on are read */
-#define RECORDING_LONG_KINDS	64		/* kinds from here on are long: made by user space, split and joined */
-#define RECORDING_LONG_MAX	(16u << 20)	/* bytes of one long record, joined */
+#define RECORDING_VERSION    2		 /* what is written; all from 1 on are read */
+#define RECORDING_LONG_KINDS 64		 /* kinds from here on are long: made by user space, split and joined */
+#define RECORDING_LONG_MAX   (16u << 20) /* bytes of one long record, joined */
 
 /* ---- writing ---- */
 
 struct recording_writer;
 
 struct recording_written {
-	uint64_t records, bytes;	/* in the file */
-	uint64_t not_kept;		/* records that came after the writer had stopped, or were lost with it */
+	uint64_t records, bytes; /* in the file */
+	uint64_t not_kept;	 /* records that came after the writer had stopped, or were lost with it */
 	bool stopped;
 };
 
@@ -76,18 +76,18 @@ struct recording;
 
 struct recording_record {
 	uint16_t kind;
-	const struct wire_head *head;	/* from the kernel side: the whole record, 8-byte aligned; NULL for a long one */
-	const void *data;		/* long: its bytes, joined, and a NUL behind them; else NULL */
-	size_t size;			/* of the record or of `data`; whether it fits the kind is for the user to check */
+	const struct wire_head *head; /* from the kernel side: the whole record, 8-byte aligned; NULL for a long one */
+	const void *data;	      /* long: its bytes, joined, and a NUL behind them; else NULL */
+	size_t size; /* of the record or of `data`; whether it fits the kind is for the user to check */
 };
 
 struct recording_damage {
-	uint64_t blocks;	/* not intact, or not there */
-	uint64_t records;	/* lost with them, as far as it is known */
-	uint64_t bytes;		/* passed over */
-	bool more;		/* what was lost at the end says nothing about its records */
-	bool no_end;		/* no WIRE_END: cut off, or the run that made it was */
-	int error;		/* errno of a failed read, or 0 */
+	uint64_t blocks;  /* not intact, or not there */
+	uint64_t records; /* lost with them, as far as it is known */
+	uint64_t bytes;	  /* passed over */
+	bool more;	  /* what was lost at the end says nothing about its records */
+	bool no_end;	  /* no WIRE_END: cut off, or the run that made it was */
+	int error;	  /* errno of a failed read, or 0 */
 };
 
 /* Whether the file begins like a recording. Where it is read from stays the same. */
@@ -108,7 +108,7 @@ bool recording_damage(const struct recording *r, struct recording_damage *out);
 /* The same in one sentence, owned by the caller; NULL when all is well. */
 char *recording_damage_note(const struct recording *r);
 
-void recording_free(struct recording *r);	/* NULL is fine */
+void recording_free(struct recording *r); /* NULL is fine */
 
 /* ---- the contents of WIRE_COUNTS ---- */
 

@@ -12,19 +12,19 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define SIZE_MIN	(1u << 20)
-#define SIZE_MAX_	(1ull << 50)
-#define FILES_MIN	2u		/* with one, each turn would throw away all there is */
-#define FILES_MAX	1000u
-#define END_ROOM	(64u << 10)	/* for the end of a file, beside twice the longest beginning or end so far */
-#define RECENT_MAX	(1u << 20)
+#define SIZE_MIN   (1u << 20)
+#define SIZE_MAX_  (1ull << 50)
+#define FILES_MIN  2u /* with one, each turn would throw away all there is */
+#define FILES_MAX  1000u
+#define END_ROOM   (64u << 10) /* for the end of a file, beside twice the longest beginning or end so far */
+#define RECENT_MAX (1u << 20)
 
 struct rotation {
 	struct rotation_opts opts;
 	struct recording_writer *writer;
-	uint64_t edge;			/* bytes of the longest beginning or end so far */
-	uint64_t begun, ends;		/* bytes of the present file at the end of its beginning, and where its end begins */
-	struct rotation_written before;	/* in files that are closed */
+	uint64_t edge;	      /* bytes of the longest beginning or end so far */
+	uint64_t begun, ends; /* bytes of the present file at the end of its beginning, and where its end begins */
+	struct rotation_written before; /* in files that are closed */
 	uint32_t older;			/* files FILE.1 .. */
 	bool cleared;			/* those of an earlier run are gone */
 };
@@ -33,8 +33,10 @@ struct rotation {
 
 static int bad(const char *value, struct err *e)
 {
-	return err_set(e, EINVAL, EXIT_USAGE, "--rotate '%s': write SIZE,N, such as 100M,10: files of at most SIZE, from 1M on, "
-		       "and at most N of them, %u to %u", value, FILES_MIN, FILES_MAX);
+	return err_set(e, EINVAL, EXIT_USAGE,
+		       "--rotate '%s': write SIZE,N, such as 100M,10: files of at most SIZE, from 1M on, "
+		       "and at most N of them, %u to %u",
+		       value, FILES_MIN, FILES_MAX);
 }
 
 int rotation_parse(const char *value, struct rotation_opts *o, struct err *e)
@@ -75,11 +77,13 @@ static int is_ours(const char *path, struct err *e)
 	if (fd < 0 && errno == ELOOP)
 		return err_set(e, ELOOP, EXIT_FAILED, "will not replace %s: it is a symbolic link", path);
 	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot read %s, which --rotate would replace: %s", path, strerror(errno));
+		return err_set(e, errno, EXIT_FAILED, "cannot read %s, which --rotate would replace: %s", path,
+			       strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		err = err_set(e, EEXIST, EXIT_FAILED, "will not replace %s: it is no regular file", path);
 	else if (st.st_size && !recording_begins(fd))
-		err = err_set(e, EEXIST, EXIT_FAILED, "will not replace %s: it is not a recording made by barriertrace", path);
+		err = err_set(e, EEXIST, EXIT_FAILED, "will not replace %s: it is not a recording made by barriertrace",
+			      path);
 	close(fd);
 	return err;
 }
@@ -127,7 +131,7 @@ static int shift(struct rotation *r, struct err *e)
 			if (unlink(from) && errno != ENOENT)
 				err = err_set(e, errno, EXIT_FAILED, "cannot remove %s: %s; the recording stops here",
 					      from, strerror(errno));
-		} else if (rename(from, to) && (errno != ENOENT || !i)) {	/* somebody else may have removed an older one */
+		} else if (rename(from, to) && (errno != ENOENT || !i)) { /* somebody else may have removed an older one */
 			err = err_set(e, errno, EXIT_FAILED, "cannot rename %s to %s: %s; the recording stops here",
 				      from, to, strerror(errno));
 		}

@@ -14,9 +14,9 @@
 #include "recording/recording.h"
 
 struct rotation_opts {
-	const char *path;	/* borrowed */
-	uint64_t size;		/* bytes that no file exceeds; 0: one file, never turned */
-	uint32_t files;		/* kept at most, FILE included */
+	const char *path; /* borrowed */
+	uint64_t size;	  /* bytes that no file exceeds; 0: one file, never turned */
+	uint32_t files;	  /* kept at most, FILE included */
 };
 
 struct rotation;

@@ -7,23 +7,23 @@
 
 #include "util/mem.h"
 
-#define NONE	(~0u)
-#define TASKS	16384u		/* as many as the analysis remembers */
-#define FILES	32768u
+#define NONE  (~0u)
+#define TASKS 16384u /* as many as the analysis remembers */
+#define FILES 32768u
 
 /* ---- facts that come once, by key; the one that was not asked for since the last turn makes room ---- */
 
 struct known {
-	uint64_t id, dev;	/* the key */
-	uint32_t chain;		/* next of the same hash */
+	uint64_t id, dev; /* the key */
+	uint32_t chain;	  /* next of the same hash */
 	bool used;
-	uint32_t file;		/* the last one that it was written into */
-	struct wire_head *record;	/* owned; names of a file are packed: see pack() */
+	uint32_t file;		  /* the last one that it was written into */
+	struct wire_head *record; /* owned; names of a file are packed: see pack() */
 };
 
 struct table {
 	struct known *entry;
-	uint32_t *head;		/* `max` of them */
+	uint32_t *head; /* `max` of them */
 	uint32_t n, max, hand;
 };
 
@@ -31,13 +31,13 @@ struct table {
 struct recent {
 	uint8_t *bytes;
 	size_t size, begin, len;
-	uint64_t gone_ns;	/* of what was dropped, the latest end */
+	uint64_t gone_ns; /* of what was dropped, the latest end */
 };
 
 struct carry {
 	struct table tasks, files;
 	struct recent recent;
-	uint32_t file;		/* number of the present one, from 1 */
+	uint32_t file; /* number of the present one, from 1 */
 	carry_fn *write;
 	void *ctx;
 };
@@ -223,9 +223,9 @@ static size_t align8(size_t n)
 static uint64_t end_of(const struct wire_head *record)
 {
 	switch (record->kind) {
-	case WIRE_SLEEP:	return ((const struct wire_sleep *)record)->on;
-	case WIRE_BIO:		return ((const struct wire_bio *)record)->done;
-	default:		return ((const struct wire_request *)record)->done;
+	case WIRE_SLEEP: return ((const struct wire_sleep *)record)->on;
+	case WIRE_BIO: return ((const struct wire_bio *)record)->done;
+	default: return ((const struct wire_request *)record)->done;
 	}
 }
 
@@ -279,36 +279,25 @@ static void note_and_want(struct carry *c, const struct wire_head *record)
 	const struct wire_file *name = (const void *)record;
 
 	switch (record->kind) {
-	case WIRE_FOLLOW:
-		put(&c->tasks, f->tid, 0, copy(record, sizeof(*f)), c->file);
-		break;
-	case WIRE_FILE:
-		put(&c->files, name->ino, name->dev, pack(name), c->file);
-		break;
-	case WIRE_SLEEP:
-		want_sleep(c, (const void *)record);
-		break;
-	case WIRE_REQUEST:
-		want_request(c, (const void *)record);
-		break;
-	case WIRE_BIO:
-		want_task(c, ((const struct wire_bio *)record)->tid);
-		break;
-	default:
-		want_sync(c, (const void *)record);
+	case WIRE_FOLLOW: put(&c->tasks, f->tid, 0, copy(record, sizeof(*f)), c->file); break;
+	case WIRE_FILE: put(&c->files, name->ino, name->dev, pack(name), c->file); break;
+	case WIRE_SLEEP: want_sleep(c, (const void *)record); break;
+	case WIRE_REQUEST: want_request(c, (const void *)record); break;
+	case WIRE_BIO: want_task(c, ((const struct wire_bio *)record)->tid); break;
+	default: want_sync(c, (const void *)record);
 	}
 }
 
 static size_t least_size(uint16_t kind)
 {
 	switch (kind) {
-	case WIRE_SYNC:		return sizeof(struct wire_sync);
-	case WIRE_SLEEP:	return WIRE_SLEEP_SHORT;
-	case WIRE_REQUEST:	return sizeof(struct wire_request);
-	case WIRE_FOLLOW:	return sizeof(struct wire_follow);
-	case WIRE_FILE:		return sizeof(struct wire_file);
-	case WIRE_BIO:		return sizeof(struct wire_bio);
-	default:		return SIZE_MAX;
+	case WIRE_SYNC: return sizeof(struct wire_sync);
+	case WIRE_SLEEP: return WIRE_SLEEP_SHORT;
+	case WIRE_REQUEST: return sizeof(struct wire_request);
+	case WIRE_FOLLOW: return sizeof(struct wire_follow);
+	case WIRE_FILE: return sizeof(struct wire_file);
+	case WIRE_BIO: return sizeof(struct wire_bio);
+	default: return SIZE_MAX;
 	}
 }
 

@@ -19,7 +19,7 @@ typedef void carry_fn(void *ctx, const struct wire_head *record);
 
 /* `recent`: bytes of sleeps, requests and bios that are kept. */
 struct carry *carry_new(size_t recent, carry_fn *write, void *ctx);
-void carry_free(struct carry *c);	/* NULL is fine */
+void carry_free(struct carry *c); /* NULL is fine */
 
 /* Writes a record that has come, and before it what it names and is not in this file. `size` in its head is trusted. */
 void carry_record(struct carry *c, const struct wire_head *record);

@@ -16,12 +16,19 @@ enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_STRV, M_U32S
 struct member {
 	const char *key;
 	enum member_type type;
-	size_t offset, size;	/* size: of a char array (M_TEXT) */
+	size_t offset, size; /* size: of a char array (M_TEXT) */
 };
 
-#define M(type_, struct_, field) { #field, type_, offsetof(struct struct_, field), sizeof(((struct struct_ *)0)->field) }
-#define END { NULL, M_STRING, 0, 0 }
+#define M(type_, struct_, field) \
+	{ \
+#field, type_, offsetof(struct struct_, field), sizeof(((struct struct_ *)0)->field) \
+	}
+#define END \
+	{ \
+		NULL, M_STRING, 0, 0 \
+	}
 
+/* clang-format off */
 static const struct member run_members[] = {
 	M(M_STRING, report, version), M(M_STRING, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
 	M(M_STRV, report, command), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
@@ -84,6 +91,7 @@ static const struct member place_members[] = {
 static const struct member symbol_members[] = {
 	M(M_TEXT, kernel_symbol, name), M(M_U64, kernel_symbol, start), M(M_U64, kernel_symbol, end), END
 };
+/* clang-format on */
 
 /* ---- writing ---- */
 
@@ -124,14 +132,14 @@ static json_t *u32s_out(const uint32_t *v, size_t n)
 static json_t *member_out(const struct member *m, const void *p)
 {
 	switch (m->type) {
-	case M_STRING:	return *(char *const *)p ? string_out(*(char *const *)p) : NULL;
-	case M_TEXT:	return string_out(p);
-	case M_U64:	return json_integer((json_int_t)*(const uint64_t *)p);
-	case M_U32:	return json_integer(*(const uint32_t *)p);
-	case M_INT:	return json_integer(*(const int *)p);
-	case M_BOOL:	return json_boolean(*(const bool *)p);
-	case M_STRV:	return *(char **const *)p ? strv_out(*(char **const *)p) : NULL;
-	case M_U32S:	return u32s_out(p, m->size / sizeof(uint32_t));
+	case M_STRING: return *(char *const *)p ? string_out(*(char *const *)p) : NULL;
+	case M_TEXT: return string_out(p);
+	case M_U64: return json_integer((json_int_t) * (const uint64_t *)p);
+	case M_U32: return json_integer(*(const uint32_t *)p);
+	case M_INT: return json_integer(*(const int *)p);
+	case M_BOOL: return json_boolean(*(const bool *)p);
+	case M_STRV: return *(char **const *)p ? strv_out(*(char **const *)p) : NULL;
+	case M_U32S: return u32s_out(p, m->size / sizeof(uint32_t));
 	}
 	return NULL;
 }
@@ -190,8 +198,8 @@ static json_t *device_out(const struct frame_device *fd)
 	json_t *o = struct_out(device_members, &fd->facts);
 
 	json_object_set_new(o, "kernel", struct_out(kernel_members, &fd->facts.kernel));
-	json_object_set_new(o, "mounts", array_out(mount_members, fd->facts.mounts, fd->facts.n_mounts,
-						   sizeof(struct report_mount)));
+	json_object_set_new(o, "mounts",
+			    array_out(mount_members, fd->facts.mounts, fd->facts.n_mounts, sizeof(struct report_mount)));
 	json_object_set_new(o, "views", struct_out(view_members, fd));
 	json_object_set_new(o, "heat", heats_out(&fd->facts));
 	return o;
@@ -202,12 +210,11 @@ json_t *frame_encode(const struct frame *f)
 	json_t *o = struct_out(frame_members, f), *devices = xmust(json_array());
 
 	json_object_set_new(o, "run", struct_out(run_members, &f->run));
-	json_object_set_new(o, "probes", array_out(probe_members, f->run.probe, f->run.n_probes,
-						   sizeof(struct report_probe)));
-	json_object_set_new(o, "lost", array_out(lost_members, f->run.lost, f->run.n_lost,
-						 sizeof(struct report_lost)));
-	json_object_set_new(o, "pace", array_out(pace_members, f->run.pace.point, f->run.pace.n,
-						 sizeof(struct pace_point)));
+	json_object_set_new(o, "probes",
+			    array_out(probe_members, f->run.probe, f->run.n_probes, sizeof(struct report_probe)));
+	json_object_set_new(o, "lost", array_out(lost_members, f->run.lost, f->run.n_lost, sizeof(struct report_lost)));
+	json_object_set_new(o, "pace",
+			    array_out(pace_members, f->run.pace.point, f->run.pace.n, sizeof(struct pace_point)));
 	for (size_t i = 0; i < f->n_devices; i++)
 		json_array_append_new(devices, device_out(&f->device[i]));
 	json_object_set_new(o, "devices", devices);
@@ -255,7 +262,8 @@ static char **strv_in(const json_t *j)
 	json_t *one;
 	size_t i;
 
-	json_array_foreach(j, i, one) {
+	json_array_foreach(j, i, one)
+	{
 		char *s = string_in(one);
 
 		if (s)
@@ -273,14 +281,14 @@ static void u32s_in(const json_t *j, uint32_t *to, size_t n)
 static void member_in(const struct member *m, const json_t *j, void *p)
 {
 	switch (m->type) {
-	case M_STRING:	*(char **)p = string_in(j); break;
-	case M_TEXT:	text_in(j, p, m->size); break;
-	case M_U64:	*(uint64_t *)p = (uint64_t)json_integer_value(j); break;
-	case M_U32:	*(uint32_t *)p = (uint32_t)json_integer_value(j); break;
-	case M_INT:	*(int *)p = (int)json_integer_value(j); break;
-	case M_BOOL:	*(bool *)p = json_is_true(j); break;
-	case M_STRV:	*(char ***)p = strv_in(j); break;
-	case M_U32S:	u32s_in(j, p, m->size / sizeof(uint32_t)); break;
+	case M_STRING: *(char **)p = string_in(j); break;
+	case M_TEXT: text_in(j, p, m->size); break;
+	case M_U64: *(uint64_t *)p = (uint64_t)json_integer_value(j); break;
+	case M_U32: *(uint32_t *)p = (uint32_t)json_integer_value(j); break;
+	case M_INT: *(int *)p = (int)json_integer_value(j); break;
+	case M_BOOL: *(bool *)p = json_is_true(j); break;
+	case M_STRV: *(char ***)p = strv_in(j); break;
+	case M_U32S: u32s_in(j, p, m->size / sizeof(uint32_t)); break;
 	}
 }
 
@@ -368,7 +376,7 @@ static bool sane_probes(const struct frame *f)
 	return true;
 }
 
-#define VIEWS_MAX 4096	/* more than any run has; a view's counters take 300 kB */
+#define VIEWS_MAX 4096 /* more than any run has; a view's counters take 300 kB */
 
 int frame_decode(const json_t *j, struct frame *out, struct err *e)
 {
@@ -381,15 +389,13 @@ int frame_decode(const json_t *j, struct frame *out, struct err *e)
 	struct_in(run_members, json_object_get(j, "run"), &f.run);
 	array_in(probe_members, json_object_get(j, "probes"), (void **)&f.run.probe, &f.run.n_probes,
 		 sizeof(struct report_probe));
-	array_in(lost_members, json_object_get(j, "lost"), (void **)&f.run.lost, &f.run.n_lost,
-		 sizeof(struct report_lost));
+	array_in(lost_members, json_object_get(j, "lost"), (void **)&f.run.lost, &f.run.n_lost, sizeof(struct report_lost));
 	array_in(pace_members, json_object_get(j, "pace"), (void **)&f.run.pace.point, &f.run.pace.n,
 		 sizeof(struct pace_point));
 	array_in(place_members, json_object_get(j, "places"), (void **)&f.place, &f.n_places, sizeof(*f.place));
 	array_in(symbol_members, json_object_get(j, "symbols"), (void **)&f.symbol, &f.n_symbols, sizeof(*f.symbol));
 	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && pace_sane(&f.run.pace);
-	json_array_foreach(json_object_get(j, "devices"), i, device)
-		ok = ok && device_in(device, &f);
+	json_array_foreach(json_object_get(j, "devices"), i, device) ok = ok && device_in(device, &f);
 	if (!ok) {
 		frame_free(&f);
 		return err_set(e, EBADMSG, EXIT_FAILED, "the recording's description of the run makes no sense");

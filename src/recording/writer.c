@@ -15,19 +15,19 @@
 #include "recording/recording.h"
 #include "recording/format.h"
 
-#define ZSTD_LEVEL	1		/* a third less than zlib's level 1, in a quarter of its time */
-#define BLOCK_TARGET	(256u << 10)	/* what the writer fills */
+#define ZSTD_LEVEL   1		  /* a third less than zlib's level 1, in a quarter of its time */
+#define BLOCK_TARGET (256u << 10) /* what the writer fills */
 
 struct recording_writer {
 	int fd;
-	bool can_cut;		/* the file holds nothing else */
-	bool replaces;		/* what the file holds goes with our first block */
-	char *name, *made;	/* made: the file wasn't there before */
+	bool can_cut;	   /* the file holds nothing else */
+	bool replaces;	   /* what the file holds goes with our first block */
+	char *name, *made; /* made: the file wasn't there before */
 	ZSTD_CCtx *zstd;
-	uint8_t *block;		/* being filled: BLOCK_TARGET */
+	uint8_t *block; /* being filled: BLOCK_TARGET */
 	size_t len;
-	uint32_t records;	/* in it */
-	uint8_t *out;		/* head and stored payload */
+	uint32_t records; /* in it */
+	uint8_t *out;	  /* head and stored payload */
 	uint32_t sequence, item;
 	struct recording_written written;
 };
@@ -180,8 +180,7 @@ static int stop(struct recording_writer *w, int code, struct err *e)
 	if (!w->can_cut || ftruncate(w->fd, (off_t)w->written.bytes))
 		rest = " and perhaps half a block";
 	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s; the recording stops here, it has %s record%s%s (%s)",
-		       w->name, strerror(code), num_count(w->written.records).s,
-		       num_plural(w->written.records), rest,
+		       w->name, strerror(code), num_count(w->written.records).s, num_plural(w->written.records), rest,
 		       num_bytes(w->written.bytes, 0).s);
 }
 
@@ -199,7 +198,10 @@ static uint32_t store(struct recording_writer *w)
 int recording_flush(struct recording_writer *w, struct err *e)
 {
 	struct block_head h = {
-		.version = RECORDING_VERSION, .length = (uint32_t)w->len, .records = w->records, .sequence = w->sequence,
+		.version = RECORDING_VERSION,
+		.length = (uint32_t)w->len,
+		.records = w->records,
+		.sequence = w->sequence,
 		.first = w->written.records,
 	};
 	int err;

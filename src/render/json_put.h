@@ -85,7 +85,7 @@ static inline json_t *hist_buckets(const struct hist *h)
 
 		if (!h->bucket[i])
 			continue;
-		if (i == HIST_BUCKETS - 1 && h->max > upper)	/* it has no end of its own */
+		if (i == HIST_BUCKETS - 1 && h->max > upper) /* it has no end of its own */
 			upper = h->max;
 		pair = xmust(json_array());
 		push(pair, integer(upper));

@@ -10,6 +10,7 @@
 
 static inline const char *palette_family(enum cause_family f)
 {
+	/* clang-format off */
 	static const char *const colors[FAMILY_COUNT] = {
 		[FAMILY_HOST] = "#56b4e9",
 		[FAMILY_CPU_SCHEDULER] = "#009e73",
@@ -19,6 +20,7 @@ static inline const char *palette_family(enum cause_family f)
 		[FAMILY_FILE_SYSTEM] = "#cc79a7",
 		[FAMILY_UNKNOWN] = "#8c8c8c",
 	};
+	/* clang-format on */
 
 	return colors[f];
 }

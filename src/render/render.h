@@ -13,24 +13,25 @@
 #include "model/report.h"
 
 struct render_opts {
-	bool color;		/* ANSI sequences */
-	bool unicode;		/* µ, bars and rules; otherwise every byte is ASCII */
-	unsigned int width;	/* columns; 0: 80 */
-	bool quiet;		/* text: no histograms; notes and warnings stay */
-	bool verbose;		/* text: every class's histogram, every mount, the probes */
-	int scratch;		/* an empty file to build in what isn't written in order, as a database; 0: in memory */
+	bool color;	    /* ANSI sequences */
+	bool unicode;	    /* µ, bars and rules; otherwise every byte is ASCII */
+	unsigned int width; /* columns; 0: 80 */
+	bool quiet;	    /* text: no histograms; notes and warnings stay */
+	bool verbose;	    /* text: every class's histogram, every mount, the probes */
+	int scratch;	    /* an empty file to build in what isn't written in order, as a database; 0: in memory */
 };
 
 typedef void render_fn(const struct report *r, const struct render_opts *o, struct buf *out);
 
-render_fn render_text;		/* for reading */
-render_fn render_json;		/* one indented document */
-render_fn render_ndjson;	/* the same on one line, for streams */
+render_fn render_text;	 /* for reading */
+render_fn render_json;	 /* one indented document */
+render_fn render_ndjson; /* the same on one line, for streams */
 
 /*
  * Outputs that go to a file of their own, once, at the end of the run: X(row, option, metavariable, function, needs
  * report.detail, help). The options, their help and the places to write to follow from this table.
  */
+/* clang-format off */
 #define RENDER_FILES(X) \
 	X(FLAME, "flame", "FILE.svg", render_flame, false, \
 	  "Draw where the sync calls' time went as a flame-style histogram: an SVG picture to hover, zoom and search in.") \
@@ -42,6 +43,7 @@ render_fn render_ndjson;	/* the same on one line, for streams */
 	X(PERFETTO, "perfetto", "FILE", render_perfetto, true, \
 	  "Write a trace (Chrome JSON) for Perfetto: every sync call with its causes, every request that was waited for.") \
 	X(DB, "db", "FILE", render_db, true, "Write an SQLite database, to ask your own questions of.")
+/* clang-format on */
 
 /* Tables of the directory that --csv names: X(file name, function). */
 #define RENDER_CSV(X) \
@@ -70,7 +72,7 @@ enum render_file { RENDER_FILES(RENDER_ROW) RENDER_N_FILES };
 #undef RENDER_ROW
 
 #define RENDER_ROW(row, option, arg, fn, detail, help) fn,
-#define RENDER_CSV_ROW(file, fn) fn,
+#define RENDER_CSV_ROW(file, fn)		       fn,
 extern render_fn RENDER_FILES(RENDER_ROW) RENDER_CSV(RENDER_CSV_ROW) render_text;
 #undef RENDER_ROW
 #undef RENDER_CSV_ROW

@@ -14,7 +14,7 @@ struct replay {
 	struct frame begin, end;
 	bool have_begin, have_end, detail;
 	struct sync_analysis *sync;
-	struct view_counts *views;	/* room for every view that the frames may name */
+	struct view_counts *views; /* room for every view that the frames may name */
 	uint32_t n_views;
 };
 
@@ -65,12 +65,9 @@ static void take_counts(struct replay *p, const struct recording_record *rec)
 static int take(struct replay *p, const struct recording_record *rec, struct err *e)
 {
 	switch (rec->kind) {
-	case WIRE_HEADER:
-		return take_begin(p, rec, e);
+	case WIRE_HEADER: return take_begin(p, rec, e);
 	case WIRE_COUNTS:
-	case WIRE_COUNTS_32:
-		take_counts(p, rec);
-		return 0;
+	case WIRE_COUNTS_32: take_counts(p, rec); return 0;
 	case WIRE_END:
 		if (!p->have_end && !take_frame(rec, &p->end, e))
 			p->have_end = true;

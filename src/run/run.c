@@ -15,8 +15,8 @@
 #include "host/device_names.h"
 #include "probe/ring.h"
 
-#define PACE_MATTERS_NS	500000		/* a CPU that was left alone for less is hardly slower */
-#define PACE_TICK_BYTES	524288		/* a call sends 300 bytes to 2 KiB */
+#define PACE_MATTERS_NS	 500000 /* a CPU that was left alone for less is hardly slower */
+#define PACE_TICK_BYTES	 524288 /* a call sends 300 bytes to 2 KiB */
 #define NEEDED_BEFORE_NS 2000000
 
 void session_feed(void *ctx, const struct wire_head *fact)
@@ -33,8 +33,13 @@ void session_feed(void *ctx, const struct wire_head *fact)
 static struct sync_analysis *new_analysis(struct session *s, bool detail)
 {
 	struct frame f = {
-		.all = s->opts.all, .start_ns = s->start_ns, .place = s->places.device, .n_places = s->places.n,
-		.symbol = s->symbols, .n_symbols = s->n_symbols, .detail = detail,
+		.all = s->opts.all,
+		.start_ns = s->start_ns,
+		.place = s->places.device,
+		.n_places = s->places.n,
+		.symbol = s->symbols,
+		.n_symbols = s->n_symbols,
+		.detail = detail,
 	};
 	struct sync_opts o = frame_sync_opts(&f);
 
@@ -183,7 +188,11 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	}
 	if (s->opts.recording && !interval)
 		session_record_end(s, facts, &f, v);
-	report_build(&f, v, !s->ring ? NULL : interval ? s->sync_step : s->sync, interval ? REPORT_INTERVAL : REPORT_FINAL, r);
+	report_build(&f, v,
+		     !s->ring ? NULL :
+		     interval ? s->sync_step :
+				s->sync,
+		     interval ? REPORT_INTERVAL : REPORT_FINAL, r);
 	session_drop_frame(&f);
 	free(v);
 }

@@ -16,15 +16,15 @@
 #include "model/report.h"
 
 struct session_opts {
-	struct targets targets;		/* owned by the session once opened */
-	bool all;			/* every disk, also those that appear later */
-	bool only_command;		/* report only the disks that the wrapped command reached */
-	bool stream;			/* session_report_interval() will be called */
-	bool detail;			/* the whole run's report has report.detail */
-	struct rotation *recording;	/* gets every fact; NULL: none. The caller's */
-	char *const *command;		/* borrowed; NULL: none */
-	uint64_t memory;		/* bytes that the kernel side's maps may take; 0: SIZES_DEFAULT */
-	struct probe_want want;		/* filters, rungs, ledger; the session adds sizes */
+	struct targets targets;	    /* owned by the session once opened */
+	bool all;		    /* every disk, also those that appear later */
+	bool only_command;	    /* report only the disks that the wrapped command reached */
+	bool stream;		    /* session_report_interval() will be called */
+	bool detail;		    /* the whole run's report has report.detail */
+	struct rotation *recording; /* gets every fact; NULL: none. The caller's */
+	char *const *command;	    /* borrowed; NULL: none */
+	uint64_t memory;	    /* bytes that the kernel side's maps may take; 0: SIZES_DEFAULT */
+	struct probe_want want;	    /* filters, rungs, ledger; the session adds sizes */
 };
 
 struct session;
@@ -61,10 +61,10 @@ struct session_facts {
 	char *const *command;
 	bool have_exit_status;
 	int exit_status;
-	uint64_t user_ns;	/* CPU time in user space of the command's processes that have ended; 0: not known */
-	const char *filter;	/* NULL: none */
-	const char *note;	/* NULL: none */
-	bool same_facts;	/* of sync calls, report those that the last interval's report knew, and no later ones */
+	uint64_t user_ns;   /* CPU time in user space of the command's processes that have ended; 0: not known */
+	const char *filter; /* NULL: none */
+	const char *note;   /* NULL: none */
+	bool same_facts;    /* of sync calls, report those that the last interval's report knew, and no later ones */
 };
 
 /* Ends an interval and reports it. */

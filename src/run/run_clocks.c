@@ -25,10 +25,12 @@ static struct wire_depth all_depths(const struct session *s)
 
 static void change_clocks(struct session *s)
 {
+	/* clang-format off */
 	static const char *const said[CLOCKS_KINDS] = {
 		[CLOCKS_TRACED] = "taken at insert and issue", [CLOCKS_ALL] = "the requests' own clocks",
 		[CLOCKS_ISSUE] = "the requests' own clocks, but for insert",
 	};
+	/* clang-format on */
 	bool unbegun = probes_maps(s->probes)->run->unbegun;
 	enum wire_clocks which = !s->clocks.own ? CLOCKS_TRACED : unbegun ? CLOCKS_ISSUE : CLOCKS_ALL;
 	int err = probes_use_clocks(s->probes, which);

@@ -11,7 +11,7 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define HANGS_NS 1000000000ull	/* a call that has not returned for so long is told of */
+#define HANGS_NS 1000000000ull /* a call that has not returned for so long is told of */
 
 static void run_facts(struct session *s, const struct session_facts *facts, enum span span, struct report *r)
 {
@@ -44,10 +44,11 @@ static void note_sizes(const struct session *s, struct report *r)
 	const struct sizes *z = &s->sizes;
 
 	if (z->smaller_ring)
-		strv_add(&r->notes, xasprintf("the ring buffer is %s, to keep within --memory", num_bytes(z->ring_bytes, 0).s));
+		strv_add(&r->notes,
+			 xasprintf("the ring buffer is %s, to keep within --memory", num_bytes(z->ring_bytes, 0).s));
 	if (z->fewer_slots)
-		strv_add(&r->notes, xasprintf("of each hardware queue %u tag%s a slot, to keep within --memory", z->depth,
-					      z->depth == 1 ? " has" : "s have"));
+		strv_add(&r->notes, xasprintf("of each hardware queue %u tag%s a slot, to keep within --memory",
+					      z->depth, z->depth == 1 ? " has" : "s have"));
 }
 
 static void run_losses(struct session *s, enum span span, struct report *r)
@@ -66,9 +67,10 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	report_add_lost(r, probes_skipped_runs(s->probes) - before->skipped,
 			"program runs that the kernel skipped: the same program was interrupted or preempted on that CPU");
 	report_add_lost(r, run->bios_full - before->run.bios_full, "bios not timed: too many in flight");
-	report_add_lost(r, run->family_full - before->run.family_full, "processes of the command not followed: too many at once");
+	report_add_lost(r, run->family_full - before->run.family_full,
+			"processes of the command not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
-		if (drops[i])	/* else see calls_without_end() */
+		if (drops[i]) /* else see calls_without_end() */
 			report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
 	note_sizes(s, r);
 	session_note_clocks(s, r);
@@ -83,7 +85,9 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 static void kernel_delta(struct tracked *k, enum span span, struct report_device *d)
 {
 	const struct report_kernel *from[] = {
-		[SPAN_RUN] = &k->before, [SPAN_INTERVAL] = &k->at_step, [SPAN_FILE] = &k->at_turn,
+		[SPAN_RUN] = &k->before,
+		[SPAN_INTERVAL] = &k->at_step,
+		[SPAN_FILE] = &k->at_turn,
 	};
 	struct report_kernel now;
 
@@ -165,10 +169,16 @@ static void calls_without_end(const struct session *s, enum span span, struct re
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)
 {
 	*f = (struct frame){
-		.views = s->views, .all = s->opts.all, .only_command = s->opts.only_command, .ledger = s->ring,
+		.views = s->views,
+		.all = s->opts.all,
+		.only_command = s->opts.only_command,
+		.ledger = s->ring,
 		.start_ns = span == SPAN_FILE ? s->turn.start_ns : s->start_ns,
-		.known_ns = span == SPAN_FILE ? carry_known_ns(s->carry) : 0, .place = s->places.device, .n_places = s->places.n,
-		.symbol = s->symbols, .n_symbols = s->n_symbols,
+		.known_ns = span == SPAN_FILE ? carry_known_ns(s->carry) : 0,
+		.place = s->places.device,
+		.n_places = s->places.n,
+		.symbol = s->symbols,
+		.n_symbols = s->n_symbols,
 	};
 	run_facts(s, facts, span, &f->run);
 	run_losses(s, span, &f->run);
@@ -186,8 +196,10 @@ void session_drop_frame(struct frame *f)
 
 struct view_counts *session_all_counts(struct session *s, enum span span)
 {
-	static void (*const counts[])(struct counters *c, uint32_t view, struct view_counts *out) = {
-		[SPAN_RUN] = counters_total, [SPAN_INTERVAL] = counters_interval, [SPAN_FILE] = counters_since,
+	static void (*const counts[])(struct counters * c, uint32_t view, struct view_counts * out) = {
+		[SPAN_RUN] = counters_total,
+		[SPAN_INTERVAL] = counters_interval,
+		[SPAN_FILE] = counters_since,
 	};
 	struct view_counts *v = xcalloc(s->sizes.views, sizeof(*v));
 

@@ -22,7 +22,7 @@ struct tracked {
 struct disk {
 	char name[32];
 	struct wire_disk wire;
-	struct sizes_disk size;		/* what it has */
+	struct sizes_disk size; /* what it has */
 };
 
 /* What a report is of. */
@@ -41,38 +41,38 @@ struct session {
 	struct session_opts opts;
 	struct probes *probes;
 	struct counters *counters;
-	struct heats *heats;		/* by tracked; NULL before the start */
-	struct carry *carry;		/* NULL: the recording, if there is one, doesn't rotate */
+	struct heats *heats; /* by tracked; NULL before the start */
+	struct carry *carry; /* NULL: the recording, if there is one, doesn't rotate */
 	struct turn turn;
 	struct tracked *tracked;
 	size_t n_tracked;
 	struct disk *disk;
 	size_t n_disks;
 	uint32_t views, slots;
-	struct sizes sizes;		/* of the maps: more views and slots there are not */
+	struct sizes sizes; /* of the maps: more views and slots there are not */
 	uint64_t start_ns, step_ns;
-	uint64_t start_kernel_cpu_ns;	/* see cpu_kernel_ns() */
+	uint64_t start_kernel_cpu_ns; /* see cpu_kernel_ns() */
 	char start_text[32];
-	struct ring *ring;		/* NULL: sync calls are not traced */
-	uint64_t oldest_ns;		/* when the first of the calls under way began, as of the reading that goes on */
+	struct ring *ring;  /* NULL: sync calls are not traced */
+	uint64_t oldest_ns; /* when the first of the calls under way began, as of the reading that goes on */
 	struct places places;
 	struct kernel_symbol *symbols;
 	size_t n_symbols;
-	struct sync_analysis *sync;	/* of the run */
-	struct sync_analysis *sync_step;	/* of the interval; NULL without a stream */
-	uint64_t ring_written;		/* ring_written() at the last tick */
-	struct pace_meter *pace;	/* of the CPUs, once it matters */
+	struct sync_analysis *sync;	 /* of the run */
+	struct sync_analysis *sync_step; /* of the interval; NULL without a stream */
+	uint64_t ring_written;		 /* ring_written() at the last tick */
+	struct pace_meter *pace;	 /* of the CPUs, once it matters */
 	bool given_back;
-	struct clocks clocks;		/* do the requests' own do? */
-	bool clocks_failed;		/* insert and issue can't be attached any more */
+	struct clocks clocks; /* do the requests' own do? */
+	bool clocks_failed;   /* insert and issue can't be attached any more */
 	enum wire_clocks clocks_now;
-	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS];	/* since when that; for how long each, before */
-	unsigned int not_followed;	/* disks that appeared when there was no room left */
+	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS]; /* since when that; for how long each, before */
+	unsigned int not_followed;			   /* disks that appeared when there was no room left */
 };
 
 /* ---- run_disks.c ---- */
 
-struct disk *session_disk(struct session *s, uint32_t dev);	/* NULL: not traced */
+struct disk *session_disk(struct session *s, uint32_t dev); /* NULL: not traced */
 uint32_t session_disk_key(const struct disk *d);
 /* A disk or a partition gets a view. */
 int session_track(struct session *s, const struct target *t, struct err *e);
@@ -99,7 +99,7 @@ struct view_counts *session_all_counts(struct session *s, enum span span);
 /* ---- run_record.c: only with opts.recording ---- */
 
 void session_date(char text[32]);
-void session_record_fact(void *ctx, const struct wire_head *record);	/* as it is; ctx: the session */
+void session_record_fact(void *ctx, const struct wire_head *record); /* as it is; ctx: the session */
 void session_record(struct session *s, const struct wire_head *record);
 void session_record_start(struct session *s);
 void session_record_end(struct session *s, const struct session_facts *facts, const struct frame *f,
@@ -107,7 +107,7 @@ void session_record_end(struct session *s, const struct session_facts *facts, co
 
 /* ---- run.c ---- */
 
-void session_feed(void *ctx, const struct wire_head *fact);	/* ctx: the session */
-void session_forget(void *ctx, uint64_t began);	/* what no call needs that began then or later */
+void session_feed(void *ctx, const struct wire_head *fact); /* ctx: the session */
+void session_forget(void *ctx, uint64_t began);		    /* what no call needs that began then or later */
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "util/clock.h"
 
-#define TICKS_PER_LOOK	10
+#define TICKS_PER_LOOK 10
 
 /* ---- what runs share ---- */
 
@@ -69,7 +69,7 @@ struct running {
 	struct command cmd;
 	int signals, tick;
 	uint64_t ticks, start_ns;
-	bool now;			/* a second signal came */
+	bool now; /* a second signal came */
 };
 
 static void on_signal(struct running *r)
@@ -137,7 +137,10 @@ static int open_session(struct running *r, struct err *e)
 {
 	const struct trial_opts *o = r->o;
 	struct session_opts so = {
-		.targets = o->targets, .all = o->all, .only_command = o->only_command, .detail = o->detail,
+		.targets = o->targets,
+		.all = o->all,
+		.only_command = o->only_command,
+		.detail = o->detail,
 		.command = o->command,
 	};
 
@@ -153,7 +156,9 @@ static int open_session(struct running *r, struct err *e)
 static void report(struct running *r)
 {
 	struct session_facts facts = {
-		.command = r->o->command, .have_exit_status = r->t->have_status, .exit_status = r->t->status,
+		.command = r->o->command,
+		.have_exit_status = r->t->have_status,
+		.exit_status = r->t->status,
 		.user_ns = r->cmd.user_ns,
 	};
 
@@ -193,7 +198,11 @@ static void close_wakeups(struct running *r)
 int trial_run(struct trial_opts *o, struct trial *t, struct err *e)
 {
 	struct running r = {
-		.o = o, .t = t, .signals = -1, .tick = -1, .cmd = { .pidfd = -1, .go = -1, .failed = -1 },
+		.o = o,
+		.t = t,
+		.signals = -1,
+		.tick = -1,
+		.cmd = { .pidfd = -1, .go = -1, .failed = -1 },
 	};
 	sigset_t blocked, before;
 	int err;

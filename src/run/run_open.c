@@ -45,13 +45,14 @@ static struct sizes_disk *all_sizes(const struct session *s)
 
 static int too_little(const struct session *s, struct err *e)
 {
-	uint64_t least = (s->sizes.bytes + (1 << 20) - 1) >> 20;	/* rounded up: what is said has to be enough */
+	uint64_t least = (s->sizes.bytes + (1 << 20) - 1) >> 20; /* rounded up: what is said has to be enough */
 	int cpus = libbpf_num_possible_cpus();
 
-	return err_set(e, ENOMEM, EXIT_USAGE, "--memory %s is too little: for %zu disk%s on %d CPU%s the kernel side takes %" PRIu64
-		       "M at least (fewer disks take less%s)", num_bytes(s->opts.memory, 0).s, s->n_disks,
-		       num_plural(s->n_disks), cpus, num_plural((uint64_t)cpus), least,
-		       s->opts.want.ledger ? ", and --no-ledger does" : "");
+	return err_set(e, ENOMEM, EXIT_USAGE,
+		       "--memory %s is too little: for %zu disk%s on %d CPU%s the kernel side takes %" PRIu64
+		       "M at least (fewer disks take less%s)",
+		       num_bytes(s->opts.memory, 0).s, s->n_disks, num_plural(s->n_disks), cpus,
+		       num_plural((uint64_t)cpus), least, s->opts.want.ledger ? ", and --no-ledger does" : "");
 }
 
 static void say_sizes(const struct session *s)
@@ -59,8 +60,8 @@ static void say_sizes(const struct session *s)
 	const struct sizes *z = &s->sizes;
 
 	log_verbose("memory of the kernel side: counters %s (%u cop%s), request slots %s, ring buffer %s, tables %s: %s in all",
-		    num_bytes(z->counters, 0).s, z->stripes, z->stripes == 1 ? "y" : "ies", num_bytes(z->slot_bytes, 0).s, num_bytes(z->ring_bytes, 0).s,
-		    num_bytes(z->tables, 0).s, num_bytes(z->bytes, 0).s);
+		    num_bytes(z->counters, 0).s, z->stripes, z->stripes == 1 ? "y" : "ies", num_bytes(z->slot_bytes, 0).s,
+		    num_bytes(z->ring_bytes, 0).s, num_bytes(z->tables, 0).s, num_bytes(z->bytes, 0).s);
 }
 
 /* Before anything is loaded. */
@@ -68,9 +69,16 @@ static int choose_sizes(struct session *s, struct err *e)
 {
 	struct probe_want *want = &s->opts.want;
 	struct sizes_input in = {
-		.cpus = (uint32_t)libbpf_num_possible_cpus(), .pid_max = probes_pid_max(),
-		.page = (uint32_t)sysconf(_SC_PAGESIZE), .disk = all_sizes(s), .n_disks = s->n_disks, .views = s->views,
-		.all = s->opts.all, .ledger = want->ledger, .command = want->command, .bios = want->on[PROBE_BIO_QUEUE],
+		.cpus = (uint32_t)libbpf_num_possible_cpus(),
+		.pid_max = probes_pid_max(),
+		.page = (uint32_t)sysconf(_SC_PAGESIZE),
+		.disk = all_sizes(s),
+		.n_disks = s->n_disks,
+		.views = s->views,
+		.all = s->opts.all,
+		.ledger = want->ledger,
+		.command = want->command,
+		.bios = want->on[PROBE_BIO_QUEUE],
 		.memory = s->opts.memory,
 	};
 	bool fits = sizes_plan(&in, &s->sizes);
@@ -90,9 +98,9 @@ static int choose_sizes(struct session *s, struct err *e)
 }
 
 static const enum probe_id sync_probes[] = {
-	PROBE_SYS_ENTER, PROBE_SYS_EXIT, PROBE_SWITCH, PROBE_WAKING, PROBE_FORGET, PROBE_IO_START, PROBE_URING_SUBMIT,
-	PROBE_URING_SUBMIT_SQE, PROBE_URING_TASK_ADD, PROBE_URING_COMPLETE, PROBE_EXT4_SYNC, PROBE_XFS_SYNC, PROBE_BTRFS_SYNC,
-	PROBE_BTRFS_ENTER, PROBE_WORK_END,
+	PROBE_SYS_ENTER, PROBE_SYS_EXIT,     PROBE_SWITCH,	     PROBE_WAKING,	   PROBE_FORGET,
+	PROBE_IO_START,	 PROBE_URING_SUBMIT, PROBE_URING_SUBMIT_SQE, PROBE_URING_TASK_ADD, PROBE_URING_COMPLETE,
+	PROBE_EXT4_SYNC, PROBE_XFS_SYNC,     PROBE_BTRFS_SYNC,	     PROBE_BTRFS_ENTER,	   PROBE_WORK_END,
 };
 
 static int open_probes(struct session *s, struct err *e)
@@ -151,7 +159,7 @@ static int open_probes_and_symbols(struct session *s, struct err *e)
 	return err;
 }
 
-#define FIRST_PID_NAMESPACE 4026531836u	/* PID_NS_INIT_INO of linux/nsfs.h */
+#define FIRST_PID_NAMESPACE 4026531836u /* PID_NS_INIT_INO of linux/nsfs.h */
 
 /* The programs know processes by the numbers that the kernel's first PID namespace has for them. */
 static int check_numbers(const struct probe_want *want, struct err *e)
@@ -160,7 +168,8 @@ static int check_numbers(const struct probe_want *want, struct err *e)
 
 	if ((!want->command && !want->filter_tgid) || stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NAMESPACE)
 		return 0;
-	return err_set(e, ENOTSUP, EXIT_FAILED, "%s: this container numbers processes in its own way (a PID namespace), by which "
+	return err_set(e, ENOTSUP, EXIT_FAILED,
+		       "%s: this container numbers processes in its own way (a PID namespace), by which "
 		       "they are not found in the kernel: run it outside, or share the host's (docker run --pid=host)",
 		       want->command ? "cannot follow a command" : "cannot watch a process");
 }

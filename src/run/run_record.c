@@ -164,7 +164,7 @@ void session_record(struct session *s, const struct wire_head *record)
 }
 
 void session_record_end(struct session *s, const struct session_facts *facts, const struct frame *f,
-		       const struct view_counts *v)
+			const struct view_counts *v)
 {
 	if (s->carry) {
 		end_file(s, facts);

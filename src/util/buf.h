@@ -15,9 +15,9 @@ struct buf;
 typedef void buf_drain_fn(void *ctx, const struct buf *b);
 
 struct buf {
-	char *data;	/* NUL-terminated when not NULL; owned */
+	char *data; /* NUL-terminated when not NULL; owned */
 	size_t len, cap;
-	buf_drain_fn *drain;	/* NULL: none */
+	buf_drain_fn *drain; /* NULL: none */
 	void *ctx;
 };
 
@@ -27,8 +27,8 @@ void buf_char(struct buf *b, char c);
 void buf_fill(struct buf *b, char c, size_t n);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-void buf_clear(struct buf *b);	/* keeps the memory */
-void buf_drain(struct buf *b);	/* nothing without a drain */
-void buf_free(struct buf *b);	/* zeroes it */
+void buf_clear(struct buf *b); /* keeps the memory */
+void buf_drain(struct buf *b); /* nothing without a drain */
+void buf_free(struct buf *b);  /* zeroes it */
 
 #endif

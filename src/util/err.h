@@ -19,12 +19,11 @@ enum exit_status {
 
 struct err {
 	enum exit_status status;
-	char text[512];		/* one line, no newline: what is wrong and what to do about it */
+	char text[512]; /* one line, no newline: what is wrong and what to do about it */
 };
 
 /* Fills *e and returns -code, so that a failing function can end with `return err_set(...)`. */
-int err_set(struct err *e, int code, enum exit_status status, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+int err_set(struct err *e, int code, enum exit_status status, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Adds to the sentence, as far as there is room. */
 void err_add(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -14,7 +14,7 @@ void log_level(bool quiet, bool verbose)
 	is_verbose = verbose;
 }
 
-#define LINE_MAX_BYTES 480	/* of a message to the user; what he typed may be in it, and be long */
+#define LINE_MAX_BYTES 480 /* of a message to the user; what he typed may be in it, and be long */
 
 /* One line, whatever is in it: a name may hold a newline or an escape sequence. */
 static void say_line(const char *fmt, va_list ap)

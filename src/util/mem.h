@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-void *xmust(void *p);		/* p itself; NULL ends the program */
+void *xmust(void *p); /* p itself; NULL ends the program */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
-char *xstrdup(const char *s);	/* NULL gives NULL */
+char *xstrdup(const char *s); /* NULL gives NULL */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Grows *array (elements of `size` bytes) by one zeroed element and returns it. */

@@ -48,7 +48,7 @@ static void sig3(char *s, size_t n, uint64_t v, uint64_t div)
 {
 	uint64_t whole, rem, x;
 
-	while (div > 1ull << 50) {	/* rem * 100 must fit */
+	while (div > 1ull << 50) { /* rem * 100 must fit */
 		v >>= 1;
 		div >>= 1;
 	}
@@ -159,8 +159,7 @@ struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 	else if (tenths % 1000 == 0)
 		snprintf(r.s, sizeof(r.s), "%" PRIu64 "%s%%", tenths / 10, gap);
 	else
-		snprintf(r.s, sizeof(r.s), "%" PRIu64 ".%u%s%%", tenths / 10,
-			 (unsigned int)(tenths % 10), gap);
+		snprintf(r.s, sizeof(r.s), "%" PRIu64 ".%u%s%%", tenths / 10, (unsigned int)(tenths % 10), gap);
 	return r;
 }
 
@@ -173,7 +172,7 @@ struct num num_ratio(uint64_t a, uint64_t b)
 {
 	struct num r = { "-" };
 
-	if (b && a && a <= (b - 1) / 200)	/* less than half of it: rounded it would be nothing */
+	if (b && a && a <= (b - 1) / 200) /* less than half of it: rounded it would be nothing */
 		return (struct num){ "<0.01" };
 	if (b)
 		sig3(r.s, sizeof(r.s), a, b);
@@ -189,8 +188,7 @@ static int parse_digits(const char **p, uint64_t *out)
 	if (**p < '0' || **p > '9')
 		return -EINVAL;
 	for (; **p >= '0' && **p <= '9'; (*p)++) {
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(**p - '0'), &v))
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(**p - '0'), &v))
 			err = -ERANGE;
 	}
 	*out = v;

@@ -14,8 +14,8 @@ struct num {
 	char s[40];
 };
 
-#define NUM_ASCII	1u	/* "us" for the microsecond */
-#define NUM_TIGHT	2u	/* no space before the unit, for tables */
+#define NUM_ASCII 1u /* "us" for the microsecond */
+#define NUM_TIGHT 2u /* no space before the unit, for tables */
 
 /* Three significant digits and a fitting unit: "850 ns", "31.6 µs", "7.12 ms", "20.6 min" */
 struct num num_duration(uint64_t ns, unsigned int flags);

@@ -14,13 +14,16 @@
 #include "util/err.h"
 
 struct outfile {
-	int fd;			/* -1: not open */
-	const char *path;	/* borrowed */
-	char *temp;		/* to be renamed to path; NULL: it is there */
+	int fd;		  /* -1: not open */
+	const char *path; /* borrowed */
+	char *temp;	  /* to be renamed to path; NULL: it is there */
 	bool stream;
 };
 
-#define OUTFILE_NONE { .fd = -1 }
+#define OUTFILE_NONE \
+	{ \
+		.fd = -1 \
+	}
 
 /* "-" is standard output. Fails early when the place cannot be written to. `path` has to outlive the outfile. */
 int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e);

@@ -18,6 +18,6 @@ void *__wrap_dlopen(const char *file, int mode)
 
 #else
 
-typedef int not_empty;	/* ISO C wants a declaration in each file */
+typedef int not_empty; /* ISO C wants a declaration in each file */
 
 #endif

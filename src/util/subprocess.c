@@ -17,10 +17,10 @@
 #include "util/mem.h"
 
 #define MOST_BYTES (1 << 20)
-#define REAP_MS 500	/* one that hangs in the kernel dies when the kernel lets it */
+#define REAP_MS	   500 /* one that hangs in the kernel dies when the kernel lets it */
 
-static const char *const system_folders[] = { "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin",
-	"/usr/local/bin", NULL };
+static const char *const system_folders[] = { "/usr/sbin",	 "/usr/bin",	   "/sbin", "/bin",
+					      "/usr/local/sbin", "/usr/local/bin", NULL };
 
 char *tool_find(const char *name, const char *const *folders)
 {

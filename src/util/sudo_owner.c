@@ -9,5 +9,5 @@ void caller_give(int fd)
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 
 	if (geteuid() == 0 && uid && gid && fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		return;	/* it stays root's: no harm done */
+		return; /* it stays root's: no harm done */
 }

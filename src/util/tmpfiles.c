@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST 64		/* more stay behind */
+#define MOST 64 /* more stay behind */
 
 /* A handler may come at any time: no memory that could be given back, and a path is there before `used` says so. */
 static struct {
@@ -15,14 +15,14 @@ static struct {
 	char path[PATH_MAX];
 } litter[MOST];
 
-static volatile pid_t owner;	/* a child has our handler until it runs another program */
+static volatile pid_t owner; /* a child has our handler until it runs another program */
 
 static void on_deadly(int sig)
 {
 	for (int i = MOST; i-- > 0 && getpid() == owner;)
 		if (litter[i].used && unlink(litter[i].path))
 			rmdir(litter[i].path);
-	raise(sig);	/* the default again (SA_RESETHAND), once we return */
+	raise(sig); /* the default again (SA_RESETHAND), once we return */
 }
 
 /* Those that are sent to end a process, or come of a place that cannot be written to. */

@@ -5,6 +5,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* clang-format off */
 #define EMPTY(name, event) \
 SEC("?tp_btf/" #event) \
 int name(void *ctx) \
@@ -12,6 +13,7 @@ int name(void *ctx) \
 	(void)ctx; \
 	return 0; \
 }
+/* clang-format on */
 
 EMPTY(empty_switch, sched_switch)
 EMPTY(empty_complete, block_rq_complete)

@@ -29,12 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S	1000000000ull
-#define POLL_NS		1000000u	/* between two looks at a program that starts */
-#define SETTLED_NS	400000000u	/* no new link for so long: it has started */
-#define START_LIMIT_NS	(20 * NS_PER_S)
-#define BLOCK		4096
-#define BLOCKS		256		/* of each file */
+#define NS_PER_S       1000000000ull
+#define POLL_NS	       1000000u	  /* between two looks at a program that starts */
+#define SETTLED_NS     400000000u /* no new link for so long: it has started */
+#define START_LIMIT_NS (20 * NS_PER_S)
+#define BLOCK	       4096
+#define BLOCKS	       256 /* of each file */
 
 static void die(const char *what)
 {
@@ -177,7 +177,7 @@ static int syncs(char **arg)
 	uint64_t every = rate > 0 ? (uint64_t)(tasks / rate * NS_PER_S) : 0, begin, sum = 0;
 	uint64_t *made = count_in(arg[0], tasks);
 
-	begin = now_ns() + (uint64_t)tasks * 20000000;	/* for the files to be there */
+	begin = now_ns() + (uint64_t)tasks * 20000000; /* for the files to be there */
 	for (int i = 0; i < tasks; i++) {
 		if (fork())
 			continue;
@@ -221,7 +221,8 @@ static bool holds_event(const char *dir, const char *fd)
 	snprintf(path, sizeof(path), "%s/%s", dir, fd);
 	if (readlink(path, to, sizeof(to) - 1) < 0)
 		return false;
-	return strstr(to, "bpf_link") || strstr(to, "bpf-link") || strstr(to, "perf_event") || strstr(to, "raw-tracepoint");
+	return strstr(to, "bpf_link") || strstr(to, "bpf-link") || strstr(to, "perf_event") ||
+	       strstr(to, "raw-tracepoint");
 }
 
 static int events_of(pid_t pid)
@@ -279,10 +280,12 @@ static int cost(char **arg)
 
 	if (wait4(run(arg), &status, 0, &u) < 0 || status)
 		return 1;
-	printf("%.3f %.3f %ld\n", (double)(now_ns() - begin) / 1e9, seconds_of(u.ru_utime) + seconds_of(u.ru_stime), u.ru_maxrss);
+	printf("%.3f %.3f %ld\n", (double)(now_ns() - begin) / 1e9, seconds_of(u.ru_utime) + seconds_of(u.ru_stime),
+	       u.ru_maxrss);
 	return 0;
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	int least;	/* arguments */
@@ -290,6 +293,7 @@ static const struct {
 } ways[] = {
 	{ "attach", 2, attach }, { "switches", 1, switches }, { "syncs", 4, syncs }, { "started", 1, started }, { "cost", 1, cost },
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

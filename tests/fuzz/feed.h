@@ -8,7 +8,7 @@
 
 void feed_begin(void);
 void feed(const struct wire_head *record);
-void feed_end(void);	/* aborts when what came of it is not right */
+void feed_end(void); /* aborts when what came of it is not right */
 
 /* Aborts when an output is not what it should be. Made for some values of `mix` only, the slow ones for fewer. */
 void feed_render(const struct report *r, uint32_t mix);

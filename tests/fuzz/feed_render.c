@@ -9,8 +9,8 @@
 #include "render/render.h"
 
 /* one input in so many */
-#define QUICK_EVERY	4
-#define SLOW_EVERY	32	/* a multiple of it */
+#define QUICK_EVERY 4
+#define SLOW_EVERY  32 /* a multiple of it */
 
 typedef void check_fn(const struct report *r, const struct buf *b);
 
@@ -67,8 +67,7 @@ static void check_speedscope(const struct report *r, const struct buf *b)
 	uint64_t ns = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(profile, "weights"), i, weight)
-		ns += (uint64_t)json_integer_value(weight);
+	json_array_foreach(json_object_get(profile, "weights"), i, weight) ns += (uint64_t)json_integer_value(weight);
 	if (ns != r->sync.total_ns)
 		abort();
 	json_decref(j);
@@ -94,17 +93,19 @@ struct output {
 	check_fn *check;
 };
 
+/* clang-format off */
 static const struct output quick[] = {
 	{ render_text, check_text }, { render_json, check_json }, { render_ndjson, check_json },
 	{ render_folded, check_folded }, { render_speedscope, check_speedscope },
 };
+/* clang-format on */
 
 #define CSV(file, fn) { fn, check_text },
-static const struct output slow[] = {
-	{ render_flame, check_markup }, { render_html, check_markup }, { render_perfetto, check_json },
-	{ render_db, check_db },
-	RENDER_CSV(CSV)
-};
+static const struct output slow[] = { { render_flame, check_markup },
+				      { render_html, check_markup },
+				      { render_perfetto, check_json },
+				      { render_db, check_db },
+				      RENDER_CSV(CSV) };
 #undef CSV
 
 static void make(const struct output *o, const struct report *r)

@@ -15,19 +15,26 @@ static const struct kernel_symbol symbols[] = {
 	{ "jbd2_log_wait_commit", 0x2000, 0x3000 },
 };
 
+/* clang-format off */
 static const struct device_name devices[] = {
 	{ .dev = WIRE_DEV(7, 0), .name = "loop0", .mount = "/srv", .fstype = "ext4", .traced = true,
 	  .volatile_cache = true },
 	{ .dev = WIRE_DEV(8, 1), .name = "sda1" },
 };
+/* clang-format on */
 
 static struct sync_analysis *analysis;
-static uint32_t mix;	/* of the records: the same for the same input */
+static uint32_t mix; /* of the records: the same for the same input */
 
 void feed_begin(void)
 {
 	const struct sync_opts opts = {
-		.start_ns = 1000, .symbols = symbols, .n_symbols = 2, .devices = devices, .n_devices = 2, .slowest = 200,
+		.start_ns = 1000,
+		.symbols = symbols,
+		.n_symbols = 2,
+		.devices = devices,
+		.n_devices = 2,
+		.slowest = 200,
 		.detail = true,
 	};
 
@@ -43,7 +50,8 @@ void feed(const struct wire_head *record)
 	if (!exact)
 		abort();
 	memcpy(exact, record, record->size);
-	mix = mix * 31 + ((const unsigned char *)exact)[record->size - 1] + ((const unsigned char *)exact)[record->size / 2];
+	mix = mix * 31 + ((const unsigned char *)exact)[record->size - 1] +
+	      ((const unsigned char *)exact)[record->size / 2];
 	sync_feed(analysis, exact);
 	free(exact);
 }

@@ -71,7 +71,7 @@ static size_t read_to_the_end(int fd)
 		if (rec.head)
 			feed(rec.head);
 		else if (((const char *)rec.data)[rec.size])
-			abort();	/* no NUL */
+			abort(); /* no NUL */
 		else if (rec.kind == WIRE_COUNTS || rec.kind == WIRE_COUNTS_32)
 			check_counts(&rec);
 	}
@@ -372,7 +372,11 @@ static void seed_record(int fd, uint16_t kind, const uint8_t *rest, uint16_t n)
 static void seed_payload(const char *dir)
 {
 	static const uint8_t zero[200];
-	static const uint8_t counts[] = "\0\0\0\0\0\0\0\0" "\1\1\1\7\1\6\2\100" "\2\7\3\4\1\3\2" "\0\0\0\0\0" "\0\0\0\0\0";
+	static const uint8_t counts[] = "\0\0\0\0\0\0\0\0"
+					"\1\1\1\7\1\6\2\100"
+					"\2\7\3\4\1\3\2"
+					"\0\0\0\0\0"
+					"\0\0\0\0\0";
 	int fd = open_seed(dir, "payload", PAYLOAD);
 
 	seed_record(fd, WIRE_HEADER, (const uint8_t *)"\0\0\0\0\0\0\1\0{\"a", 11);

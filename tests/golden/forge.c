@@ -14,12 +14,12 @@
 #include "recording/run_context_json.h"
 #include "util/mem.h"
 
-#define US	1000ull
-#define SDA	WIRE_DEV(8, 0)
-#define JBD2	50u
-#define TASKS	64u
-#define FILES	3000u
-#define T0	1000000000ull
+#define US    1000ull
+#define SDA   WIRE_DEV(8, 0)
+#define JBD2  50u
+#define TASKS 64u
+#define FILES 3000u
+#define T0    1000000000ull
 
 static struct recording_writer *out;
 static uint32_t sleeps[TASKS], jbd2_sleeps;
@@ -96,11 +96,17 @@ static void count(enum wire_class c, uint64_t ns)
 static uint64_t data_write(uint32_t task, uint64_t t)
 {
 	uint64_t done = t + 200 * US + chance(300 * US);
-	struct wire_sleep s = { .off = t + 5 * US, .wake = done + 4 * US, .on = done + 6 * US, .rq = 1000 + task, .done = done,
-				.tid = 1000 + task, .seq = sleeps[task]++, .how = HOW_REQUEST };
+	struct wire_sleep s = { .off = t + 5 * US,
+				.wake = done + 4 * US,
+				.on = done + 6 * US,
+				.rq = 1000 + task,
+				.done = done,
+				.tid = 1000 + task,
+				.seq = sleeps[task]++,
+				.how = HOW_REQUEST };
 
-	request(1000 + task, t, (struct wire_request){ .done = done, .class = WIRE_WRITE_SYNC,
-						       .data = { .issue = t + US, .done = done } });
+	request(1000 + task, t,
+		(struct wire_request){ .done = done, .class = WIRE_WRITE_SYNC, .data = { .issue = t + US, .done = done } });
 	count(WIRE_WRITE_SYNC, done - t - US);
 	send(&s, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	return s.on;
@@ -110,18 +116,40 @@ static uint64_t data_write(uint32_t task, uint64_t t)
 static uint64_t commit(uint32_t task, uint64_t t, uint64_t flush)
 {
 	uint64_t begin = t + 10 * US, pre = begin + flush, data = pre + 300 * US, post = data + flush;
-	struct wire_sleep idle = { .off = t - 50 * US, .wake = t - US, .on = t + 5 * US, .tid = JBD2, .seq = jbd2_sleeps++,
-				   .how = HOW_TASK, .waker = 1000 + task, .waker_kind = TASK_USER };
-	struct wire_sleep io = { .off = begin + US, .wake = post + 3 * US, .on = post + 5 * US, .rq = JBD2, .done = post,
-				 .tid = JBD2, .seq = jbd2_sleeps++, .how = HOW_REQUEST };
-	struct wire_sleep s = { .off = t, .wake = post + 9 * US, .on = post + 15 * US, .tid = 1000 + task,
-				.seq = sleeps[task]++, .how = HOW_TASK, .waker = JBD2, .waker_kind = TASK_KTHREAD };
+	struct wire_sleep idle = { .off = t - 50 * US,
+				   .wake = t - US,
+				   .on = t + 5 * US,
+				   .tid = JBD2,
+				   .seq = jbd2_sleeps++,
+				   .how = HOW_TASK,
+				   .waker = 1000 + task,
+				   .waker_kind = TASK_USER };
+	struct wire_sleep io = { .off = begin + US,
+				 .wake = post + 3 * US,
+				 .on = post + 5 * US,
+				 .rq = JBD2,
+				 .done = post,
+				 .tid = JBD2,
+				 .seq = jbd2_sleeps++,
+				 .how = HOW_REQUEST };
+	struct wire_sleep s = { .off = t,
+				.wake = post + 9 * US,
+				.on = post + 15 * US,
+				.tid = 1000 + task,
+				.seq = sleeps[task]++,
+				.how = HOW_TASK,
+				.waker = JBD2,
+				.waker_kind = TASK_KTHREAD };
 
-	request(JBD2, begin, (struct wire_request){
-		.done = post, .class = WIRE_WRITE_BARRIER, .flags = REQUEST_SEQUENCE,
-		.pre = { .begin = begin, .issue = begin, .done = pre }, .data = { .issue = pre, .done = data },
-		.post = { .begin = data, .issue = data, .done = post },
-	});
+	request(JBD2, begin,
+		(struct wire_request){
+			.done = post,
+			.class = WIRE_WRITE_BARRIER,
+			.flags = REQUEST_SEQUENCE,
+			.pre = { .begin = begin, .issue = begin, .done = pre },
+			.data = { .issue = pre, .done = data },
+			.post = { .begin = data, .issue = data, .done = post },
+		});
 	count(WIRE_FLUSH, flush);
 	count(WIRE_WRITE_BARRIER, data - pre);
 	count(WIRE_FLUSH, flush);
@@ -135,8 +163,13 @@ static uint64_t call(uint64_t i, uint64_t t)
 {
 	uint32_t task = (uint32_t)(i % TASKS);
 	uint64_t slow = i % 1000 == 999 ? 5 + chance(40) : 1;
-	struct wire_sync s = { .enter = t, .ino = 100 + chance(FILES), .dev = SDA, .tid = 1000 + task,
-			       .tgid = 1000 + task / 4 * 4, .call = i % 3 ? CALL_FSYNC : CALL_FDATASYNC, .sleeps = 2,
+	struct wire_sync s = { .enter = t,
+			       .ino = 100 + chance(FILES),
+			       .dev = SDA,
+			       .tid = 1000 + task,
+			       .tgid = 1000 + task / 4 * 4,
+			       .call = i % 3 ? CALL_FSYNC : CALL_FDATASYNC,
+			       .sleeps = 2,
 			       .switches = 2 };
 
 	snprintf(s.comm, sizeof(s.comm), "worker-%u", task / 4);
@@ -161,8 +194,9 @@ static void describe(struct frame *f)
 	strcpy(d->facts.name, "sda");
 	d->facts.major = 8;
 	d->facts.write_cache = xstrdup("write back");
-	*place = (struct device_name){ .dev = SDA, .name = "sda", .mount = "/srv", .fstype = "ext4", .traced = true,
-				       .volatile_cache = true };
+	*place = (struct device_name){
+		.dev = SDA, .name = "sda", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true
+	};
 }
 
 static void finish(struct frame *f, uint64_t end)

@@ -15,9 +15,23 @@ enum { OPEN = 5, FSYNC = 118, FDATASYNC = 148, MSYNC = 144, SYNC = 36, PWRITE64 
 
 #ifdef __arm__
 
-enum { NOT_SYNC = 81 /* setgroups */, SYNCFS = 373, SYNC_FILE_RANGE2 = 341, PWRITEV2 = 393,
-       IO_SETUP = 243, IO_GETEVENTS = 245, IO_SUBMIT = 246, EXIT = 1 };
-#define RANGE_CALL(fd, flags) { SYNC_FILE_RANGE2, { fd, flags, 0, 0, 512, 0 } }
+enum {
+	NOT_SYNC = 81 /* setgroups */,
+	SYNCFS = 373,
+	SYNC_FILE_RANGE2 = 341,
+	PWRITEV2 = 393,
+	IO_SETUP = 243,
+	IO_GETEVENTS = 245,
+	IO_SUBMIT = 246,
+	EXIT = 1
+};
+#define RANGE_CALL(fd, flags) \
+	{ \
+		SYNC_FILE_RANGE2, \
+		{ \
+			fd, flags, 0, 0, 512, 0 \
+		} \
+	}
 
 static long call32(long nr, const long a[6])
 {
@@ -33,9 +47,22 @@ static long call32(long nr, const long a[6])
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { NOT_SYNC = 162 /* nanosleep */, SYNCFS = 344, SYNC_FILE_RANGE = 314, PWRITEV2 = 379,
-       IO_SETUP = 245, IO_GETEVENTS = 247, IO_SUBMIT = 248 };
-#define RANGE_CALL(fd, flags) { SYNC_FILE_RANGE, { fd, 0, 0, 512, 0, flags } }
+enum {
+	NOT_SYNC = 162 /* nanosleep */,
+	SYNCFS = 344,
+	SYNC_FILE_RANGE = 314,
+	PWRITEV2 = 379,
+	IO_SETUP = 245,
+	IO_GETEVENTS = 247,
+	IO_SUBMIT = 248
+};
+#define RANGE_CALL(fd, flags) \
+	{ \
+		SYNC_FILE_RANGE, \
+		{ \
+			fd, 0, 0, 512, 0, flags \
+		} \
+	}
 
 static long call32(long nr, const long a[6])
 {
@@ -44,15 +71,24 @@ static long call32(long nr, const long a[6])
 
 	/* the sixth argument goes into the frame pointer, which no asm can say that it changes */
 	asm volatile("mov %%rbp, %%r13; mov 40(%%r12), %%rbp; int $0x80; mov %%r13, %%rbp"
-		     : "=a"(ret) : "0"(nr), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]), "D"(a[4]), "r"(args)
+		     : "=a"(ret)
+		     : "0"(nr), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]), "D"(a[4]), "r"(args)
 		     : "memory", "cc", "r8", "r9", "r10", "r11", "r13");
 	return (int)ret;
 }
 #endif
 
 /* uapi: these values never change, and both have the same. */
-enum { RDWR_NEW = 2 | 0100 | 01000, WRONLY_DSYNC = 1 | 010000, ASYNC = 1, SYNCHRONOUS = 4, RANGE_WRITE = 2, RANGE_WAIT_AFTER = 4,
-       DSYNC = 2, FDSYNC = 3 };
+enum {
+	RDWR_NEW = 2 | 0100 | 01000,
+	WRONLY_DSYNC = 1 | 010000,
+	ASYNC = 1,
+	SYNCHRONOUS = 4,
+	RANGE_WRITE = 2,
+	RANGE_WAIT_AFTER = 4,
+	DSYNC = 2,
+	FDSYNC = 3
+};
 
 /* What lies where 32 bits reach it. */
 struct low {
@@ -66,7 +102,9 @@ struct low {
 		uint32_t flags, eventfd;
 	} iocb;
 	uint32_t list[1], context;
-	struct { uint32_t base, len; } iov;
+	struct {
+		uint32_t base, len;
+	} iov;
 	char data[512];
 	uint64_t event[4];
 };

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BURST_NS 1000000	/* calls of so long are made at once */
+#define BURST_NS 1000000 /* calls of so long are made at once */
 
 static const char *path;
-static uint64_t per_second, seconds;	/* of one thread */
+static uint64_t per_second, seconds; /* of one thread */
 
 static uint64_t now(void)
 {

@@ -46,26 +46,28 @@
 #define PR_SET_IO_FLUSHER 57
 #endif
 
-#define NSEC 1000000000LL
-#define BLOCK 4096ULL
-#define MAX_US 1000000000LL	/* 1000 s: longer can only be a mistake */
+#define NSEC	     1000000000LL
+#define BLOCK	     4096ULL
+#define MAX_US	     1000000000LL /* 1000 s: longer can only be a mistake */
 #define MAX_CHANNELS 4096
 /* The loop driver has 128 tags; the rest keeps ctl and stats answering. */
-#define WORKERS 144
+#define WORKERS	     144
 #define WORKER_STACK (256 * 1024)
-#define MAX_IO (1024 * 1024)
+#define MAX_IO	     (1024 * 1024)
 /* Below this a sleep costs more than it lasts. */
 #define SPIN_NS 8000LL
 /* A sleep is cut into such pieces, so that a lowered setting frees sleepers. */
-#define NAP_NS (50 * 1000000LL)
+#define NAP_NS	     (50 * 1000000LL)
 #define ATTR_TIMEOUT 3600.0
 
 enum { INO_ROOT = FUSE_ROOT_ID, INO_DISK, INO_CTL, INO_STATS, INO_END };
 enum { OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD, OP_COUNT };
 
+/* clang-format off */
 static const char *const file_name[INO_END] = {
 	[INO_DISK] = "disk", [INO_CTL] = "ctl", [INO_STATS] = "stats",
 };
+/* clang-format on */
 static const char *const op_name[OP_COUNT] = { "read", "write", "flush", "discard" };
 
 struct settings {
@@ -79,14 +81,14 @@ struct op_stats {
 
 struct waiter {
 	pthread_cond_t granted;
-	int64_t granted_at;	/* 0 while waiting */
+	int64_t granted_at; /* 0 while waiting */
 	struct waiter *next;
 };
 
 /* One operation, from its arrival to its reply. */
 struct service {
 	int op;
-	bool channel;		/* counts against the channels setting */
+	bool channel; /* counts against the channels setting */
 	int64_t arrived, start;
 };
 
@@ -94,8 +96,8 @@ static char *disk;
 static uint64_t disk_size;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct settings now_set;			/* under lock; delays also read bare */
-static struct op_stats stats[OP_COUNT];		/* all below: under lock */
+static struct settings now_set;		/* under lock; delays also read bare */
+static struct op_stats stats[OP_COUNT]; /* all below: under lock */
 static struct waiter *queue_head, **queue_tail = &queue_head;
 static int64_t busy_channels;
 static uint64_t in_service, in_service_max;
@@ -293,8 +295,7 @@ static bool apply_settings(char *text)
 
 	pthread_mutex_lock(&lock);
 	set = now_set;
-	for (char *w = strtok_r(text, " \t\n", &save); w && ok;
-	     w = strtok_r(NULL, " \t\n", &save)) {
+	for (char *w = strtok_r(text, " \t\n", &save); w && ok; w = strtok_r(NULL, " \t\n", &save)) {
 		any = true;
 		if (!strcmp(w, "reset"))
 			reset = true;
@@ -304,8 +305,7 @@ static bool apply_settings(char *text)
 	ok = ok && any;
 	if (ok) {
 		for (int op = 0; op < OP_COUNT; op++)
-			__atomic_store_n(&now_set.delay_ns[op], set.delay_ns[op],
-					 __ATOMIC_RELAXED);
+			__atomic_store_n(&now_set.delay_ns[op], set.delay_ns[op], __ATOMIC_RELAXED);
 		now_set.channels = set.channels;
 		if (reset)
 			reset_stats();
@@ -322,8 +322,7 @@ struct text {
 	char buf[4096];
 };
 
-__attribute__((format(printf, 2, 3)))
-static void add(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -348,18 +347,18 @@ static void describe_stats(struct text *t)
 
 	for (int op = 0; op < OP_COUNT; op++) {
 		const struct op_stats *o = &copy[op];
-		const struct { const char *key; uint64_t value; } line[] = {
-			{ "count", o->count }, { "bytes", o->bytes },
-			{ "sum_ns", o->sum_ns }, { "min_ns", o->min_ns },
-			{ "max_ns", o->max_ns }, { "wait_ns", o->wait_ns },
+		const struct {
+			const char *key;
+			uint64_t value;
+		} line[] = {
+			{ "count", o->count },	 { "bytes", o->bytes },	  { "sum_ns", o->sum_ns },
+			{ "min_ns", o->min_ns }, { "max_ns", o->max_ns }, { "wait_ns", o->wait_ns },
 		};
 
 		for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++)
-			add(t, "%s_%s=%llu\n", op_name[op], line[i].key,
-			    (unsigned long long)line[i].value);
+			add(t, "%s_%s=%llu\n", op_name[op], line[i].key, (unsigned long long)line[i].value);
 	}
-	add(t, "in_service=%llu\nin_service_max=%llu\n",
-	    (unsigned long long)busy, (unsigned long long)most);
+	add(t, "in_service=%llu\nin_service_max=%llu\n", (unsigned long long)busy, (unsigned long long)most);
 }
 
 static void describe_settings(struct text *t)
@@ -370,8 +369,8 @@ static void describe_settings(struct text *t)
 	s = now_set;
 	pthread_mutex_unlock(&lock);
 	for (int op = 0; op < OP_COUNT; op++)
-		add(t, "%s_us=%lld.%03lld\n", op_name[op],
-		    (long long)(s.delay_ns[op] / 1000), (long long)(s.delay_ns[op] % 1000));
+		add(t, "%s_us=%lld.%03lld\n", op_name[op], (long long)(s.delay_ns[op] / 1000),
+		    (long long)(s.delay_ns[op] % 1000));
 	add(t, "channels=%lld\n", (long long)s.channels);
 }
 
@@ -426,19 +425,16 @@ static void rig_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *f
 }
 
 /* The shell's `>` truncates ctl; the disk keeps its size. */
-static void rig_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
-			struct fuse_file_info *fi)
+static void rig_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
-	if ((to_set & FUSE_SET_ATTR_SIZE) && ino == INO_DISK &&
-	    (uint64_t)attr->st_size != disk_size) {
+	if ((to_set & FUSE_SET_ATTR_SIZE) && ino == INO_DISK && (uint64_t)attr->st_size != disk_size) {
 		fuse_reply_err(req, EPERM);
 		return;
 	}
 	rig_getattr(req, ino, fi);
 }
 
-static void rig_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
-			struct fuse_file_info *fi)
+static void rig_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	char buf[1024];
 	size_t used = 0;
@@ -451,8 +447,7 @@ static void rig_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	for (fuse_ino_t i = INO_DISK + off; i < INO_END; i++) {
 		struct stat st = { .st_ino = i, .st_mode = S_IFREG };
 		size_t room = (size < sizeof(buf) ? size : sizeof(buf)) - used;
-		size_t n = fuse_add_direntry(req, buf + used, room, file_name[i], &st,
-					     i - INO_DISK + 1);
+		size_t n = fuse_add_direntry(req, buf + used, room, file_name[i], &st, i - INO_DISK + 1);
 
 		if (n > room)
 			break;
@@ -490,8 +485,7 @@ static void rig_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *f
 	fuse_reply_err(req, 0);
 }
 
-static void rig_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
-		     struct fuse_file_info *fi)
+static void rig_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	const struct text *t = (const struct text *)(uintptr_t)fi->fh;
 	uint64_t end = t ? t->len : disk_size;
@@ -525,8 +519,7 @@ static void ctl_write(fuse_req_t req, const char *buf, size_t size)
 		fuse_reply_err(req, EINVAL);
 }
 
-static void rig_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
-		      struct fuse_file_info *fi)
+static void rig_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct service s;
 
@@ -575,8 +568,7 @@ static void zero_range(uint64_t from, uint64_t len)
 	memset(disk + b, 0, from + len - b);
 }
 
-static void rig_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
-			  struct fuse_file_info *fi)
+static void rig_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
 {
 	int what = mode & ~FALLOC_FL_KEEP_SIZE;
 	struct service s;
@@ -719,8 +711,7 @@ static int serve(int argc, char **argv)
 		}
 	}
 	become_a_device();
-	disk = mmap(NULL, disk_size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	disk = mmap(NULL, disk_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (disk == MAP_FAILED) {
 		perror("rigd: mmap");
 		return 1;

@@ -76,6 +76,11 @@ ROOMS=docs/explanation/architecture.md
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
+@test "C is laid out as .clang-format says" {
+	need clang-format-14
+	files '*.c' '*.h' | sed 's|^[.]/||' | grep -E '^(src|bpf|tests)/' | xargs -P "$(nproc)" -n 30 clang-format-14 --dry-run -Werror
+}
+
 @test "shell scripts pass shellcheck" {
 	need shellcheck
 	run shellcheck -x scripts/* .ci/run tests/rig/rig tests/style/include-graph

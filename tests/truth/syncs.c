@@ -191,6 +191,7 @@ static int by_two_aio(void)
 	return aio_fsyncs(2);
 }
 
+/* clang-format off */
 static const struct way {
 	const char *name;
 	int (*call)(void);
@@ -201,6 +202,7 @@ static const struct way {
 	{ "range", by_range, 0 }, { "uring", by_uring, 0 }, { "aio", by_aio, 0 }, { "aio2", by_two_aio, 0 },
 	{ "none", by_none, 0 },
 };
+/* clang-format on */
 
 static const struct way *find(const char *name)
 {

@@ -56,8 +56,7 @@ static inline void link_to(const char *path, const char *target)
 static inline void device(const char *folder, const char *dev, const char *const *attributes)
 {
 	const char *name = strrchr(folder, '/') + 1;
-	char *path = xasprintf("sys/class/block/%s", name),
-	     *target = xasprintf("../../devices/%s", folder);
+	char *path = xasprintf("sys/class/block/%s", name), *target = xasprintf("../../devices/%s", folder);
 
 	link_to(path, target);
 	free(path);

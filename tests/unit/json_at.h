@@ -55,11 +55,13 @@ static inline bool filled(json_t *j)
 		return false;
 	if (at(j, "buckets") && number(j, "count") <= 0)
 		return false;
-	json_object_foreach(j, key, v) {
+	json_object_foreach(j, key, v)
+	{
 		if (!filled(v))
 			return false;
 	}
-	json_array_foreach(j, i, v) {
+	json_array_foreach(j, i, v)
+	{
 		if (!filled(v))
 			return false;
 	}
@@ -72,7 +74,8 @@ static inline bool has_only(json_t *j, const char *keys)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(j, key, v) {
+	json_object_foreach(j, key, v)
+	{
 		char *word = xasprintf(" %s ", key);
 		bool known = strstr(keys, word);
 

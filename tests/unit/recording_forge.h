@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define FORGE_FILE	16
-#define FORGE_BLOCK	40
-#define FORGE_UNUSED	__attribute__((unused))
+#define FORGE_FILE   16
+#define FORGE_BLOCK  40
+#define FORGE_UNUSED __attribute__((unused))
 
 static FORGE_UNUSED void forge_put(uint8_t *p, uint64_t v, int bytes)
 {
@@ -45,7 +45,7 @@ struct forge_block {
 	uint32_t length, stored, records, sequence;
 	uint64_t first;
 	uint32_t crc;
-	uint8_t version;	/* 0 is 1 */
+	uint8_t version; /* 0 is 1 */
 };
 
 static FORGE_UNUSED void forge_block(uint8_t *p, const struct forge_block *b)

@@ -11,8 +11,8 @@
 #include "render/render_bench.h"
 #include "tap.h"
 
-#define US 1000ull
-#define MS 1000000ull
+#define US  1000ull
+#define MS  1000000ull
 #define MIB (1ull << 20)
 
 /* ---- cards ---- */
@@ -114,14 +114,16 @@ static void test_none(void)
 	struct card c;
 
 	make(&c, "sda", "INTEL", false, 0, 0);
-	ok(strstr(c.sentence, "rests on a cache that survives a power cut"), "write back: its cache has to keep what it has");
+	ok(strstr(c.sentence, "rests on a cache that survives a power cut"),
+	   "write back: its cache has to keep what it has");
 	graded("no flush though there is a cache", &c, CARD_MEDIUM_FLASH, CARD_NO_FLUSH, "barriers are off");
 	make(&c, "sda", "INTEL", false, 0, 0);
 	free(c.write_cache);
 	c.write_cache = xstrdup("write through");
 	believe(&c);
 	ok(!strcmp(c.sentence, "No flush is sent to sda, because the kernel takes it for a disk without a volatile cache; "
-		   "whether it has one was not seen."), "write through: no word of a cache that nobody saw");
+			       "whether it has one was not seen."),
+	   "write through: no word of a cache that nobody saw");
 	ok(gives(&c, "hdparm -W 0") && gives(&c, "`barriertrace doctor sda` asks the drive"), "but of who may know");
 	graded("write through", &c, CARD_MEDIUM_FLASH, CARD_NO_FLUSH, "write through");
 	memset(&c, 0, sizeof(c));
@@ -207,7 +209,8 @@ static bool same_row(const struct card_row *a, const struct card_row *b)
 {
 	return a->test == b->test && a->param == b->param && a->bytes == b->bytes && a->wall_ns == b->wall_ns &&
 	       !memcmp(&a->call, &b->call, sizeof(a->call)) && !memcmp(&a->flush, &b->flush, sizeof(a->flush)) &&
-	       a->unwaited == b->unwaited && a->flushless == b->flushless && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger));
+	       a->unwaited == b->unwaited && a->flushless == b->flushless &&
+	       !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger));
 }
 
 static void test_round_trip(void)
@@ -287,11 +290,15 @@ static void test_refused(void)
 	refused("{\"barriertrace\":{\"schema\":2,\"document\":\"card\"}}", "another schema");
 	refused("{\"barriertrace\":{\"schema\":1,\"document\":\"card\"},\"disk\":{\"name\":\"a\"}}", "damaged");
 	refused("{\"barriertrace\":{\"schema\":1,\"document\":\"card\"},\"disk\":{\"name\":\"a\"},\"tests\":[{\"test\":\"dirty\","
-		"\"bytes\":0,\"call\":{\"count\":2,\"sum_ns\":5,\"min_ns\":1,\"max_ns\":4,\"buckets\":[[1,1]]}}]}", "damaged");
+		"\"bytes\":0,\"call\":{\"count\":2,\"sum_ns\":5,\"min_ns\":1,\"max_ns\":4,\"buckets\":[[1,1]]}}]}",
+		"damaged");
 	refused("{\"barriertrace\":{\"schema\":1,\"document\":\"card\"},\"disk\":{\"name\":\"a\"},\"tests\":[{\"test\":\"dirty\","
-		"\"bytes\":-1}]}", "damaged");
+		"\"bytes\":-1}]}",
+		"damaged");
 	refused("{\"barriertrace\":", "line 1");
-	write_file("\x89" "BTREC", 6);
+	write_file("\x89"
+		   "BTREC",
+		   6);
 	ok(read_it(&c, &is_card, &e) && !is_card, "a recording is no card");
 	unlink(path);
 	ok(read_it(&c, &is_card, &e) && !is_card, "nor is what isn't there");
@@ -335,7 +342,8 @@ static void test_compare(void)
 	memset(&a.row[1].flush, 0, sizeof(a.row[1].flush));
 	hist_add(&a.row[1].flush, 2 * MS);
 	believe_compare(&a, &b, &c);
-	says("a single flush", &c, "took 850 µs in B and 2.00 ms in A on average, but a single flush says nothing about chance.");
+	says("a single flush", &c,
+	     "took 850 µs in B and 2.00 ms in A on average, but a single flush says nothing about chance.");
 	card_comparison_free(&c);
 	card_free(&a);
 	card_free(&b);

@@ -174,9 +174,12 @@ static void text_is(const char *name, const char *want)
 
 static void test_files(void)
 {
-	char *const argv[] = { "sh", "-c", "cat; echo said; echo wrong >&2; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done", NULL };
+	char *const argv[] = { "sh", "-c",
+			       "cat; echo said; echo wrong >&2; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done",
+			       NULL };
 	struct command_io io = {
-		.in = open("in", O_RDWR | O_CREAT | O_CLOEXEC, 0600), .out = open("o", O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
+		.in = open("in", O_RDWR | O_CREAT | O_CLOEXEC, 0600),
+		.out = open("o", O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
 		.err = open("e", O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
 	};
 	struct command c = { 0 };
@@ -197,8 +200,7 @@ static void test_files(void)
 }
 
 /* Expects that `file` cannot be run. */
-static void fails(const char *file, int code, enum exit_status want, const char *text,
-		  const char *name)
+static void fails(const char *file, int code, enum exit_status want, const char *text, const char *name)
 {
 	char *const argv[] = { (char *)file, NULL };
 	struct command c = { 0 };
@@ -218,16 +220,13 @@ static void test_failures(void)
 {
 	put("plain", "x", 0644);
 	put("script", "#!/no/such/interpreter\n", 0755);
-	fails("no-such-command-here", ENOENT, EXIT_NOT_FOUND,
-	      "cannot run 'no-such-command-here': not found", "not in PATH");
-	fails("./no-such-file", ENOENT, EXIT_NOT_FOUND, "cannot run './no-such-file': not found",
-	      "no such path");
+	fails("no-such-command-here", ENOENT, EXIT_NOT_FOUND, "cannot run 'no-such-command-here': not found",
+	      "not in PATH");
+	fails("./no-such-file", ENOENT, EXIT_NOT_FOUND, "cannot run './no-such-file': not found", "no such path");
 	fails("", ENOENT, EXIT_NOT_FOUND, "cannot run '': not found", "an empty name");
-	fails("./plain", EACCES, EXIT_CANNOT_RUN, "cannot run './plain': permission denied",
-	      "not executable");
+	fails("./plain", EACCES, EXIT_CANNOT_RUN, "cannot run './plain': permission denied", "not executable");
 	fails("/", EACCES, EXIT_CANNOT_RUN, "cannot run '/': permission denied", "a folder");
-	fails("./script", ENOENT, EXIT_CANNOT_RUN,
-	      "cannot run './script': its interpreter is not there", "no interpreter");
+	fails("./script", ENOENT, EXIT_CANNOT_RUN, "cannot run './script': its interpreter is not there", "no interpreter");
 }
 
 static void test_no_command(void)
@@ -269,8 +268,7 @@ static void test_signal_at_gate(void)
 	command_fork(&c, argv, false, &e);
 	kill(c.pid, SIGTERM);
 	usleep(50000);
-	is_int(command_release(&c, &e), 0,
-	       "releasing a command that a signal ended is no failure and no SIGPIPE");
+	is_int(command_release(&c, &e), 0, "releasing a command that a signal ended is no failure and no SIGPIPE");
 	command_wait(&c, &status);
 	is_int(status, 128 + SIGTERM, "its status tells of the signal");
 	ok(!there("ran"), "it never ran");
@@ -295,8 +293,7 @@ static void test_parent_dies(void)
 	is_int(status, 0, "a parent that dies before the gate opens ...");
 	for (int i = 0; i < 100 && waitpid(-1, &left, WNOHANG) == 0; i++)
 		usleep(20000);
-	ok(WIFEXITED(left) && WEXITSTATUS(left) == EXIT_FAILED,
-	   "... takes the command along, quietly");
+	ok(WIFEXITED(left) && WEXITSTATUS(left) == EXIT_FAILED, "... takes the command along, quietly");
 	ok(!there("ran"), "which never ran");
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
@@ -399,18 +396,16 @@ static void clear_person(void)
 	unsetenv("PKEXEC_UID");
 }
 
-static const char show_caps[] =
-	"grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\\t0\\n'";
+static const char show_caps[] = "grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\\t0\\n'";
 
 static void test_sudo(void)
 {
 	set_person("65534", "65534", "nobody");
 	says("id -u; id -ru", "65534 65534", "sudo: the caller's uid");
 	says("id -G", "65534", "sudo: the caller's groups, none of root's");
-	says("echo $USER $LOGNAME $SUDO_UID", "nobody nobody 65534",
-	     "sudo: USER, LOGNAME; SUDO_UID is kept");
-	says("test \"$HOME:$SHELL\" = \"$(getent passwd nobody | cut -d: -f6,7)\" && echo same",
-	     "same", "sudo: HOME and SHELL from the password file");
+	says("echo $USER $LOGNAME $SUDO_UID", "nobody nobody 65534", "sudo: USER, LOGNAME; SUDO_UID is kept");
+	says("test \"$HOME:$SHELL\" = \"$(getent passwd nobody | cut -d: -f6,7)\" && echo same", "same",
+	     "sudo: HOME and SHELL from the password file");
 	says("echo $MAIL", "/var/mail/nobody", "sudo: MAIL");
 	says("cat secret >/dev/null 2>&1 || echo closed", "closed", "sudo: root's file is closed");
 	says(show_caps, "CapInh:CapPrm:CapEff:CapAmb:", "sudo: no capability is left");
@@ -432,8 +427,7 @@ static void test_whose(void)
 	set_person("0", "0", "root");
 	says("id -u", "0", "SUDO_UID=0: root in person");
 	set_person("54321", "54322", "nosuchuser");
-	says("id -u; id -G; echo $SUDO_USER", "54321 54322 nosuchuser",
-	     "a user without an account has one group");
+	says("id -u; id -G; echo $SUDO_USER", "54321 54322 nosuchuser", "a user without an account has one group");
 	clear_person();
 	says("id -u", "0", "no sudo: root in person");
 	setenv("PKEXEC_UID", "65534", 1);
@@ -457,8 +451,7 @@ static void become_capable(void)
 	caps[0].effective = caps[0].permitted = caps[0].inheritable = 1U << CAP_DAC_OVERRIDE;
 	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) ||
-	    syscall(SYS_capset, &head, caps) ||
-	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0))
+	    syscall(SYS_capset, &head, caps) || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0))
 		_exit(99);
 }
 
@@ -477,8 +470,7 @@ static void become_setuid_and_read(void)
 	int status = -1;
 
 	become_setuid();
-	if (command_fork(&c, argv, false, &e) || command_release(&c, &e) ||
-	    command_wait(&c, &status))
+	if (command_fork(&c, argv, false, &e) || command_release(&c, &e) || command_wait(&c, &status))
 		_exit(98);
 	_exit(status != 1);
 }
@@ -509,10 +501,8 @@ static void test_not_root(void)
 {
 	ok(in_process(become_capable, show_caps, false, "CapInh:CapPrm:CapEff:CapAmb:"),
 	   "capabilities of our own file do not reach the command");
-	ok(in_process(become_capable, "cat secret >/dev/null 2>&1 || echo closed", false, "closed"),
-	   "nor what they open");
-	ok(in_process(become_capable, "id -u", true,
-		      "error: 3 only root can run the command as root"),
+	ok(in_process(become_capable, "cat secret >/dev/null 2>&1 || echo closed", false, "closed"), "nor what they open");
+	ok(in_process(become_capable, "id -u", true, "error: 3 only root can run the command as root"),
 	   "as_root is refused to others");
 	setenv("SUDO_UID", "54321", 1);
 	setenv("SUDO_GID", "54321", 1);
@@ -529,8 +519,8 @@ static void test_closed_path(void)
 
 	set_person("65534", "65534", "nobody");
 	setenv("PATH", path, 1);
-	fails("no-such-command-here", ENOENT, EXIT_NOT_FOUND,
-	      "cannot run 'no-such-command-here': not found", "a closed folder in PATH");
+	fails("no-such-command-here", ENOENT, EXIT_NOT_FOUND, "cannot run 'no-such-command-here': not found",
+	      "a closed folder in PATH");
 	clear_person();
 	setenv("PATH", before, 1);
 	free(path);
@@ -563,9 +553,11 @@ static void test_rights(void)
 
 static void clean_up(void)
 {
+	/* clang-format off */
 	static const char *const files[] = {
 		"out", "ran", "plain", "script", "secret", "only-root"
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		drop(files[i]);

@@ -17,12 +17,14 @@
 #include "tap.h"
 #include "wire.h"
 
-#define US 1000ull
-#define MS 1000000ull
+#define US	     1000ull
+#define MS	     1000000ull
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* clang-format off */
 #define HOSTILE \
 	"\"><script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
+/* clang-format on */
 
 static const struct render_opts plain = { .width = 80 };
 
@@ -45,7 +47,8 @@ static struct hist hist_of(const uint64_t *v, size_t n)
 	return h;
 }
 
-#define HIST(...) hist_of((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define HIST(...) \
+	hist_of((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* Below 32 every value has a bucket of its own: nothing is lost. */
 static void test_variance(void)
@@ -95,13 +98,13 @@ static void test_student(void)
 	static const struct {
 		double freedom, t;
 	} table[] = {
-		{ 1, 12.7062 }, { 2, 4.30265 }, { 3, 3.18245 }, { 4, 2.77645 }, { 5, 2.57058 }, { 10, 2.22814 },
-		{ 30, 2.04227 }, { 100, 1.98397 }, { 1000, 1.96234 }, { 1e9, 1.95996 },
+		{ 1, 12.7062 },	 { 2, 4.30265 },  { 3, 3.18245 },   { 4, 2.77645 },    { 5, 2.57058 },
+		{ 10, 2.22814 }, { 30, 2.04227 }, { 100, 1.98397 }, { 1000, 1.96234 }, { 1e9, 1.95996 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		ok(near(compare_student(table[i].freedom), table[i].t, table[i].t * 1e-5), "student: %g degrees of freedom",
-		   table[i].freedom);
+		ok(near(compare_student(table[i].freedom), table[i].t, table[i].t * 1e-5),
+		   "student: %g degrees of freedom", table[i].freedom);
 	ok(near(compare_student(0), 12.7062, 2e-4) && isfinite(compare_student(NAN)), "student: nonsense is finite");
 }
 
@@ -122,7 +125,7 @@ static void test_means(void)
 	i = compare_means(&a, &a);
 	ok(i.have && !i.told && i.difference == 0 && i.low < 0 && i.high > 0, "means: no difference from itself");
 	b = HIST(3, 4, 5, 6, 7);
-	i = compare_means(&a, &b);	/* 2 -+ 2.306 */
+	i = compare_means(&a, &b); /* 2 -+ 2.306 */
 	ok(!i.told && near(i.low, 2 - 2.306, 1e-3) && near(i.freedom, 8, 1e-9), "means: too near to be told");
 	b = HIST(4, 5, 6, 7, 8);
 	i = compare_means(&a, &b);
@@ -152,12 +155,12 @@ struct part {
 
 static const struct part slow[] = {
 	{ CAUSE_FLUSH_ONLY, 4000 * US }, { CAUSE_FLUSH_PRE, 1600 * US }, { CAUSE_DEVICE_WRITE, 1500 * US },
-	{ CAUSE_CPU, 300 * US }, { CAUSE_JOURNAL, 90 * US }, { CAUSE_UNKNOWN, 20 * US },
+	{ CAUSE_CPU, 300 * US },	 { CAUSE_JOURNAL, 90 * US },	 { CAUSE_UNKNOWN, 20 * US },
 };
 
 static const struct part fast[] = {
 	{ CAUSE_FLUSH_ONLY, 600 * US }, { CAUSE_FLUSH_PRE, 100 * US }, { CAUSE_DEVICE_WRITE, 800 * US },
-	{ CAUSE_CPU, 300 * US }, { CAUSE_RUNQ, 30 * US },
+	{ CAUSE_CPU, 300 * US },	{ CAUSE_RUNQ, 30 * US },
 };
 
 static const struct part dark[] = { { CAUSE_UNKNOWN, 9000 * US }, { CAUSE_CPU, 300 * US } };
@@ -224,8 +227,9 @@ static void mount(struct report_device *d, const char *dir, const char *options,
 {
 	struct report_mount *m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
 
-	*m = (struct report_mount){ .dir = xstrdup(dir), .fstype = xstrdup("ext4"), .options = xstrdup(options),
-				    .barrier = xstrdup(barrier) };
+	*m = (struct report_mount){
+		.dir = xstrdup(dir), .fstype = xstrdup("ext4"), .options = xstrdup(options), .barrier = xstrdup(barrier)
+	};
 }
 
 static void change(char **s, const char *to)
@@ -520,14 +524,16 @@ static void test_devices(void)
 	const struct comparison_device *d = c.device;
 
 	ok(c.n_devices == 1 && near(d->flushes_per_call[SIDE_A], 811.0 / 804, 1e-12) &&
-	   near(d->flushes_per_call[SIDE_B], 200.0 / 804, 1e-12), "devices: flushes per call");
+		   near(d->flushes_per_call[SIDE_B], 200.0 / 804, 1e-12),
+	   "devices: flushes per call");
 	ok(d->flushes_per_commit[SIDE_A] == 2 && d->flushes_per_commit[SIDE_B] == 1, "devices: flushes per commit");
 	ok(!strcmp(setting(d, "scheduler", SIDE_A), "none") && !strcmp(setting(d, "scheduler", SIDE_B), "mq-deadline"),
 	   "devices: a setting that differs");
 	ok(!strcmp(setting(d, "model", SIDE_A), "absent") && !strcmp(setting(d, "size", SIDE_A), "absent"),
 	   "devices: none that doesn't");
 	ok(!strcmp(setting(d, "mount options", SIDE_A), "relatime") &&
-	   !strcmp(setting(d, "mount options", SIDE_B), "noatime,nobarrier"), "devices: of the mount options those that differ");
+		   !strcmp(setting(d, "mount options", SIDE_B), "noatime,nobarrier"),
+	   "devices: of the mount options those that differ");
 	end(&c, r);
 	c = begin(make_slow, make_damaged, r);
 	ok(c.n_devices == 2 && c.device[0].side[SIDE_B] == &r[1].device[0] && !c.device[1].side[SIDE_A],
@@ -535,7 +541,8 @@ static void test_devices(void)
 	ok(c.incomplete, "incomplete: one run is enough");
 	end(&c, r);
 	c = begin(make_slow, make_like_slow, r);
-	ok(!c.incomplete && !c.device[0].have_per_commit && c.device[0].have_flushes, "devices: no commits, nothing per commit");
+	ok(!c.incomplete && !c.device[0].have_per_commit && c.device[0].have_flushes,
+	   "devices: no commits, nothing per commit");
 	end(&c, r);
 	c = begin(make_slow, make_cut_off, r);
 	ok(c.have_calls && !c.device[0].have_flushes && !c.device[0].have_per_call,
@@ -594,8 +601,9 @@ static void test_json(void)
 	ok(!strcmp(json_string_value(json_object_get(doc, "sentence")), c.sentence), "json: the sentence");
 	ok(number(doc, "a", "wall_ns", NULL) == 6.89e9 && number(doc, "sync", "b", "count") == 804, "json: runs and calls");
 	ok(near(number(doc, "sync", "mean", "difference_ns"), c.mean.difference, 1) &&
-	   near(number(doc, "sync", "mean", "low_ns"), c.mean.low, 1) &&
-	   near(number(doc, "sync", "mean", "high_ns"), c.mean.high, 1), "json: the interval, negative as it is");
+		   near(number(doc, "sync", "mean", "low_ns"), c.mean.low, 1) &&
+		   near(number(doc, "sync", "mean", "high_ns"), c.mean.high, 1),
+	   "json: the interval, negative as it is");
 	ok(json_is_true(json_object_get(json_object_get(json_object_get(doc, "sync"), "mean"), "told_from_chance")),
 	   "json: whether it can be told from chance");
 	ok(json_array_size(json_object_get(doc, "causes")) == c.n_causes, "json: every cause");

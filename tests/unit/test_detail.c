@@ -9,13 +9,13 @@
 #include "tap.h"
 #include "wire.h"
 
-#define T0	1000000000ull	/* the run's start: times in here count from it; 0 stays 0 */
-#define APP	100
-#define JBD2	50
-#define SDA	WIRE_DEV(8, 0)
-#define SDA1	WIRE_DEV(8, 1)
-#define SDC	WIRE_DEV(8, 32)	/* of which nothing is known */
-#define INO	77
+#define T0   1000000000ull /* the run's start: times in here count from it; 0 stays 0 */
+#define APP  100
+#define JBD2 50
+#define SDA  WIRE_DEV(8, 0)
+#define SDA1 WIRE_DEV(8, 1)
+#define SDC  WIRE_DEV(8, 32) /* of which nothing is known */
+#define INO  77
 
 /* hundreds of MiB are outgrown here: keep none of them */
 const char *__asan_default_options(void);
@@ -117,11 +117,10 @@ static void follow(uint32_t tid, const char *comm)
 static void commit(void)
 {
 	follow(JBD2, "jbd2/sda1-8");
-	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_SYNC, .sector = 5000,
-		.bytes = 8192, .data = { .begin = 1026, .issue = 1028, .done = 1098 });
+	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_SYNC,
+		.sector = 5000, .bytes = 8192, .data = { .begin = 1026, .issue = 1028, .done = 1098 });
 	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_BARRIER,
-		.flags = REQUEST_SEQUENCE,
-		.pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
+		.flags = REQUEST_SEQUENCE, .pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
 		.data = { .begin = 1220, .issue = 1225, .done = 1300 },
 		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
 	SLEEP(.tid = JBD2, .seq = 7, .off = 500, .wake = 1009, .on = 1020, .waker = APP, .waker_kind = TASK_USER);
@@ -135,7 +134,11 @@ static void commit(void)
 static void begin(bool detail)
 {
 	const struct sync_opts o = {
-		.start_ns = T0, .devices = devices, .n_devices = 2, .slowest = 3, .detail = detail,
+		.start_ns = T0,
+		.devices = devices,
+		.n_devices = 2,
+		.slowest = 3,
+		.detail = detail,
 	};
 
 	sync_free(a);
@@ -202,9 +205,15 @@ static void has_slices(const char *what, const struct piece *want, size_t n)
 		     d->name[s.device]);
 }
 
-#define PIECES(...) (const struct piece[]){ __VA_ARGS__ }
+#define PIECES(...) \
+	(const struct piece[]) \
+	{ \
+		__VA_ARGS__ \
+	}
+/* clang-format off */
 #define HAS_SLICES(what, ...) \
 	has_slices(what, PIECES(__VA_ARGS__), sizeof(PIECES(__VA_ARGS__)) / sizeof(struct piece))
+/* clang-format on */
 
 static void one_call(void)
 {
@@ -218,9 +227,11 @@ static void one_call(void)
 	SYNC(.enter = 1130, .exit = 1140, .ino = INO + 7);
 	end();
 	ok(d->n_calls == 3 && d->call[0].pid == APP && d->call[0].tid == APP + 1 && is(d->call[0].call, "fsync") &&
-	   d->call[1].tid == APP && is(d->call[1].call, "write"), "calls stand in the order of their ends");
+		   d->call[1].tid == APP && is(d->call[1].call, "write"),
+	   "calls stand in the order of their ends");
 	ok(d->call[1].start_ns == 1000 && d->call[1].duration_ns == 120 && is(d->call[1].comm, "app") &&
-	   is(d->call[1].path, "/srv/db") && is(d->call[1].device, "sda1"), "with all that is known of them");
+		   is(d->call[1].path, "/srv/db") && is(d->call[1].device, "sda1"),
+	   "with all that is known of them");
 	ok(!d->calls_left_out && !d->slices_left_out && !d->requests_left_out, "nothing is left out");
 	ok(is(0, "") && !sync_take_detail(a), "the first name is empty, and it can be taken once");
 	SYNC(.enter = 1200, .exit = 1210);
@@ -236,9 +247,9 @@ static void slices(void)
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE);
 	end();
-	HAS_SLICES("the slices of a direct write, in order of time", { 15, CAUSE_CPU, "", "" }, { 5, CAUSE_IOQ, "", "sda1" },
-		   { 80, CAUSE_DEVICE_WRITE, "", "sda1" }, { 2, CAUSE_COMPLETION, "", "sda1" }, { 8, CAUSE_RUNQ, "", "" },
-		   { 10, CAUSE_CPU, "", "" });
+	HAS_SLICES("the slices of a direct write, in order of time", { 15, CAUSE_CPU, "", "" },
+		   { 5, CAUSE_IOQ, "", "sda1" }, { 80, CAUSE_DEVICE_WRITE, "", "sda1" },
+		   { 2, CAUSE_COMPLETION, "", "sda1" }, { 8, CAUSE_RUNQ, "", "" }, { 10, CAUSE_CPU, "", "" });
 }
 
 #define J "jbd2/sda1-8"
@@ -253,10 +264,10 @@ static void slices_of_a_commit(void)
 		   { 10, CAUSE_RUNQ, J, "" }, { 10, CAUSE_CPU, J, "" }, { 68, CAUSE_DEVICE_WRITE, J, "sda1" },
 		   { 2, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" }, { 6, CAUSE_CPU, J, "" },
 		   { 5, CAUSE_IOQ, J, "sda1" }, { 100, CAUSE_FLUSH_PRE, J, "sda1" }, { 5, CAUSE_COMPLETION, J, "sda1" },
-		   { 5, CAUSE_IOQ, J, "sda1" }, { 75, CAUSE_DEVICE_WRITE, J, "sda1" }, { 2, CAUSE_FLUSH_WAIT, J, "sda1" },
-		   { 8, CAUSE_COMPLETION, J, "sda1" }, { 100, CAUSE_FLUSH_POST, J, "sda1" },
-		   { 6, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" }, { 80, CAUSE_CPU, J, "" },
-		   { 5, CAUSE_RUNQ, "", "" }, { 5, CAUSE_CPU, "", "" });
+		   { 5, CAUSE_IOQ, J, "sda1" }, { 75, CAUSE_DEVICE_WRITE, J, "sda1" },
+		   { 2, CAUSE_FLUSH_WAIT, J, "sda1" }, { 8, CAUSE_COMPLETION, J, "sda1" },
+		   { 100, CAUSE_FLUSH_POST, J, "sda1" }, { 6, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" },
+		   { 80, CAUSE_CPU, J, "" }, { 5, CAUSE_RUNQ, "", "" }, { 5, CAUSE_CPU, "", "" });
 }
 
 /* ---- many calls ---- */
@@ -277,11 +288,10 @@ static uint64_t random_sleep(uint64_t off, uint32_t seq)
 	uint64_t issue = off + rnd(20), done = issue + rnd(200), wake = done + rnd(9), on = wake + rnd(9);
 
 	switch (rnd(4)) {
-	case 0:
-		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = off, .on = on);
-		break;
+	case 0: SLEEP(.tid = APP, .seq = seq, .off = off, .wake = off, .on = on); break;
 	case 1:
-		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = wake, .on = on, .waker = JBD2, .waker_kind = TASK_KTHREAD);
+		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = wake, .on = on, .waker = JBD2,
+		      .waker_kind = TASK_KTHREAD);
 		break;
 	default:
 		REQUEST(.rq = 1000 + seq, .done = done, .alloc = off, .tid = APP, .tgid = APP,
@@ -358,15 +368,18 @@ static void requests(void)
 	ok(d->n_requests == 2, "requests that come three times are there once");
 	q = all_requests();
 	ok(q->begin_ns == 1025 && q->end_ns == 1098 && q->sector == 5000 && q->bytes == 8192 && q->pid == JBD2 &&
-	   q->tid == JBD2 && is(q->device, "sda1") && is(q->disk, "sda") && q->class == OP_WRITE_SYNC && !q->sequence &&
-	   !q->throttled, "a write, with all that is known of it");
-	ok(!q->pre.happened && q->data.happened && !q->post.happened && q->data.begin_ns == 1026 && q->data.issue_ns == 1028 &&
-	   q->data.done_ns == 1098, "it went to the device once");
+		   q->tid == JBD2 && is(q->device, "sda1") && is(q->disk, "sda") && q->class == OP_WRITE_SYNC &&
+		   !q->sequence && !q->throttled,
+	   "a write, with all that is known of it");
+	ok(!q->pre.happened && q->data.happened && !q->post.happened && q->data.begin_ns == 1026 &&
+		   q->data.issue_ns == 1028 && q->data.done_ns == 1098,
+	   "it went to the device once");
 	q++;
 	ok(q->begin_ns == 1106 && q->end_ns == 1415 && q->sequence && q->class == OP_WRITE_BARRIER, "a barrier write");
 	ok(q->pre.happened && q->pre.begin_ns == 1107 && q->pre.issue_ns == 1115 && q->pre.done_ns == 1215 &&
-	   q->pre.in_flight == 1 && q->data.issue_ns == 1225 && q->post.happened && q->post.begin_ns == 1302 &&
-	   q->post.issue_ns == 1310 && q->post.done_ns == 1410 && q->post.in_flight == 4, "its FLUSHes before and after");
+		   q->pre.in_flight == 1 && q->data.issue_ns == 1225 && q->post.happened && q->post.begin_ns == 1302 &&
+		   q->post.issue_ns == 1310 && q->post.done_ns == 1410 && q->post.in_flight == 4,
+	   "its FLUSHes before and after");
 }
 
 static void odd_requests(void)
@@ -374,17 +387,19 @@ static void odd_requests(void)
 	const struct detail_request *q;
 
 	begin(true);
-	REQUEST(.rq = 1, .done = 1100, .alloc = 1001, .flags = REQUEST_NO_START | REQUEST_THROTTLED, .class = WIRE_OTHER,
-		.dev = SDC, .disk = SDC, .data = { .issue = 1050, .done = 1100 });
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1001, .flags = REQUEST_NO_START | REQUEST_THROTTLED,
+		.class = WIRE_OTHER, .dev = SDC, .disk = SDC, .data = { .issue = 1050, .done = 1100 });
 	REQUEST(.rq = 2, .done = 1200, .class = WIRE_CLASSES);
 	REQUEST(.rq = 3, .done = 1300, .class = WIRE_READ_SYNC);
 	/* one of before the run */
-	REQUEST(.rq = 4, .done = 1400, .alloc = 1 - T0 + 5, .class = WIRE_READ_SYNC, .data = { .issue = 1300, .done = 1400 });
+	REQUEST(.rq = 4, .done = 1400, .alloc = 1 - T0 + 5, .class = WIRE_READ_SYNC,
+		.data = { .issue = 1300, .done = 1400 });
 	end();
 	ok(d->n_requests == 3, "what is of no class is none");
 	q = all_requests();
 	ok(q->begin_ns == 1050 && q->throttled && !q->pid && !q->tid && is(q->device, "8:32") && is(q->disk, "8:32") &&
-	   q->data.begin_ns == 1050, "one whose beginning is not known, on an unknown disk");
+		   q->data.begin_ns == 1050,
+	   "one whose beginning is not known, on an unknown disk");
 	ok(q[1].begin_ns == 1300 && q[1].end_ns == 1300 && !q[1].pre.happened && !q[1].data.happened && !q[1].post.happened,
 	   "one of which only the end is known");
 	ok(q[2].begin_ns == 0 && q[2].end_ns == 1400, "one that is older than the run began with it");
@@ -452,9 +467,9 @@ static void not_wanted(void)
 
 /* ---- bounds ---- */
 
-#define CALLS		(1u << 20)
-#define SLICES		(1u << 21)
-#define REQUESTS	(1u << 19)
+#define CALLS	 (1u << 20)
+#define SLICES	 (1u << 21)
+#define REQUESTS (1u << 19)
 
 static struct detail *fill_calls(uint32_t n, uint32_t each)
 {
@@ -484,7 +499,7 @@ static void too_many_calls(void)
 
 static void too_many_slices(void)
 {
-	const uint32_t whole = (SLICES + 2) / 3;	/* the last one of these may still begin */
+	const uint32_t whole = (SLICES + 2) / 3; /* the last one of these may still begin */
 	struct detail *new = fill_calls(whole + 10, 3);
 	bool good = true;
 	struct ledger l;
@@ -520,9 +535,18 @@ static void too_many_requests(void)
 static void packed(void)
 {
 	const struct detail_request odd[] = {
-		{ .begin_ns = UINT64_MAX, .end_ns = 0, .sector = UINT64_MAX, .bytes = UINT32_MAX, .pid = UINT32_MAX,
-		  .tid = 127, .device = 128, .disk = 16384, .class = OP_OTHER, .throttled = true,
-		  .pre = { true, 0, UINT64_MAX, 1ull << 63, UINT32_MAX }, .post = { true, 1ull << 63, 0, 5, 7 } },
+		{ .begin_ns = UINT64_MAX,
+		  .end_ns = 0,
+		  .sector = UINT64_MAX,
+		  .bytes = UINT32_MAX,
+		  .pid = UINT32_MAX,
+		  .tid = 127,
+		  .device = 128,
+		  .disk = 16384,
+		  .class = OP_OTHER,
+		  .throttled = true,
+		  .pre = { true, 0, UINT64_MAX, 1ull << 63, UINT32_MAX },
+		  .post = { true, 1ull << 63, 0, 5, 7 } },
 		{ .begin_ns = 5, .end_ns = 4, .class = OP_FLUSH, .sequence = true, .data = { true, 4, 3, 2, 1 } },
 	};
 	struct detail *new = detail_new(T0);

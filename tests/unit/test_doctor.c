@@ -28,22 +28,22 @@ static void is_str(const char *got, const char *want, const char *name)
 /* ---- the machine ---- */
 
 #define SATA "pci/ata1/host0/target0:0:0/0:0:0:0/block/sda"
-#define USB "pci/usb1/1-1/host6/target6:0:0/6:0:0:0/block/sdb"
+#define USB  "pci/usb1/1-1/host6/target6:0:0/6:0:0:0/block/sdb"
+/* clang-format off */
 #define QUEUE "queue/fua=0\n", "queue/rotational=0\n", "queue/nr_requests=64\n", "mq/0/nr_tags=32\n", \
 	      "queue/physical_block_size=4096\n", "ro=0\n", "size=800000\n", "hidden=0\n"
+/* clang-format on */
 
 static void make_sata(void)
 {
 	DEVICE(SATA, "8:0", QUEUE, "queue/write_cache=write back\n", "queue/scheduler=none mq-deadline [bfq]\n",
-	       "queue/wbt_lat_usec=0\n",
-	       "queue/nomerges=2\n", "queue/rq_affinity=0\n", "queue/iostats=0\n", "device/queue_depth=1\n",
-	       "device/scsi_level=6\n",
-	       "device/scsi_disk/0:0:0:0/cache_type=write back\n", "device/scsi_disk/0:0:0:0/FUA=0\n",
-	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 2000 8000\n", "device/model=XYZ SSD         \n",
-	       "queue/discard_granularity=4096\n");
+	       "queue/wbt_lat_usec=0\n", "queue/nomerges=2\n", "queue/rq_affinity=0\n", "queue/iostats=0\n",
+	       "device/queue_depth=1\n", "device/scsi_level=6\n", "device/scsi_disk/0:0:0:0/cache_type=write back\n",
+	       "device/scsi_disk/0:0:0:0/FUA=0\n", "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 2000 8000\n",
+	       "device/model=XYZ SSD         \n", "queue/discard_granularity=4096\n");
 	DEVICE(SATA "/sda1", "8:1", "partition=1\n", "start=63\n", "size=1000\n", "alignment_offset=0\n");
-	DEVICE(SATA "/sda2", "8:2", "partition=2\n", "start=4096\n", "size=2000\n", "holders/dm-0=",
-	       "alignment_offset=3584\n");
+	DEVICE(SATA "/sda2", "8:2", "partition=2\n", "start=4096\n", "size=2000\n",
+	       "holders/dm-0=", "alignment_offset=3584\n");
 	DEVICE(SATA "/sda3", "8:3", "partition=3\n", "start=8200\n", "size=2000\n");
 	DEVICE(SATA "/sda4", "8:4", "partition=4\n", "start=8192\n", "size=2000\n");
 	put("sys/class/scsi_host/host0/link_power_management_policy", "min_power\n");
@@ -53,29 +53,25 @@ static void make_disks(void)
 {
 	make_sata();
 	DEVICE(USB, "8:16", QUEUE, "queue/write_cache=write through\n", "queue/scheduler=[mq-deadline]\n",
-	       "device/scsi_level=6\n",
-	       "device/scsi_disk/6:0:0:0/cache_type=write through\n", "holders/md1=");
+	       "device/scsi_level=6\n", "device/scsi_disk/6:0:0:0/cache_type=write through\n", "holders/md1=");
 	DEVICE("pci/usb1/1-2/host7/x/block/sdc", "8:32", QUEUE, "queue/write_cache=write through\n");
 	DEVICE("pci/host8/x/block/sdd", "8:48", QUEUE, "queue/write_cache=write through\n", "device/scsi_level=6\n",
 	       "device/scsi_disk/8:0:0:0/cache_type=write back\n", "device/power/runtime_status=suspended\n");
 	DEVICE("pci/host9/x/block/sde", "8:64", QUEUE, "queue/write_cache=write through\n",
 	       "device/scsi_disk/9:0:0:0/cache_type=temporary write through\n");
 	DEVICE("pci/host10/x/block/sdf", "8:80", QUEUE, "queue/write_cache=write back\n", "queue/rotational=1\n",
-	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n",
-	       "queue/nr_requests=4\n");
+	       "queue/scheduler=[none] mq-deadline\n", "device/scsi_level=6\n", "queue/fua=1\n", "queue/nr_requests=4\n");
 	DEVICE("pci/host11/x/block/sdg", "8:96", "ro=1\n", "size=8\n", "queue/write_cache=write through\n");
 	DEVICE("pci/nvme/nvme0/nvme0c0n1", "259:7", "hidden=1\n", "size=8\n", "queue/write_cache=write back\n");
 	DEVICE("pci/virtio1/block/vdb", "254:16", QUEUE, "queue/write_cache=write through\n",
-	       "device/features=0010001000100110\n",
-	       "queue/discard_granularity=0\n");
+	       "device/features=0010001000100110\n", "queue/discard_granularity=0\n");
 	DEVICE("pci/virtio2/block/vdc", "254:32", QUEUE, "queue/write_cache=write back\n",
-	       "device/features=0010001001100110\n",
-	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
+	       "device/features=0010001001100110\n", "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
 	DEVICE("pci/nvme/nvme0/nvme0n1", "259:0", QUEUE, "queue/write_cache=write back\n",
 	       "queue/scheduler=none [mq-deadline]\n");
 	DEVICE("pci/nvme/nvme1/nvme1n1", "259:1", QUEUE, "queue/write_cache=write back\n",
-	       "queue/scheduler=[none] mq-deadline\n",
-	       "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n", "holders/md0=");
+	       "queue/scheduler=[none] mq-deadline\n", "stat=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 5000 10\n",
+	       "holders/md0=");
 }
 
 static void make_stacks(void)
@@ -85,12 +81,11 @@ static void make_stacks(void)
 	DEVICE("virtual/block/dm-1", "253:1", "size=2000\n", "slaves/nvme0n1=", "dm/name=snap\n", "dm/suspended=1\n",
 	       "queue/write_cache=write through\n");
 	DEVICE("virtual/block/md0", "9:0", "size=2000\n", "slaves/nvme1n1=", "slaves/vdc=", "md/level=raid5\n",
-	       "md/raid_disks=3\n",
-	       "md/degraded=1\n", "md/sync_action=resync\n", "md/bitmap/location=+8\n", "md/consistency_policy=ppl\n",
-	       "queue/write_cache=write back\n");
+	       "md/raid_disks=3\n", "md/degraded=1\n", "md/sync_action=resync\n", "md/bitmap/location=+8\n",
+	       "md/consistency_policy=ppl\n", "queue/write_cache=write back\n");
 	DEVICE("virtual/block/md1", "9:1", "size=2000\n", "slaves/sdb=", "md/level=raid1\n", "md/degraded=0\n",
-	       "md/sync_action=idle\n",
-	       "md/bitmap/location=none\n", "md/consistency_policy=resync\n", "queue/write_cache=write through\n");
+	       "md/sync_action=idle\n", "md/bitmap/location=none\n", "md/consistency_policy=resync\n",
+	       "queue/write_cache=write through\n");
 	DEVICE("virtual/block/loop0", "7:0", "size=80\n", "loop/dio=0\n", "queue/write_cache=write back\n");
 	DEVICE("virtual/block/loop1", "7:1", "size=80\n", "loop/dio=1\n", "queue/write_cache=write through\n",
 	       "loop/backing_file=/gone\x1b[31m/f\n");
@@ -120,20 +115,22 @@ static void put_ext4(const char *name, const char *options, const char *task)
 
 static void make_file_systems(void)
 {
-	char *whole = full("cg/work"), *text = xasprintf("%s900040 1 0:30 / %s/cg rw - cgroup2 cgroup2 rw\n", mountinfo,
-		dir);
+	char *whole = full("cg/work"),
+	     *text = xasprintf("%s900040 1 0:30 / %s/cg rw - cgroup2 cgroup2 rw\n", mountinfo, dir);
 
 	put("proc/self/mountinfo", text);
 	put_ext4("sda1", "rw\nnobarrier\ndiscard\nnodelalloc\ndata=ordered\ncommit=5\nnoauto_da_alloc\n", "123\n");
 	put_ext4("sda3", "rw\nbarrier\nnodiscard\ndelalloc\ndata=journal\ncommit=120\n", "124\n");
-	put_ext4("sda4", "rw\nbarrier\nnodiscard\ndelalloc\ndata=ordered\ncommit=5\nauto_da_alloc\n"
-		 "max_batch_time=15000\n", "125\n");
+	put_ext4("sda4",
+		 "rw\nbarrier\nnodiscard\ndelalloc\ndata=ordered\ncommit=5\nauto_da_alloc\n"
+		 "max_batch_time=15000\n",
+		 "125\n");
 	put_ext4("md1", "rw\nnobarrier\ndata=writeback\n", "<none>\n");
 	put("cg/io.max", "");
 	put("cg/io.cost.qos", "8:16 enable=0 ctrl=auto\n8:0 enable=1 ctrl=auto rpct=0.00 rlat=5000\n");
 	put("cg/work/io.latency", "8:0 target=5000\n");
 	put("cg/work/io.max", "8:16 rbps=max wbps=99 riops=max wiops=max\n8:0 rbps=max wbps=1048576 riops=max "
-	    "wiops=max\n");
+			      "wiops=max\n");
 	put("proc/sys/vm/dirty_ratio", "60\n");
 	put("proc/sys/vm/dirty_bytes", "0\n");
 	put("proc/sys/vm/laptop_mode", "5\n");
@@ -150,7 +147,7 @@ static void make_file_systems(void)
 
 /* ---- the tools ---- */
 
-static char *tools;	/* folder */
+static char *tools; /* folder */
 
 static void put_tool(const char *name, const char *script)
 {
@@ -190,7 +187,7 @@ static char *fake_table(unsigned int major, unsigned int minor)
 	if (major != 253)
 		return NULL;
 	return xstrdup(minor ? "0 8 snapshot\n8 8 linear\n16 8 writecache\n24 8 linear" :
-		       "0 2000 crypt : 1 allow_discards");
+			       "0 2000 crypt : 1 allow_discards");
 }
 
 static uint64_t fake_block_size(const char *folder, unsigned int major, unsigned int minor)
@@ -207,8 +204,9 @@ static void look_with(const char *word, bool no_tools)
 {
 	const char *const folders[] = { tools, NULL };
 	char *dev = full("dev");
-	struct doctor_opts o = { .tool_folders = folders, .dev = dev, .dm_table = fake_table, .no_tools = no_tools,
-				 .block_size = fake_block_size };
+	struct doctor_opts o = {
+		.tool_folders = folders, .dev = dev, .dm_table = fake_table, .no_tools = no_tools, .block_size = fake_block_size
+	};
 	struct err e = { 0 };
 
 	diagnosis_free(&d);
@@ -330,7 +328,7 @@ static void test_loop_file(void)
 {
 	int id = mount_id(dir);
 	char *line = xasprintf("%s%d 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n", mountinfo, id),
-		*file = full("disk.img"), *text;
+	     *file = full("disk.img"), *text;
 
 	put("proc/self/mountinfo", line);
 	free(line);
@@ -370,13 +368,13 @@ static void test_overlay(const char *option)
 		return;
 	}
 	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,%s\n", mountinfo,
-		mount_id("/proc/self/status"), dir, option);
+			 mount_id("/proc/self/status"), dir, option);
 	link = xasprintf("sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
 	put("proc/self/mountinfo", line);
 	link_to(link, "../../devices/" SATA "/sda4");
 	look("/proc/self/status");
-	EXPECT({ "/merged", "volatile", "on", "unsafe" }, { "/merged", "type", "overlay", NULL }, { "sda4", "start",
-	       "8192", NULL });
+	EXPECT({ "/merged", "volatile", "on", "unsafe" }, { "/merged", "type", "overlay", NULL },
+	       { "sda4", "start", "8192", NULL });
 	free(line);
 	free(link);
 	make_file_systems();
@@ -385,27 +383,23 @@ static void test_overlay(const char *option)
 static void test_sata(void)
 {
 	look("sda");
-	EXPECT({ "sda", "write_cache", "write back", NULL }, { "sda", "fua", "0", "slow" }, { "sda", "transport", "ata",
-	       NULL },
-	       { "sda", "scheduler", "bfq", "slow" }, { "sda", "wbt_lat_usec", "0", "note" }, { "sda", "queue_depth",
-	       "1", "slow" },
-	       { "sda", "nr_requests", "64", NULL }, { "sda", "nomerges", "2", "slow" }, { "sda", "rq_affinity", "0",
-	       "note" },
-	       { "sda", "iostats", "0", "note" }, { "sda", "link_power", "min_power", "note" }, { "sda", "model",
-	       "XYZ SSD", NULL },
-	       { "sda", "scsi_cache_type", "write back", NULL }, { "sda", "flushes", "2000", NULL }, { "sda",
-	       "flush_ms", "8000", NULL },
-	       { "sda1", "start", "63", "slow" }, { "sda2", "alignment_offset", "3584", "slow" }, { "sda2", "start",
-	       "4096", NULL },
-	       { "sda3", "start", "8200", "note" }, { "sda4", "start", "8192", NULL }, { "sda", "physical_block_size",
-	       "4096", NULL });
+	EXPECT({ "sda", "write_cache", "write back", NULL }, { "sda", "fua", "0", "slow" },
+	       { "sda", "transport", "ata", NULL }, { "sda", "scheduler", "bfq", "slow" },
+	       { "sda", "wbt_lat_usec", "0", "note" }, { "sda", "queue_depth", "1", "slow" },
+	       { "sda", "nr_requests", "64", NULL }, { "sda", "nomerges", "2", "slow" },
+	       { "sda", "rq_affinity", "0", "note" }, { "sda", "iostats", "0", "note" },
+	       { "sda", "link_power", "min_power", "note" }, { "sda", "model", "XYZ SSD", NULL },
+	       { "sda", "scsi_cache_type", "write back", NULL }, { "sda", "flushes", "2000", NULL },
+	       { "sda", "flush_ms", "8000", NULL }, { "sda1", "start", "63", "slow" },
+	       { "sda2", "alignment_offset", "3584", "slow" }, { "sda2", "start", "4096", NULL },
+	       { "sda3", "start", "8200", "note" }, { "sda4", "start", "8192", NULL },
+	       { "sda", "physical_block_size", "4096", NULL });
 	is_str(value("sda", "cgroup_io_max"), "/work: rbps=max wbps=1048576 riops=max wiops=max",
 	       "a cgroup's limit for this disk");
 	is_str(grade("sda", "cgroup_io_max"), "slow", "which hurts");
 	is_str(value("sda", "cgroup_io_latency"), "/work: target=5000", "its target");
 	is_str(value("sda", "cgroup_io_cost"), "/: enable=1 ctrl=auto rpct=0.00 rlat=5000", "and the cost model's");
-	ok(strstr(setting("sda", "scheduler")->where, "/sys/class/block/sda/queue/scheduler"),
-	   "where a value was read");
+	ok(strstr(setting("sda", "scheduler")->where, "/sys/class/block/sda/queue/scheduler"), "where a value was read");
 	ok(strstr(setting("sda", "scsi_cache_type")->where, "/device/scsi_disk/0:0:0:0/cache_type"),
 	   "with the names that stood for *");
 	ok(!setting("sda", "zoned"), "what isn't there is no setting");
@@ -416,25 +410,23 @@ static void test_caches(void)
 {
 	look(NULL);
 	EXPECT({ "sdc", "write_cache", "write through", "check" }, { "sdd", "write_cache", "write through", "unsafe" },
-	       { "sde", "write_cache", "write through", NULL }, { "sde", "scsi_cache_type", "temporary write through",
-	       "note" },
+	       { "sde", "write_cache", "write through", NULL },
+	       { "sde", "scsi_cache_type", "temporary write through", "note" },
 	       { "vdb", "write_cache", "write through", "check" }, { "vdb", "virtio_flush", "0", NULL },
-	       { "vdc", "virtio_flush", "1", NULL }, { "vdc", "flush_ms", "10", "check" }, { "nvme1n1", "flush_ms",
-	       "10", "note" },
-	       { "vdc", "write_cache", "write back", NULL }, { "dm-1", "write_cache", "write through", "unsafe" },
-	       { "md1", "write_cache", "write through", NULL }, { "dm-0", "write_cache", "write back", NULL });
+	       { "vdc", "virtio_flush", "1", NULL }, { "vdc", "flush_ms", "10", "check" },
+	       { "nvme1n1", "flush_ms", "10", "note" }, { "vdc", "write_cache", "write back", NULL },
+	       { "dm-1", "write_cache", "write through", "unsafe" }, { "md1", "write_cache", "write through", NULL },
+	       { "dm-0", "write_cache", "write back", NULL });
 }
 
 static void test_queues(void)
 {
 	look(NULL);
-	EXPECT({ "sdf", "scheduler", "none", "note" }, { "sdf", "nr_requests", "4", "slow" }, { "sdf", "fua", "1",
-	       NULL },
-	       { "sdf", "read_only", "0", NULL }, { "sdg", "read_only", "1", "note" },
+	EXPECT({ "sdf", "scheduler", "none", "note" }, { "sdf", "nr_requests", "4", "slow" },
+	       { "sdf", "fua", "1", NULL }, { "sdf", "read_only", "0", NULL }, { "sdg", "read_only", "1", "note" },
 	       { "nvme0n1", "scheduler", "mq-deadline", "note" }, { "nvme1n1", "scheduler", "none", NULL },
-	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL }, { "sdb",
-	       "transport", "usb", NULL },
-	       { "vdb", "transport", "virtio", NULL });
+	       { "sdb", "scheduler", "mq-deadline", NULL }, { "nvme0n1", "transport", "nvme", NULL },
+	       { "sdb", "transport", "usb", NULL }, { "vdb", "transport", "virtio", NULL });
 	ok(strstr(what("sdf", "nr_requests"), "takes 4 requests at once"), "few requests");
 	put("sys/devices/pci/host10/x/block/sdf/queue/nr_requests", "1\n");
 	look("sdf");
@@ -493,43 +485,37 @@ static void test_read_only(void)
 static void test_stacks(void)
 {
 	look(NULL);
-	EXPECT({ "dm-0", "dm_targets", "crypt", NULL }, { "dm-0", "dm_options", "allow_discards", "note" }, { "dm-0",
-	       "suspended", "0", NULL },
-	       { "dm-1", "dm_targets", "snapshot, linear, writecache", "slow" }, { "dm-1", "suspended", "1", "slow" },
-	       { "md0", "md_degraded", "1", "unsafe" }, { "md0", "md_sync_action", "resync", "slow" }, { "md0",
-	       "md_bitmap", "+8", "note" },
-	       { "md0", "md_consistency", "ppl", "slow" }, { "md1", "md_degraded", "0", NULL }, { "md1",
-	       "md_sync_action", "idle", NULL },
-	       { "md1", "md_bitmap", "none", NULL }, { "md1", "md_consistency", "resync", NULL }, { "md0", "md_level",
-	       "raid5", NULL });
+	EXPECT({ "dm-0", "dm_targets", "crypt", NULL }, { "dm-0", "dm_options", "allow_discards", "note" },
+	       { "dm-0", "suspended", "0", NULL }, { "dm-1", "dm_targets", "snapshot, linear, writecache", "slow" },
+	       { "dm-1", "suspended", "1", "slow" }, { "md0", "md_degraded", "1", "unsafe" },
+	       { "md0", "md_sync_action", "resync", "slow" }, { "md0", "md_bitmap", "+8", "note" },
+	       { "md0", "md_consistency", "ppl", "slow" }, { "md1", "md_degraded", "0", NULL },
+	       { "md1", "md_sync_action", "idle", NULL }, { "md1", "md_bitmap", "none", NULL },
+	       { "md1", "md_consistency", "resync", NULL }, { "md0", "md_level", "raid5", NULL });
 	ok(!setting("dm-1", "dm_options"), "only dm-crypt has options that count");
 }
 
 static void test_file_systems(void)
 {
 	look(NULL);
-	EXPECT({ "/srv/old", "barrier", "off", "unsafe" }, { "/srv/old", "discard", "on", "slow" }, { "/srv/old",
-	       "atime", "noatime", NULL },
-	       { "/srv/old", "delalloc", "off", "slow" }, { "/srv/old", "auto_da_alloc", "off", "check" },
-	       { "/srv/strict", "atime", "strictatime", "slow" }, { "/srv/strict", "sync", "on", "slow" },
-	       { "/srv/strict", "data", "journal", "slow" }, { "/srv/strict", "commit", "120", "note" },
-	       { "/srv/good", "barrier", "on", NULL }, { "/srv/good", "discard", "off", NULL }, { "/srv/good", "atime",
-	       "relatime", NULL },
-	       { "/srv/good", "data", "ordered", NULL }, { "/srv/good", "commit", "5", NULL }, { "/srv/good",
-	       "delalloc", "on", NULL },
-	       { "/srv/good", "max_batch_time", "15000", NULL }, { "/srv/good", "journal", "125", NULL },
-	       { "/srv/usb", "barrier", "off", "note" }, { "/srv/usb", "data", "writeback", "check" }, { "/srv/usb",
-	       "journal", "none", "check" },
+	EXPECT({ "/srv/old", "barrier", "off", "unsafe" }, { "/srv/old", "discard", "on", "slow" },
+	       { "/srv/old", "atime", "noatime", NULL }, { "/srv/old", "delalloc", "off", "slow" },
+	       { "/srv/old", "auto_da_alloc", "off", "check" }, { "/srv/strict", "atime", "strictatime", "slow" },
+	       { "/srv/strict", "sync", "on", "slow" }, { "/srv/strict", "data", "journal", "slow" },
+	       { "/srv/strict", "commit", "120", "note" }, { "/srv/good", "barrier", "on", NULL },
+	       { "/srv/good", "discard", "off", NULL }, { "/srv/good", "atime", "relatime", NULL },
+	       { "/srv/good", "data", "ordered", NULL }, { "/srv/good", "commit", "5", NULL },
+	       { "/srv/good", "delalloc", "on", NULL }, { "/srv/good", "max_batch_time", "15000", NULL },
+	       { "/srv/good", "journal", "125", NULL }, { "/srv/usb", "barrier", "off", "note" },
+	       { "/srv/usb", "data", "writeback", "check" }, { "/srv/usb", "journal", "none", "check" },
 	       { "/srv/secret", "wsync", "on", "slow" }, { "/srv/secret", "logdev", "/dev/sdz1", "note" },
-	       { "/srv/secret", "barrier", "on", NULL },
-	       { "/srv/tree", "barrier", "off", "unsafe" }, { "/srv/tree", "notreelog", "on", "slow" },
-	       { "/srv/tree", "flushoncommit", "on", "slow" }, { "/srv/tree", "discard", "async", "note" },
-	       { "/srv/tree", "commit", "300", "note" },
-	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "discard", "on", "note" }, { "/srv/f2", "dirsync",
-	       "on", "slow" },
-	       { "/srv/f2", "fsync_mode", "nobarrier", NULL });
+	       { "/srv/secret", "barrier", "on", NULL }, { "/srv/tree", "barrier", "off", "unsafe" },
+	       { "/srv/tree", "notreelog", "on", "slow" }, { "/srv/tree", "flushoncommit", "on", "slow" },
+	       { "/srv/tree", "discard", "async", "note" }, { "/srv/tree", "commit", "300", "note" },
+	       { "/srv/f2", "barrier", "off", "note" }, { "/srv/f2", "discard", "on", "note" },
+	       { "/srv/f2", "dirsync", "on", "slow" }, { "/srv/f2", "fsync_mode", "nobarrier", NULL });
 	ok(!setting("/srv/good", "sync") && !setting("/srv/secret", "data"), "no setting that the file system does not "
-	   "have");
+									     "have");
 }
 
 /* On sda4, and no node for the others. */
@@ -543,8 +529,8 @@ static void test_superblock(void)
 	fwrite(super, 1, sizeof(super), f);
 	fclose(f);
 	look("sda");
-	if (setting("/srv/good", "fast_commit")->unknown && strstr(setting("/srv/good", "fast_commit")->unknown,
-		"not supported"))
+	if (setting("/srv/good", "fast_commit")->unknown &&
+	    strstr(setting("/srv/good", "fast_commit")->unknown, "not supported"))
 		ok(true, "superblock # SKIP this file system has no reads that don't wait");
 	else
 		EXPECT({ "/srv/good", "fast_commit", "on", NULL });
@@ -563,9 +549,8 @@ static void test_machine(void)
 {
 	look("sda");
 	EXPECT({ "machine", "governor", "powersave, performance", "note" }, { "machine", "dirty_ratio", "60", "note" },
-	       { "machine", "laptop_mode", "5", "slow" }, { "machine", "bpf_stats_enabled", "1", "note" }, { "machine",
-	       "btf", "none", "note" },
-	       { "machine", "lockdown", "none integrity [confidentiality]", "note" },
+	       { "machine", "laptop_mode", "5", "slow" }, { "machine", "bpf_stats_enabled", "1", "note" },
+	       { "machine", "btf", "none", "note" }, { "machine", "lockdown", "none integrity [confidentiality]", "note" },
 	       { "machine", "io_pressure", "some avg10=0.01 avg60=0.02 avg300=0.03 total=4", NULL });
 }
 
@@ -577,8 +562,7 @@ static void test_unreadable(void)
 	chmod(path, 0);
 	look("sda");
 	if (access(path, R_OK))
-		ok(!value("machine", "dirty_ratio") && strstr(setting("machine", "dirty_ratio")->unknown,
-		   "run as root"),
+		ok(!value("machine", "dirty_ratio") && strstr(setting("machine", "dirty_ratio")->unknown, "run as root"),
 		   "what may not be read is said");
 	else
 		ok(true, "what may not be read is said # SKIP root may read everything");
@@ -591,23 +575,22 @@ static void test_unreadable(void)
 static const char smartctl_on[] =
 	"cat <<'X'\n{\"model_name\": \"ACME 1\", \"firmware_version\": \"F1\", \"write_cache\": {\"enabled\": true},\n"
 	"\"endurance_used\": {\"current_percent\": 91}, \"smart_status\": {\"passed\": false}}\nX";
-static const char hdparm_on[] =
-	"case $1 in -C) printf '\\n%s:\\n drive state is:  active/idle\\n' $2 ;;\n"
-	"*) printf '\\n%s:\\n write-caching =  1 (on)\\n\\tModel Number:       ACME 2   \\n\\tFirmware Revision:  "
-	"F2\\n' $3 ;; esac";
+static const char hdparm_on[] = "case $1 in -C) printf '\\n%s:\\n drive state is:  active/idle\\n' $2 ;;\n"
+				"*) printf '\\n%s:\\n write-caching =  1 (on)\\n\\tModel Number:       ACME 2   \\n\\tFirmware Revision:  "
+				"F2\\n' $3 ;; esac";
 static const char hdparm_asleep[] = "printf '\\n%s:\\n drive state is:  standby\\n' $2";
-static const char nvme_on[] =
-	"case $1 in id-ctrl) echo '{\"mn\": \"ACME N  \", \"fr\": \"F3 \", \"vwc\": 7}' ;;\n"
-	"get-feature) echo 'get-feature:0x06 (Volatile Write Cache), Current value:0x00000001' ;;\n"
-	"smart-log) echo '{\"critical_warning\": 0, \"percent_used\": 3}' ;; esac";
+static const char nvme_on[] = "case $1 in id-ctrl) echo '{\"mn\": \"ACME N  \", \"fr\": \"F3 \", \"vwc\": 7}' ;;\n"
+			      "get-feature) echo 'get-feature:0x06 (Volatile Write Cache), Current value:0x00000001' ;;\n"
+			      "smart-log) echo '{\"critical_warning\": 0, \"percent_used\": 3}' ;; esac";
 
 static void test_tools_missing(void)
 {
 	remove_tools();
 	look("sdb");
 	EXPECT({ "sdb", "write_cache", "write through", "check" });
-	ok(!value("sdb", "drive_cache") && strstr(setting("sdb", "drive_cache")->unknown, "smartctl is not installed "
-		   "(apt install smartmontools)") &&
+	ok(!value("sdb", "drive_cache") &&
+		   strstr(setting("sdb", "drive_cache")->unknown, "smartctl is not installed "
+								  "(apt install smartmontools)") &&
 		   strstr(setting("sdb", "drive_cache")->unknown, "hdparm is not installed (apt install hdparm)"),
 	   "missing tools are named, with how to install them");
 	look("nvme0n1");
@@ -624,20 +607,18 @@ static void test_smartctl(void)
 
 	put_tool("smartctl", smartctl_on);
 	look("sdb");
-	EXPECT({ "sdb", "drive_cache", "on", NULL }, { "sdb", "write_cache", "write through", "unsafe" }, { "sdb",
-	       "drive_model", "ACME 1", NULL },
-	       { "sdb", "firmware", "F1", NULL }, { "sdb", "wear", "91", "note" }, { "sdb", "health", "failing",
-	       "unsafe" });
+	EXPECT({ "sdb", "drive_cache", "on", NULL }, { "sdb", "write_cache", "write through", "unsafe" },
+	       { "sdb", "drive_model", "ACME 1", NULL }, { "sdb", "firmware", "F1", NULL },
+	       { "sdb", "wear", "91", "note" }, { "sdb", "health", "failing", "unsafe" });
 	log = asked();
 	ok(log && strstr(log, "smartctl -n standby -j ") && !strchr(log, '\n'), "smartctl is asked once, and not to "
-	   "wake the drive");
+										"wake the drive");
 	free(log);
 	ok(strstr(setting("sdb", "wear")->where, "smartctl -n standby -j"), "where: the tool's command line");
 	remove_tools();
 	put_tool("smartctl", "echo '{\"model_name\": \"ACME 1\"}'; exit 2");
 	look("sdb");
-	is_str(setting("sdb", "drive_cache")->unknown, "the drive is asleep and was not woken",
-	       "smartctl finds it asleep");
+	is_str(setting("sdb", "drive_cache")->unknown, "the drive is asleep and was not woken", "smartctl finds it asleep");
 	remove_tools();
 	put_tool("smartctl", "echo '{\"model_name\": 7, \"write_cache\": [1], \"smart_status\": \"x'");
 	look("sdb");
@@ -651,13 +632,12 @@ static void test_hdparm(void)
 	remove_tools();
 	put_tool("hdparm", hdparm_on);
 	look("sda");
-	EXPECT({ "sda", "drive_cache", "on", "note" }, { "sda", "drive_model", "ACME 2", NULL }, { "sda", "firmware",
-	       "F2", NULL });
+	EXPECT({ "sda", "drive_cache", "on", "note" }, { "sda", "drive_model", "ACME 2", NULL },
+	       { "sda", "firmware", "F2", NULL });
 	remove_tools();
 	put_tool("hdparm", hdparm_asleep);
 	look("sda");
-	is_str(setting("sda", "drive_cache")->unknown, "the drive is asleep and was not woken",
-	       "hdparm finds it asleep");
+	is_str(setting("sda", "drive_cache")->unknown, "the drive is asleep and was not woken", "hdparm finds it asleep");
 	log = asked();
 	ok(log && strstr(log, "hdparm -C ") && !strchr(log, '\n'), "and is not asked further");
 	free(log);
@@ -680,9 +660,9 @@ static void test_nvme(void)
 	remove_tools();
 	put_tool("nvme", nvme_on);
 	look("nvme0n1");
-	EXPECT({ "nvme0n1", "drive_cache", "on", NULL }, { "nvme0n1", "drive_model", "ACME N", NULL }, { "nvme0n1",
-	       "firmware", "F3", NULL },
-	       { "nvme0n1", "wear", "3", NULL }, { "nvme0n1", "health", "ok", NULL });
+	EXPECT({ "nvme0n1", "drive_cache", "on", NULL }, { "nvme0n1", "drive_model", "ACME N", NULL },
+	       { "nvme0n1", "firmware", "F3", NULL }, { "nvme0n1", "wear", "3", NULL },
+	       { "nvme0n1", "health", "ok", NULL });
 	remove_tools();
 	put_tool("nvme", "[ $1 = id-ctrl ] && echo '{\"mn\": \"ACME P\", \"vwc\": 0}'");
 	look("nvme0n1");
@@ -692,10 +672,10 @@ static void test_nvme(void)
 
 static void test_tool_run(void)
 {
-	char *const sleeper[] = { "/bin/sleep", "20", NULL }, *const talker[] = { "/bin/sh", "-c",
-	     "echo a; echo b >&2; exit 3", NULL },
-	     *const absent[] = { "/no/such/tool", NULL }, *const flood[] = { "/bin/sh", "-c", "yes", NULL },
-	     *const quiet[] = { "/bin/sh", "-c", "exec >&- 2>&-; sleep 20", NULL };
+	char *const sleeper[] = { "/bin/sleep", "20", NULL },
+		    *const talker[] = { "/bin/sh", "-c", "echo a; echo b >&2; exit 3", NULL },
+		    *const absent[] = { "/no/such/tool", NULL }, *const flood[] = { "/bin/sh", "-c", "yes", NULL },
+		    *const quiet[] = { "/bin/sh", "-c", "exec >&- 2>&-; sleep 20", NULL };
 	struct buf b = { 0 };
 
 	ok(tool_run(talker, 5000, &b) == 3 && !strcmp(b.data, "a\n"), "a tool's status and output");
@@ -714,8 +694,8 @@ static void test_options(void)
 	ok(option_find("rw,discard=async,commit=30", "discard", &v) && !strcmp(v, "async"), "an option's value");
 	free(v);
 	ok(!option_find("rw,nodiscard", "discard", &v) && !v, "only whole names");
-	ok(!option_find("rw,discardx", "discard", NULL) && option_find("discard", "discard", NULL) && !option_find(NULL,
-	   "x", NULL),
+	ok(!option_find("rw,discardx", "discard", NULL) && option_find("discard", "discard", NULL) &&
+		   !option_find(NULL, "x", NULL),
 	   "at the beginning, not as a part, in nothing");
 }
 
@@ -745,8 +725,7 @@ static void test_weigh(void)
 	ok(d.finding[0].grade == DIAG_UNSAFE, "the worst first");
 	for (size_t i = 1; i < d.n_findings; i++)
 		if (d.finding[i - 1].grade > d.finding[i].grade ||
-		    (d.finding[i - 1].grade == d.finding[i].grade &&
-			d.finding[i - 1].weight_ns < d.finding[i].weight_ns))
+		    (d.finding[i - 1].grade == d.finding[i].grade && d.finding[i - 1].weight_ns < d.finding[i].weight_ns))
 			ok(false, "findings by grade, then by weight");
 	is_str(d.trace.sentence, "It is the scheduler.", "the verdict");
 	look("sdb");
@@ -754,7 +733,7 @@ static void test_weigh(void)
 	doctor_weigh(&d, &r);
 	is_str(grade("sdb", "scheduler"), "slow", "is told of when it took much of the time");
 	ok(!grade("sdb", "write_cache") || strcmp(grade("sdb", "write_cache"), "slow"), "but not a cache that isn't "
-	   "flushed");
+											"flushed");
 	look("sdf");
 	r.sync.ledger.ns[CAUSE_FLUSH_ONLY] = 300;
 	r.sync.unflushed = 0;
@@ -794,7 +773,7 @@ static void test_text(void)
 	ok(fits(b.data, 80), "text: 80 columns");
 	ok(!strchr(b.data, '\x1b') && strstr(b.data, "\\x1b"), "text: hostile names are escaped");
 	ok(strstr(b.data, "  drive_model, firmware, drive_cache, wear, health\n"), "text: what isn't known for one "
-	   "reason stands together");
+										   "reason stands together");
 	ok(strstr(b.data, "75000 us") || strstr(b.data, "0 us"), "text: units, in ASCII");
 	buf_clear(&b);
 	o.quiet = true;
@@ -817,8 +796,8 @@ static void test_json(void)
 	render_diagnosis_json(&d, &b);
 	doc = json_loads(b.data, 0, NULL);
 	ok(doc, "json: valid");
-	ok(json_array_size(json_object_get(doc, "findings")) == d.n_findings && json_array_size(json_object_get(doc,
-	   "layers")) == d.n_layers,
+	ok(json_array_size(json_object_get(doc, "findings")) == d.n_findings &&
+		   json_array_size(json_object_get(doc, "layers")) == d.n_layers,
 	   "json: every finding and layer");
 	finding = json_array_get(json_object_get(doc, "findings"), 0);
 	is_str(json_string_value(json_object_get(finding, "grade")), "unsafe", "json: the worst first");
@@ -833,7 +812,9 @@ static void test_probes_freed(void)
 	struct diagnosis d = { .have_probes = true };
 	struct report_probe *p = grow((void **)&d.probe, &d.n_probes, sizeof(*p));
 
-	*p = (struct report_probe){ .name = xstrdup("sync.enter"), .rung = xstrdup("tp_btf"), .could = xstrdup("tp_btf,raw_tp"),
+	*p = (struct report_probe){ .name = xstrdup("sync.enter"),
+				    .rung = xstrdup("tp_btf"),
+				    .could = xstrdup("tp_btf,raw_tp"),
 				    .reason = xstrdup("none") };
 	diagnosis_free(&d);
 	ok(!d.probe && !d.n_probes, "what is known of a probe goes with the diagnosis");

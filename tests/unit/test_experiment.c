@@ -35,16 +35,16 @@ static void is_int(long got, long want, const char *name)
 
 static void make_machine(void)
 {
-	DEVICE(SDA, "8:0", "queue/scheduler=[none] mq-deadline bfq\n", "queue/nr_requests=64\n", "queue/wbt_lat_usec=2000\n",
-	       "queue/rq_affinity=1\n", "queue/read_ahead_kb=128\n", "queue/write_cache=write back\n", "diskseq=7\n", "size=800\n",
-	       "queue/iosched/slice=8\n");
+	DEVICE(SDA, "8:0", "queue/scheduler=[none] mq-deadline bfq\n", "queue/nr_requests=64\n",
+	       "queue/wbt_lat_usec=2000\n", "queue/rq_affinity=1\n", "queue/read_ahead_kb=128\n",
+	       "queue/write_cache=write back\n", "diskseq=7\n", "size=800\n", "queue/iosched/slice=8\n");
 	DEVICE(SDB, "8:16", "queue/scheduler=[none] mq-deadline\n", "queue/nr_requests=32\n", "diskseq=8\n", "size=800\n");
 	put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
 	put("sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors", "performance powersave\n");
 	put("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "schedutil\n");
 	put("sys/devices/system/cpu/cpufreq/scaling_governor", "none of ours\n");
 	put("proc/self/mountinfo", "21 1 8:0 / /srv/a\\040b rw,noatime - ext4 /dev/sda rw\n"
-	    "22 1 8:16 / /srv/b rw - xfs /dev/sdb rw\n");
+				   "22 1 8:16 / /srv/b rw - xfs /dev/sdb rw\n");
 	put("proc/fs/ext4/sda/options", "rw\nnobarrier\nmax_batch_time=15000\ncommit=5\nnodiscard\nbarrier_like\n");
 }
 
@@ -161,8 +161,10 @@ static const char *before(const struct plan *p, const char *key)
 
 static void test_places(void)
 {
-	struct plan p = PLAN(&sda, "noatime=0,commit=9,max_batch_time=1,barrier=1,discard=1,rq_affinity=2,read_ahead_kb=1,"
-			     "write_cache=through,governor=powersave", "scheduler=bfq");
+	struct plan p = PLAN(&sda,
+			     "noatime=0,commit=9,max_batch_time=1,barrier=1,discard=1,rq_affinity=2,read_ahead_kb=1,"
+			     "write_cache=through,governor=powersave",
+			     "scheduler=bfq");
 
 	is_str(before(&p, "noatime"), "1", "noatime, of a mount with a blank in its name");
 	is_str(before(&p, "commit"), "5", "commit");
@@ -204,7 +206,7 @@ static void test_apply(void)
 	is_int(plan_apply(&p, &p.variant[1], &e), 0, "and another");
 	file_is("sys/devices/" SDA "/queue/scheduler", "mq-deadline");
 	file_is("sys/devices/" SDA "/queue/nr_requests", "9");
-	put("sys/devices/" SDA "/queue/wbt_lat_usec", "0\n");	/* as if the kernel had */
+	put("sys/devices/" SDA "/queue/wbt_lat_usec", "0\n"); /* as if the kernel had */
 	is_int(plan_apply(&p, &p.variant[2], &e), 0, "a third, without the keys of the second");
 	file_is("sys/devices/" SDA "/queue/scheduler", "none");
 	file_is("sys/devices/" SDA "/queue/nr_requests", "64");
@@ -275,7 +277,8 @@ static void test_damage(const struct buf *b)
 	ok(all, "with any bit turned too");
 	buf_free(&c);
 	damaged("", 0, "nothing at all");
-	damaged("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 41, "nothing but zeroes");
+	damaged("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 41,
+		"nothing but zeroes");
 	wrong_line("place scheduler|8:0|1|sda||none|more");
 	wrong_line("place scheduler|8:0|1|sda|none");
 	wrong_line("place no_key|8:0|1|sda||none");
@@ -313,8 +316,8 @@ static void test_text(void)
 	for (size_t i = 0; same && i < s.n; i++) {
 		const struct place *x = &s.place[i], *y = &back.place[i];
 
-		same = x->row == y->row && !strcmp(x->unit, y->unit) && !strcmp(x->before, y->before) && x->major == y->major &&
-		       x->minor == y->minor && x->diskseq == y->diskseq && !x->sub == !y->sub;
+		same = x->row == y->row && !strcmp(x->unit, y->unit) && !strcmp(x->before, y->before) &&
+		       x->major == y->major && x->minor == y->minor && x->diskseq == y->diskseq && !x->sub == !y->sub;
 	}
 	ok(same, "whatever is in its names");
 	test_damage(&b);
@@ -478,7 +481,8 @@ static void test_folder(void)
 {
 	struct plan p = PLAN(&sda, "rq_affinity=0");
 	struct state s = state_of(&p, 3);
-	char *bad = full("run/state/experiment.9"), *target = full("run/elsewhere"), *link = full("run/link"), *was = folder;
+	char *bad = full("run/state/experiment.9"), *target = full("run/elsewhere"), *link = full("run/link"),
+	     *was = folder;
 	struct told t;
 
 	put("run/state/experiment.9", "nonsense");

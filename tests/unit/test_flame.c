@@ -15,8 +15,8 @@
 #include "golden.h"
 #include "tap.h"
 
-#define US 1000ull
-#define MS 1000000ull
+#define US	1000ull
+#define MS	1000000ull
 #define DEEPEST 32
 
 static const struct render_opts plain = { .width = 80 };
@@ -61,8 +61,10 @@ static void report_some(struct report *r)
 
 static void report_hostile(struct report *r)
 {
-	took(r, leaf(r, "</title><script>alert(1)</script>;fsync;\"' onload=\"x\xff\xc3\x28\xed\xa0\x80;]]>&amp;;cpu",
-		     CAUSE_CPU), 40 * MS);
+	took(r,
+	     leaf(r, "</title><script>alert(1)</script>;fsync;\"' onload=\"x\xff\xc3\x28\xed\xa0\x80;]]>&amp;;cpu",
+		  CAUSE_CPU),
+	     40 * MS);
 	took(r, leaf(r, "\x1b[2J\x9b\r\n\t\x7f;fsync;\xef\xbf\xbe\xef\xbf\xbf\xe2\x80\xae\xc2\x85;lock", CAUSE_LOCK),
 	     30 * MS);
 	took(r, leaf(r, ";;;unknown", CAUSE_UNKNOWN), 20 * MS);
@@ -120,7 +122,7 @@ static void test_golden(void)
 /* --- what is drawn adds up --- */
 
 struct drawn_frame {
-	uint64_t start, ns, below, at;	/* at: where the next one below has to start */
+	uint64_t start, ns, below, at; /* at: where the next one below has to start */
 	bool any;
 };
 
@@ -140,7 +142,8 @@ static bool adds_up(const char *svg, uint64_t total)
 		struct drawn_frame f = { 0 };
 
 		if (sscanf(s, " data-depth=\"%u\" data-start=\"%" SCNu64 "\" data-ns=\"%" SCNu64 "\"", &depth, &f.start,
-			   &f.ns) != 3 || depth > open || depth >= DEEPEST)
+			   &f.ns) != 3 ||
+		    depth > open || depth >= DEEPEST)
 			return false;
 		while (open > depth)
 			good = closed(&path[--open]) && good;
@@ -171,7 +174,8 @@ static void test_sums(void)
 	s = drawn(&r, true);
 	ok(adds_up(s, r.sync.total_ns), "every level adds up to the one above, the whole to the ledger");
 	ok(strstr(s, ">Where the time of sync calls went<") && strstr(s, "db &#39;a b&#39; · ") &&
-	   strstr(s, " in 44 sync calls · run time 1.23 s"), "what ran, and for how long");
+		   strstr(s, " in 44 sync calls · run time 1.23 s"),
+	   "what ran, and for how long");
 	ok(strstr(s, "41 times") == NULL && strstr(s, "\n40 times: p50 ") && strstr(s, "\nonce</title>"), "how often");
 	ok(!strstr(s, "runq"), "what took no time is not there");
 	free(s);
@@ -220,7 +224,8 @@ static void test_tree(void)
 	f = frame(&t, "cpu", 3);
 	ok(f->ns == 12 && f->own_ns == 5 && f->each->count == 1 && f[1].ns == 7 && f[1].start_ns == f->start_ns + 5,
 	   "a frame may end here and go on");
-	ok(!frame(&t, "lock", 3)->caused && !frame(&t, "flush.pre", 3)->caused && frame(&t, "flush.pre", 4)->caused && frame(&t, "sda", 5)->device,
+	ok(!frame(&t, "lock", 3)->caused && !frame(&t, "flush.pre", 3)->caused && frame(&t, "flush.pre", 4)->caused &&
+		   frame(&t, "sda", 5)->device,
 	   "a file with the name of a cause is none");
 	flame_tree_free(&t);
 	flame_tree_make(&t, &r.sync, 21);
@@ -299,14 +304,16 @@ static void test_cells(void)
 	ok(!flame_cells(&h, 0, 0, c), "no contribution, no cell");
 	hist_add(&h, 2000003);
 	ok(flame_cells(&h, 2000003, 0, c) == 1 && c[0].ns == 2000003 && c[0].exact && c[0].from == 2000003 &&
-	   c[0].to == 2000003, "one contribution");
+		   c[0].to == 2000003,
+	   "one contribution");
 	hist_add(&h, 17);
 	ok(flame_cells(&h, 2000020, 0, c) == 2 && c[0].ns == 17 && c[1].ns == 2000003 && c[0].exact, "two are exact");
 	hist_add(&h, 0);
 	hist_add(&h, UINT64_C(1) << 50);
 	n = flame_cells(&h, h.sum, 0, c);
 	ok(n == 3 && sum_cells(c, n, &count) == h.sum && count == 4 && c[0].count == 2 && c[0].from == 0 &&
-	   c[2].to == UINT64_C(1) << 50 && !c[0].exact, "from nothing to days");
+		   c[2].to == UINT64_C(1) << 50 && !c[0].exact,
+	   "from nothing to days");
 	h = (struct hist){ 0 };
 	hist_add(&h, 0);
 	n = flame_cells(&h, 9, 0, c);
@@ -330,7 +337,8 @@ static void test_words(void)
 	svg_fit(&b, "journal", 12, 12);
 	ok(!b.len, "next to nothing is nothing");
 	ok(svg_wrap(&b, "x", "one two three", 5, 60, 12, 16) == 2 &&
-	   strstr(b.data, ">one two </tspan><tspan x=\"10\" dy=\"16\">three<"), "lines break between words");
+		   strstr(b.data, ">one two </tspan><tspan x=\"10\" dy=\"16\">three<"),
+	   "lines break between words");
 	buf_clear(&b);
 	ok(svg_wrap(&b, "x", "wwwwwwwwwwww", 5, 40, 12, 16) == 4, "or in one that is too long");
 	ok(!strcmp(svg_shade("#d55e00", 4 * MS).hex, "#d55e00"), "a few milliseconds have the plain colour");

@@ -17,10 +17,10 @@
 #include "util/utf8.h"
 #include "tap.h"
 
-#define US 1000ull
-#define MS 1000000ull
+#define US	     1000ull
+#define MS	     1000000ull
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define HOSTILE "=cmd|'/C calc'!A0\",;\r\n\x1b[2J\x9b\xff\xc3\x28\x7f\xc2\x9b\t\xe2\x80\xae\xf0\x9f\x98\x80"
+#define HOSTILE	     "=cmd|'/C calc'!A0\",;\r\n\x1b[2J\x9b\xff\xc3\x28\x7f\xc2\x9b\t\xe2\x80\xae\xf0\x9f\x98\x80"
 
 static const struct render_opts plain = { .width = 80 };
 
@@ -39,6 +39,7 @@ struct call {
 };
 
 /* Thread 12 has two calls in flight at once; the last three wait for FLUSHes that are no request's. */
+/* clang-format off */
 static const struct call calls[] = {
 	{ 10 * MS, 11, 11, N_COMM, N_FSYNC, N_PATH,
 	  { { 5 * US + 1, 0, 0, CAUSE_CPU }, { 2 * MS, N_JBD2, N_SDA1, CAUSE_FLUSH_PRE },
@@ -52,10 +53,12 @@ static const struct call calls[] = {
 	{ 18 * MS, 99, 99, N_HOSTILE, N_FSYNC, N_EMPTY, { { 1 * MS, 0, N_SDA, CAUSE_FLUSH_ONLY } } },
 	{ 13 * MS, 99, 99, N_HOSTILE, N_FSYNC, N_EMPTY, { { 1 * MS, 0, N_SDA, CAUSE_FLUSH_POST } } },
 };
+/* clang-format on */
 
-#define AT(us) (10 * MS + (us) * US)
+#define AT(us) (10 * MS + (us)*US)
 
 /* The first two are served by one preflush; the third overlaps them; the fourth is a FLUSH on its own. */
+/* clang-format off */
 static const struct detail_request requests[] = {
 	{ .begin_ns = AT(2), .end_ns = AT(5306), .sector = 8, .bytes = 4096, .pid = 50, .tid = 50, .device = N_SDA1,
 	  .disk = N_SDA, .class = OP_WRITE_BARRIER, .sequence = true,
@@ -74,6 +77,7 @@ static const struct detail_request requests[] = {
 	{ .begin_ns = AT(50), .end_ns = AT(40), .device = N_OTHER, .disk = N_OTHER, .class = OP_READ_SYNC,
 	  .pre = { true, AT(10), AT(60), 0, 0 }, .data = { true, AT(10), AT(60), AT(20), 0 } },
 };
+/* clang-format on */
 
 static struct report_group *group(struct report_group **g, size_t *n, const char *comm, const char *path, uint32_t pid)
 {
@@ -114,7 +118,12 @@ static void add_call(struct report *r, const struct call *c)
 	struct report_sync *s = &r->sync;
 	struct report_detail *d = r->detail;
 	struct detail_call k = {
-		.start_ns = c->start, .pid = c->pid, .tid = c->tid, .comm = c->comm, .call = c->call, .path = c->path,
+		.start_ns = c->start,
+		.pid = c->pid,
+		.tid = c->tid,
+		.comm = c->comm,
+		.call = c->call,
+		.path = c->path,
 		.device = N_SDA1,
 	};
 	const char *path = *names[c->path] ? names[c->path] : NULL;
@@ -156,8 +165,9 @@ static void add_device(struct report *r)
 static void add_words(struct report *r)
 {
 	r->have_verdict = true;
-	r->verdict = (struct report_verdict){ .class = "device-flush", .family = "flush", .share = 0.25,
-					      .sentence = xstrdup("Say \"why\", please") };
+	r->verdict = (struct report_verdict){
+		.class = "device-flush", .family = "flush", .share = 0.25, .sentence = xstrdup("Say \"why\", please")
+	};
 	strv_add(&r->verdict.evidence, xstrdup("+1 is no formula"));
 	strv_add(&r->notes, xstrdup(HOSTILE));
 	r->whatif = xcalloc(2, sizeof(*r->whatif));
@@ -248,10 +258,8 @@ static bool samples_are_frames(json_t *samples, size_t n_frames)
 	size_t i, k;
 
 	json_array_foreach(samples, i, s)
-		json_array_foreach(s, k, f)
-			if (!json_is_integer(f) || json_integer_value(f) < 0 ||
-			    (size_t)json_integer_value(f) >= n_frames)
-				return false;
+		json_array_foreach(s, k, f) if (!json_is_integer(f) || json_integer_value(f) < 0 ||
+						(size_t)json_integer_value(f) >= n_frames) return false;
 	return true;
 }
 
@@ -264,18 +272,19 @@ static void test_speedscope(const struct report *r)
 	frames = json_object_get(json_object_get(j, "shared"), "frames");
 	p = json_array_get(json_object_get(j, "profiles"), 0);
 	w = json_object_get(p, "weights");
-	json_array_foreach(w, i, v)
-		sum += json_integer_value(v);
+	json_array_foreach(w, i, v) sum += json_integer_value(v);
 	ok(!strcmp(str(j, "$schema"), "https://www.speedscope.app/file-format-schema.json") &&
-	   !strcmp(str(p, "type"), "sampled") && !strcmp(str(p, "unit"), "nanoseconds"),
+		   !strcmp(str(p, "type"), "sampled") && !strcmp(str(p, "unit"), "nanoseconds"),
 	   "speedscope: as its schema says");
 	ok(frames_are_unique(frames), "speedscope: a name is one frame");
 	ok(samples_are_frames(json_object_get(p, "samples"), json_array_size(frames)) &&
-	   json_array_size(json_object_get(p, "samples")) == r->sync.n_leaves, "speedscope: a sample per leaf");
+		   json_array_size(json_object_get(p, "samples")) == r->sync.n_leaves,
+	   "speedscope: a sample per leaf");
 	ok(json_array_size(w) == r->sync.n_leaves && sum == (json_int_t)r->sync.total_ns &&
-	   number(p, "startValue") == 0 && number(p, "endValue") == sum, "speedscope: weights are all sync time");
+		   number(p, "startValue") == 0 && number(p, "endValue") == sum,
+	   "speedscope: weights are all sync time");
 	ok(!strcmp(str(json_array_get(frames, 0), "name"), "postgres") &&
-	   json_integer_value(json_array_get(json_array_get(json_object_get(p, "samples"), 0), 0)) == 0,
+		   json_integer_value(json_array_get(json_array_get(json_object_get(p, "samples"), 0), 0)) == 0,
 	   "speedscope: the root comes first");
 	json_decref(j);
 }
@@ -303,16 +312,17 @@ static bool nest(json_t *events)
 	json_t *a, *b;
 	size_t i, k;
 
-	json_array_foreach(events, i, a) {
-		json_array_foreach(events, k, b) {
+	json_array_foreach(events, i, a)
+	{
+		json_array_foreach(events, k, b)
+		{
 			int64_t from_a = ns(a, "ts"), to_a = from_a + ns(a, "dur");
 			int64_t from_b = ns(b, "ts"), to_b = from_b + ns(b, "dur");
 
 			if (!is(a, "X") || !is(b, "X") || !same_track(a, b) || from_a > from_b || to_a <= from_b)
 				continue;
 			if (from_a < from_b && to_b > to_a) {
-				diag("%s at %ld and %s at %ld", str(a, "name"), (long)from_a, str(b, "name"),
-				     (long)from_b);
+				diag("%s at %ld and %s at %ld", str(a, "name"), (long)from_a, str(b, "name"), (long)from_b);
 				return false;
 			}
 		}
@@ -326,10 +336,8 @@ static json_t *slice_at(json_t *events, json_t *end)
 	json_t *e, *found = NULL;
 	size_t i;
 
-	json_array_foreach(events, i, e)
-		if (is(e, "X") && same_track(e, end) && ns(e, "ts") <= ns(end, "ts") &&
-		    ns(end, "ts") < ns(e, "ts") + ns(e, "dur"))
-			found = e;
+	json_array_foreach(events, i, e) if (is(e, "X") && same_track(e, end) && ns(e, "ts") <= ns(end, "ts") &&
+					     ns(end, "ts") < ns(e, "ts") + ns(e, "dur")) found = e;
 	return found;
 }
 
@@ -338,9 +346,7 @@ static json_t *find(json_t *events, const char *ph, const char *key, const char 
 	json_t *e;
 	size_t i;
 
-	json_array_foreach(events, i, e)
-		if (is(e, ph) && !strcmp(str(e, key), value) && !nth--)
-			return e;
+	json_array_foreach(events, i, e) if (is(e, ph) && !strcmp(str(e, key), value) && !nth--) return e;
 	return NULL;
 }
 
@@ -376,7 +382,8 @@ static bool slices_add_up(json_t *events)
 			continue;
 		n_calls++;
 		for (size_t k = i + 1; k < n && strcmp(str(json_array_get(events, k), "cat"), "sync") &&
-		     is(json_array_get(events, k), "X") && same_track(json_array_get(events, k), e); k++)
+				       is(json_array_get(events, k), "X") && same_track(json_array_get(events, k), e);
+		     k++)
 			sum += ns(json_array_get(events, k), "dur");
 		if (sum != ns(e, "dur") || sum != number(json_object_get(e, "args"), "duration_ns"))
 			return false;
@@ -403,22 +410,24 @@ static void test_perfetto(const struct report *r)
 
 	other = json_object_get(j, "otherData");
 	ok(!strcmp(str(j, "displayTimeUnit"), "ns") && number(other, "requests_left_out") == 4 &&
-	   number(other, "calls_left_out") == 0 && !strcmp(str(other, "version"), "0.1.0"), "perfetto: about the run");
+		   number(other, "calls_left_out") == 0 && !strcmp(str(other, "version"), "0.1.0"),
+	   "perfetto: about the run");
 	ok(nest(ev), "perfetto: slices of a track nest");
 	ok(slices_add_up(ev), "perfetto: the causes add up to the call");
 	ok(count(ev, "X", "name", "io_uring fsync") == 2 &&
-	   !same_track(find(ev, "X", "name", "io_uring fsync", 0), find(ev, "X", "name", "io_uring fsync", 1)),
+		   !same_track(find(ev, "X", "name", "io_uring fsync", 0), find(ev, "X", "name", "io_uring fsync", 1)),
 	   "perfetto: two calls of one task at a time have two lanes");
 	ok(count(ev, "M", "name", "process_name") == 4 && count(ev, "M", "name", "thread_name") == 4 + 4,
 	   "perfetto: every process and every track has its name");
 	ok(count(ev, "X", "name", "preflush") == 2 && count(ev, "X", "name", "postflush") == 1 &&
-	   count(ev, "X", "name", "data") == 2, "perfetto: steps of a sequence");
+		   count(ev, "X", "name", "data") == 2,
+	   "perfetto: steps of a sequence");
 	ok(count(ev, "X", "name", "queue") == 5 && count(ev, "X", "name", "device") == 7,
 	   "perfetto: no step whose end is not known");
 	ok(count(ev, "s", "name", "waits for") == 4 && count(ev, "f", "name", "waits for") == 4,
 	   "perfetto: an arrow for each FLUSH that is known");
 	ok(arrow(ev, 0, "flush.pre", AT(2005) + 1) && arrow(ev, 1, "flush.post", AT(5305) + 8) &&
-	   arrow(ev, 2, "flush.pre", AT(2005) + 1) && arrow(ev, 3, "flush.only", AT(11000)),
+		   arrow(ev, 2, "flush.pre", AT(2005) + 1) && arrow(ev, 3, "flush.only", AT(11000)),
 	   "perfetto: arrows lead to the FLUSH that was waited for");
 	e = json_object_get(find(ev, "X", "name", "flush.pre", 0), "args");
 	ok(!strcmp(str(e, "via"), "jbd2/sda1-8") && !strcmp(str(e, "device"), "sda1") && number(e, "ns") == 2 * MS,
@@ -436,7 +445,7 @@ static void test_perfetto(const struct report *r)
 struct csv {
 	char ***row;
 	size_t n;
-	bool good;	/* every row as wide as the first and ended by CRLF */
+	bool good; /* every row as wide as the first and ended by CRLF */
 };
 
 /* One cell; returns what stands behind it. */
@@ -516,10 +525,11 @@ static void test_csv_sums(const struct report *r)
 	uint64_t total = r->sync.total_ns;
 
 	ok(csv_sum(render_csv_ledger, r, "ns") == total && csv_sum(render_csv_calls, r, "duration_ns") == total &&
-	   csv_sum(render_csv_slices, r, "ns") == total && csv_sum(render_csv_leaves, r, "ns") == total &&
-	   csv_sum(render_csv_causes, r, "ns") == total && csv_sum(render_csv_processes, r, "total_ns") == total &&
-	   csv_sum(render_csv_files, r, "total_ns") == total && csv_sum(render_csv_process_ledger, r, "ns") == total &&
-	   csv_sum(render_csv_file_ledger, r, "ns") == total && csv_sum(render_csv_run, r, "sync_ns") == total,
+		   csv_sum(render_csv_slices, r, "ns") == total && csv_sum(render_csv_leaves, r, "ns") == total &&
+		   csv_sum(render_csv_causes, r, "ns") == total && csv_sum(render_csv_processes, r, "total_ns") == total &&
+		   csv_sum(render_csv_files, r, "total_ns") == total &&
+		   csv_sum(render_csv_process_ledger, r, "ns") == total &&
+		   csv_sum(render_csv_file_ledger, r, "ns") == total && csv_sum(render_csv_run, r, "sync_ns") == total,
 	   "csv: all tables agree to the nanosecond");
 }
 
@@ -528,13 +538,16 @@ static void test_csv_cells(const struct report *r)
 	struct csv c = read_csv(render_csv_calls, r);
 
 	ok(!strcmp(cell(&c, 1, "path"), "'=cmd|'/C calc'!A0\",;\\x0d\\x0a\\x1b[2J\\x9b\\xff\\xc3(\\x7f\\xc2\\x9b\\x09"
-		   "\\xe2\\x80\\xae\xf0\x9f\x98\x80"), "csv: a hostile name is a harmless cell");
+					"\\xe2\\x80\\xae\xf0\x9f\x98\x80"),
+	   "csv: a hostile name is a harmless cell");
 	ok(!strcmp(cell(&c, 3, "path"), "") && !strcmp(cell(&c, 0, "comm"), "postgres") &&
-	   !strcmp(cell(&c, 0, "duration_ns"), "5305008") && !strcmp(cell(&c, 4, "id"), "5"), "csv: a call");
+		   !strcmp(cell(&c, 0, "duration_ns"), "5305008") && !strcmp(cell(&c, 4, "id"), "5"),
+	   "csv: a call");
 	free_csv(&c);
 	c = read_csv(render_csv_run, r);
 	ok(!strcmp(cell(&c, 0, "elsewhere"), "5") && !strcmp(cell(&c, 0, "elsewhere_ns"), "40000000") &&
-	   !strcmp(cell(&c, 0, "under_way"), ""), "csv: calls in no figure, and those that nobody counted");
+		   !strcmp(cell(&c, 0, "under_way"), ""),
+	   "csv: calls in no figure, and those that nobody counted");
 	free_csv(&c);
 	c = read_csv(render_csv_remarks, r);
 	ok(!strcmp(cell(&c, 0, "sentence"), "'+1 is no formula"), "csv: nothing begins like a formula");
@@ -545,16 +558,18 @@ static void test_csv_cells(const struct report *r)
 	free_csv(&c);
 	c = read_csv(render_csv_devices, r);
 	ok(!strcmp(cell(&c, 0, "fua"), "0") && !strcmp(cell(&c, 0, "rotational"), "") &&
-	   !strcmp(cell(&c, 0, "kernel_flushes"), ""), "csv: no is 0, not known is empty");
+		   !strcmp(cell(&c, 0, "kernel_flushes"), ""),
+	   "csv: no is 0, not known is empty");
 	free_csv(&c);
 	c = read_csv(render_csv_histograms, r);
-	ok(!strcmp(cell(&c, 0, "phase"), "device") &&
-	   csv_sum(render_csv_histograms, r, "count") == 3 + 1 + r->sync.count &&
-	   !strcmp(cell(&c, 3, "upper_ns"), "1125899906842624"), "csv: histograms, the last bucket up to its maximum");
+	ok(!strcmp(cell(&c, 0, "phase"), "device") && csv_sum(render_csv_histograms, r, "count") == 3 + 1 + r->sync.count &&
+		   !strcmp(cell(&c, 3, "upper_ns"), "1125899906842624"),
+	   "csv: histograms, the last bucket up to its maximum");
 	free_csv(&c);
 	c = read_csv(render_csv_steps, r);
 	ok(c.n == 1 + 3 + 2 + 2 + 1 + 2 && !*cell(&c, 6, "done_ns") && !strcmp(cell(&c, 2, "step"), "postflush") &&
-	   !strcmp(cell(&c, 2, "done_ns"), "15305008"), "csv: steps that happened");
+		   !strcmp(cell(&c, 2, "done_ns"), "15305008"),
+	   "csv: steps that happened");
 	free_csv(&c);
 }
 
@@ -624,8 +639,7 @@ static sqlite3 *open_db(const struct report *r)
 
 	render_db(r, &plain, &b);
 	render_db(r, &plain, &again);
-	ok(b.len && b.len == again.len && !memcmp(b.data, again.data, b.len),
-	   "db: the same report gives the same bytes");
+	ok(b.len && b.len == again.len && !memcmp(b.data, again.data, b.len), "db: the same report gives the same bytes");
 	built_in_file(r, &b);
 	copy = sqlite3_malloc64(b.len);
 	memcpy(copy, b.data, b.len);
@@ -661,32 +675,37 @@ static void test_db(const struct report *r)
 	sqlite3 *db = open_db(r);
 
 	ok(gives(db, "PRAGMA integrity_check", "ok") && gives(db, "PRAGMA user_version", "1") &&
-	   gives(db, "PRAGMA application_id", "1651790930") && gives(db, "PRAGMA page_size", "4096"),
+		   gives(db, "PRAGMA application_id", "1651790930") && gives(db, "PRAGMA page_size", "4096"),
 	   "db: it is whole");
 	ok(gives(db, "SELECT count(*) FROM pragma_foreign_key_check", "0"), "db: no row refers to none");
 	ok(gives(db, "SELECT sum(ns) FROM ledger", total) && gives(db, "SELECT sum(ns) FROM slice", total) &&
-	   gives(db, "SELECT sum(duration_ns) FROM sync_call", total) &&
-	   gives(db, "SELECT sum(ns) FROM cause", total) &&
-	   gives(db, "SELECT sum(ns) FROM leaf", total) && gives(db, "SELECT sum(total_ns) FROM process", total) &&
-	   gives(db, "SELECT sum(ns) FROM process_ledger", total) &&
-	   gives(db, "SELECT sum(ns) FROM file_ledger", total) &&
-	   gives(db, "SELECT sync_ns FROM run", total), "db: all tables agree to the nanosecond");
-	ok(gives(db, "SELECT count(*) FROM (SELECT call_id FROM ledger JOIN sync_call ON id = call_id GROUP BY call_id"
-		 " HAVING sum(ns) <> duration_ns)", "0"), "db: each ledger adds up to its call");
+		   gives(db, "SELECT sum(duration_ns) FROM sync_call", total) &&
+		   gives(db, "SELECT sum(ns) FROM cause", total) && gives(db, "SELECT sum(ns) FROM leaf", total) &&
+		   gives(db, "SELECT sum(total_ns) FROM process", total) &&
+		   gives(db, "SELECT sum(ns) FROM process_ledger", total) &&
+		   gives(db, "SELECT sum(ns) FROM file_ledger", total) && gives(db, "SELECT sync_ns FROM run", total),
+	   "db: all tables agree to the nanosecond");
+	ok(gives(db,
+		 "SELECT count(*) FROM (SELECT call_id FROM ledger JOIN sync_call ON id = call_id GROUP BY call_id"
+		 " HAVING sum(ns) <> duration_ns)",
+		 "0"),
+	   "db: each ledger adds up to its call");
 	ok(gives(db, "SELECT requests_left_out FROM run", "4") && gives(db, "SELECT exit_status FROM run", NULL) &&
-	   gives(db, "SELECT offset_ns FROM slice WHERE call_id = 1 AND seq = 4", "2305001") &&
-	   gives(db, "SELECT share FROM verdict", "0.25") && gives(db, "SELECT dir FROM mount", "/srv/a,b"),
+		   gives(db, "SELECT offset_ns FROM slice WHERE call_id = 1 AND seq = 4", "2305001") &&
+		   gives(db, "SELECT share FROM verdict", "0.25") && gives(db, "SELECT dir FROM mount", "/srv/a,b"),
 	   "db: single cells");
 	ok(gives(db, "SELECT path FROM sync_call WHERE id = 2",
 		 "=cmd|'/C calc'!A0\",;\\x0d\\x0a\\x1b[2J\\x9b\\xff\\xc3(\\x7f"
-		 "\\xc2\\x9b\\x09\\xe2\\x80\\xae\xf0\x9f\x98\x80"), "db: a hostile name is a harmless text");
+		 "\\xc2\\x9b\\x09\\xe2\\x80\\xae\xf0\x9f\x98\x80"),
+	   "db: a hostile name is a harmless text");
 	ok(gives(db, "SELECT path FROM sync_call WHERE id = 4", NULL) &&
-	   gives(db, "SELECT pid FROM request WHERE id = 2", NULL),
+		   gives(db, "SELECT pid FROM request WHERE id = 2", NULL),
 	   "db: what is not known is NULL");
 	ok(gives(db, "SELECT largest_cause FROM slow_call", "flush.post") &&
-	   gives(db, "SELECT cause FROM ledger_total", "flush.post") &&
-	   gives(db, "SELECT family FROM family_total", "flush") &&
-	   gives(db, "SELECT waiters FROM flush", "2") && gives(db, "SELECT count(*) FROM flush", "3"), "db: views");
+		   gives(db, "SELECT cause FROM ledger_total", "flush.post") &&
+		   gives(db, "SELECT family FROM family_total", "flush") &&
+		   gives(db, "SELECT waiters FROM flush", "2") && gives(db, "SELECT count(*) FROM flush", "3"),
+	   "db: views");
 	sqlite3_close(db);
 	free(total);
 }
@@ -700,16 +719,17 @@ static void test_empty(void)
 	sqlite3 *db;
 
 	j = parse(render_speedscope, &r);
-	ok(number(json_array_get(json_object_get(j, "profiles"), 0), "endValue") == 0,
-	   "empty: a profile without samples");
+	ok(number(json_array_get(json_object_get(j, "profiles"), 0), "endValue") == 0, "empty: a profile without samples");
 	json_decref(j);
 	j = parse(render_perfetto, &r);
 	ok(json_is_array(json_object_get(j, "traceEvents")) && !json_array_size(json_object_get(j, "traceEvents")) &&
-	   !json_object_get(json_object_get(j, "otherData"), "calls_left_out"), "empty: a trace without events");
+		   !json_object_get(json_object_get(j, "otherData"), "calls_left_out"),
+	   "empty: a trace without events");
 	json_decref(j);
 	db = open_db(&r);
 	ok(gives(db, "SELECT count(*) FROM sync_call", "0") && gives(db, "SELECT sync_ns FROM run", NULL) &&
-	   gives(db, "SELECT calls_left_out FROM run", NULL), "empty: a database without calls");
+		   gives(db, "SELECT calls_left_out FROM run", NULL),
+	   "empty: a database without calls");
 	sqlite3_close(db);
 }
 
@@ -728,8 +748,7 @@ static void test_many(void)
 		add_call(&r, &c);
 	}
 	db = open_db(&r);
-	ok(gives(db, "PRAGMA integrity_check", "ok") && gives(db, "SELECT count(*) FROM slice", "12012"),
-	   "many: database");
+	ok(gives(db, "PRAGMA integrity_check", "ok") && gives(db, "SELECT count(*) FROM slice", "12012"), "many: database");
 	sqlite3_close(db);
 	ok(csv_sum(render_csv_ledger, &r, "ns") == r.sync.total_ns, "many: CSV");
 	render_perfetto(&r, &plain, &b);

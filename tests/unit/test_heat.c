@@ -31,7 +31,8 @@ static void test_rows(void)
 	ok(monotone, "each row begins above the one before");
 	ok(step, "two rows to a power of two");
 	ok(heat_row_lower(0) == 0 && heat_row_lower(1) == 1536 && heat_row_lower(2) == 2048, "from about 1 us on");
-	ok(heat_row(0) == 0 && heat_row(1) == 0 && heat_row(UINT64_MAX) == HEAT_ROWS - 1, "what is beyond goes to the ends");
+	ok(heat_row(0) == 0 && heat_row(1) == 0 && heat_row(UINT64_MAX) == HEAT_ROWS - 1,
+	   "what is beyond goes to the ends");
 }
 
 static void test_latencies(void)
@@ -109,10 +110,12 @@ static void test_edges(void)
 	ok(h->column_ns == HEAT_FINEST_NS && h->columns == HEAT_COLUMNS, "the last instant that fits");
 	heat_add(h, end, 5000, 1);
 	ok(h->column_ns == 2 * HEAT_FINEST_NS && h->columns == HEAT_COLUMNS / 2 + 1 && h->n[119][heat_row(5000)] == 1 &&
-	   h->n[120][heat_row(5000)] == 1, "one more doubles the columns");
+		   h->n[120][heat_row(5000)] == 1,
+	   "one more doubles the columns");
 	heat_add(h, UINT64_MAX, 0, 7);
 	ok(h->columns <= HEAT_COLUMNS && h->n[h->columns - 1][0] == 7 && h->n[0][heat_row(5000)] == 2 &&
-	   UINT64_MAX / h->column_ns == h->columns - 1, "five centuries fit");
+		   UINT64_MAX / h->column_ns == h->columns - 1,
+	   "five centuries fit");
 	free(h);
 }
 
@@ -178,7 +181,8 @@ static void test_frame(void)
 	if (!ok(!frame_decode(j, &back, &e), "a frame with heat maps can be read again"))
 		exit(tap_done());
 	out = back.device->facts.heat;
-	ok(out[HEAT_READ] && !memcmp(out[HEAT_READ], in[HEAT_READ], sizeof(**in)), "the map of reads is the same, all of it");
+	ok(out[HEAT_READ] && !memcmp(out[HEAT_READ], in[HEAT_READ], sizeof(**in)),
+	   "the map of reads is the same, all of it");
 	ok(out[HEAT_FLUSH] && !memcmp(out[HEAT_FLUSH], in[HEAT_FLUSH], sizeof(**in)), "that of FLUSHes, too");
 	ok(!out[HEAT_WRITE] && !out[HEAT_FUA], "there is none where there was none");
 	json_decref(j);

@@ -50,8 +50,7 @@ static void test_values(void)
 
 		log = log && hist_log2_smear(v) == hist_log2(v);
 		in = in && hist_lower(i) <= v && v <= hist_upper(i);
-		near = near && (hist_upper(i) - v) * HIST_SUB <= v &&
-			(v - hist_lower(i)) * HIST_SUB <= v;
+		near = near && (hist_upper(i) - v) * HIST_SUB <= v && (v - hist_lower(i)) * HIST_SUB <= v;
 		monotone = monotone && hist_index(v + 1) >= i && hist_index(v + 1) <= i + 1;
 	}
 	for (unsigned int v = 0; v < HIST_SUB; v++)
@@ -70,8 +69,7 @@ static void test_log2(void)
 	bool good = hist_log2(0) == 0;
 
 	for (unsigned int b = 0; b < 64; b++) {
-		good = good && hist_log2(1ull << b) == b &&
-			hist_log2((1ull << b) | ((1ull << b) - 1)) == b;
+		good = good && hist_log2(1ull << b) == b && hist_log2((1ull << b) | ((1ull << b) - 1)) == b;
 	}
 	ok(good, "log2 of every power of two and of what lies below the next");
 }
@@ -124,23 +122,20 @@ static void test_edges(void)
 {
 	struct hist h = { 0 };
 
-	ok(hist_quantile(&h, 0.5) == 0 && hist_mean(&h) == 0,
-	   "an empty histogram has no quantile and no mean");
+	ok(hist_quantile(&h, 0.5) == 0 && hist_mean(&h) == 0, "an empty histogram has no quantile and no mean");
 	hist_add(&h, 1000003);
-	ok(hist_quantile(&h, 0) == 1000003 && hist_quantile(&h, 0.5) == 1000003 &&
-	   hist_quantile(&h, 1) == 1000003, "one value is every quantile, exactly");
+	ok(hist_quantile(&h, 0) == 1000003 && hist_quantile(&h, 0.5) == 1000003 && hist_quantile(&h, 1) == 1000003,
+	   "one value is every quantile, exactly");
 	ok(h.min == 1000003 && h.max == 1000003, "and the least and the most");
 	hist_add(&h, 0);
 	ok(h.min == 0 && hist_quantile(&h, 0.5) == 0, "zero counts");
 	hist_add(&h, 5 * TOP);
-	ok(h.max == 5 * TOP && hist_quantile(&h, 1) == 5 * TOP,
-	   "a value beyond the axis keeps its exact maximum");
+	ok(h.max == 5 * TOP && hist_quantile(&h, 1) == 5 * TOP, "a value beyond the axis keeps its exact maximum");
 }
 
 static void test_merge(void)
 {
-	struct hist *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b)), *both = calloc(1,
-		sizeof(*both));
+	struct hist *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b)), *both = calloc(1, sizeof(*both));
 	struct hist *before = calloc(1, sizeof(*before)), *none = calloc(1, sizeof(*none));
 
 	for (int i = 0; i < 5000; i++) {

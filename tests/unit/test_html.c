@@ -47,8 +47,14 @@ static void add_call(struct report_sync *s, uint64_t start, uint64_t ns, const c
 {
 	struct report_call *c = grow((void **)&s->slowest, &s->n_slowest, sizeof(*c));
 
-	*c = (struct report_call){ .start_ns = start, .duration_ns = ns, .pid = 7, .tid = 8, .comm = xstrdup(name),
-				   .call = xstrdup("fsync"), .path = xstrdup(name), .device = xstrdup(name),
+	*c = (struct report_call){ .start_ns = start,
+				   .duration_ns = ns,
+				   .pid = 7,
+				   .tid = 8,
+				   .comm = xstrdup(name),
+				   .call = xstrdup("fsync"),
+				   .path = xstrdup(name),
+				   .device = xstrdup(name),
 				   .ledger = split(ns) };
 	s->count++;
 	s->calls[1]++;
@@ -109,8 +115,12 @@ static void add_device(struct report *r, const char *name)
 
 static void fill(struct report *r, const char *name)
 {
-	*r = (struct report){ .version = xstrdup("0.1.0"), .start = xstrdup("2026-01-31T03:07:00Z"), .wall_ns = 250 * MS,
-			      .final = true, .have_sync = true, .have_verdict = true };
+	*r = (struct report){ .version = xstrdup("0.1.0"),
+			      .start = xstrdup("2026-01-31T03:07:00Z"),
+			      .wall_ns = 250 * MS,
+			      .final = true,
+			      .have_sync = true,
+			      .have_verdict = true };
 	strv_add(&r->command, xstrdup(name));
 	r->sync.heat = xcalloc(1, sizeof(*r->sync.heat));
 	for (uint64_t i = 0; i < 20; i++)
@@ -119,8 +129,9 @@ static void fill(struct report *r, const char *name)
 	add_group(&r->sync.file, &r->sync.n_files, name, false);
 	add_leaf(&r->sync, 0, "app");
 	add_device(r, name);
-	r->verdict = (struct report_verdict){ .class = "device-flush", .family = family_name(FAMILY_FLUSH), .share = 0.5,
-					      .sentence = xstrdup(name) };
+	r->verdict = (struct report_verdict){
+		.class = "device-flush", .family = family_name(FAMILY_FLUSH), .share = 0.5, .sentence = xstrdup(name)
+	};
 	strv_add(&r->verdict.evidence, xstrdup(name));
 	strv_add(&r->verdict.advice, xasprintf("Do this. Risk: %s", name));
 	r->whatif = xcalloc(2, sizeof(*r->whatif));
@@ -291,7 +302,8 @@ static void warns(void)
 	ok(strstr(b.data, "class=\"warn\"") < strstr(b.data, "<h1>"), "warnings stand above the verdict");
 	ok(has(&b, "1,234 events were lost") && has(&b, "ring full: 1,234"), "lost events, and why");
 	ok(has(&b, "<li>a note</li>") && has(&b, "5 calls have no ledger") && has(&b, "1 request completed with an error") &&
-	   has(&b, "6 of 20 sync calls returned without any FLUSH"), "notes, calls without a ledger or a FLUSH, errors");
+		   has(&b, "6 of 20 sync calls returned without any FLUSH"),
+	   "notes, calls without a ledger or a FLUSH, errors");
 	buf_free(&b);
 	report_free(&r);
 }

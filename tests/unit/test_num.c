@@ -21,15 +21,29 @@ static void test_duration(void)
 		uint64_t ns;
 		const char *want;
 	} cases[] = {
-		{ 0, "0 ns" }, { 7, "7 ns" }, { 850, "850 ns" }, { 999, "999 ns" },
-		{ 1000, "1.00 µs" }, { 1004, "1.00 µs" }, { 1005, "1.01 µs" }, { 9994, "9.99 µs" },
-		{ 9995, "10.0 µs" }, { 31600, "31.6 µs" }, { 99949, "99.9 µs" }, { 99950,
-		"100 µs" },
-		{ 999499, "999 µs" }, { 999500, "1.00 ms" }, { 7123456, "7.12 ms" },
-		{ 999999999, "1.00 s" }, { 1240000000, "1.24 s" }, { 5720000000, "5.72 s" },
-		{ 999000000000, "999 s" }, { 1000000000000, "16.7 min" }, { 7200000000000,
-		"2.00 h" },
-		{ 86400000000000, "24.0 h" }, { 259200000000000, "3.00 d" },
+		{ 0, "0 ns" },
+		{ 7, "7 ns" },
+		{ 850, "850 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1.00 µs" },
+		{ 1004, "1.00 µs" },
+		{ 1005, "1.01 µs" },
+		{ 9994, "9.99 µs" },
+		{ 9995, "10.0 µs" },
+		{ 31600, "31.6 µs" },
+		{ 99949, "99.9 µs" },
+		{ 99950, "100 µs" },
+		{ 999499, "999 µs" },
+		{ 999500, "1.00 ms" },
+		{ 7123456, "7.12 ms" },
+		{ 999999999, "1.00 s" },
+		{ 1240000000, "1.24 s" },
+		{ 5720000000, "5.72 s" },
+		{ 999000000000, "999 s" },
+		{ 1000000000000, "16.7 min" },
+		{ 7200000000000, "2.00 h" },
+		{ 86400000000000, "24.0 h" },
+		{ 259200000000000, "3.00 d" },
 		{ UINT64_MAX, "213504 d" },
 	};
 
@@ -111,9 +125,9 @@ static void test_shares(void)
 static void test_parse_u64(void)
 {
 	static const char *const bad[] = {
-		"", " ", "-1", "+1", " 1", "1 ", "1x", "0x10", "1e3", "1.0", "nan", "inf", "1,000",
-		"\xd9\xa3",
-		"99999999999999999999x",
+		"",    " ",   "-1",    "+1",	   " 1",
+		"1 ",  "1x",  "0x10",  "1e3",	   "1.0",
+		"nan", "inf", "1,000", "\xd9\xa3", "99999999999999999999x",
 	};
 	uint64_t v = 42;
 
@@ -130,8 +144,7 @@ static void test_parse_u64(void)
 	ok(num_parse_range("5", 1, 5, &v) == 0 && v == 5, "range: the upper end is in");
 	ok(num_parse_range("1", 1, 5, &v) == 0 && v == 1, "range: the lower end is in");
 	ok(num_parse_range("0", 1, 5, &v) == -ERANGE, "range: below is out");
-	ok(num_parse_range("6", 1, 5, &v) == -ERANGE && v == 1,
-	   "range: above is out, output alone");
+	ok(num_parse_range("6", 1, 5, &v) == -ERANGE && v == 1, "range: above is out, output alone");
 	ok(num_parse_range("x", 1, 5, &v) == -EINVAL, "range: garbage is garbage");
 }
 
@@ -141,13 +154,25 @@ static void test_parse_seconds(void)
 		const char *s;
 		uint64_t ns;
 	} good[] = {
-		{ "0", 0 }, { "0.0", 0 }, { "1", 1000000000 }, { "0.5", 500000000 }, { "500ms",
-		500000000 },
-		{ "1.5s", 1500000000 }, { "250us", 250000 }, { "250µs", 250000 }, { "100ns", 100 },
-		{ "2m", 120000000000 }, { "2min", 120000000000 }, { "1h", 3600000000000 },
-		{ "0.25h", 900000000000 }, { "0.000000001", 1 }, { "1.0000000001", 1000000000 },
-		{ "18446744073.709551615", UINT64_MAX }, { "1d", 86400000000000 },
+		{ "0", 0 },
+		{ "0.0", 0 },
+		{ "1", 1000000000 },
+		{ "0.5", 500000000 },
+		{ "500ms", 500000000 },
+		{ "1.5s", 1500000000 },
+		{ "250us", 250000 },
+		{ "250µs", 250000 },
+		{ "100ns", 100 },
+		{ "2m", 120000000000 },
+		{ "2min", 120000000000 },
+		{ "1h", 3600000000000 },
+		{ "0.25h", 900000000000 },
+		{ "0.000000001", 1 },
+		{ "1.0000000001", 1000000000 },
+		{ "18446744073.709551615", UINT64_MAX },
+		{ "1d", 86400000000000 },
 	};
+	/* clang-format off */
 	static const char *const bad[] = {
 		"", ".", ".5", "5.", "-1", "+1", " 1", "1 ", "1 s", "s", "ms", "1e3", "0x1", "nan",
 		"inf",
@@ -158,27 +183,28 @@ static void test_parse_seconds(void)
 		"18446744073.709551616", "18446744074", "99999999999999999999999", "6000000h",
 		"0.0000000001", "0.1ns",
 	};
+	/* clang-format on */
 	uint64_t v;
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
-		ok(num_parse_seconds(good[i].s, &v) == 0 && v == good[i].ns,
-		   "seconds: %s", good[i].s);
+		ok(num_parse_seconds(good[i].s, &v) == 0 && v == good[i].ns, "seconds: %s", good[i].s);
 	v = 42;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		ok(num_parse_seconds(bad[i], &v) == -EINVAL, "seconds: garbage %zu is refused", i);
 	for (size_t i = 0; i < ARRAY_LEN(range); i++)
-		ok(num_parse_seconds(range[i], &v) == -ERANGE, "seconds: %s is out of range",
-		   range[i]);
+		ok(num_parse_seconds(range[i], &v) == -ERANGE, "seconds: %s is out of range", range[i]);
 	ok(num_parse_seconds(NULL, &v) == -EINVAL, "seconds: NULL is refused");
 	ok(v == 42, "seconds: a refusal leaves the output alone");
 }
 
 static void test_parse_bytes(void)
 {
+	/* clang-format off */
 	static const struct { const char *s; uint64_t bytes; } good[] = {
 		{ "0", 0 }, { "4096", 4096 }, { "1K", 1024 }, { "3M", 3145728 }, { "3MB", 3145728 }, { "2GiB", 2147483648 },
 		{ "16777215T", 16777215ull << 40 }, { "18446744073709551615", UINT64_MAX },
 	};
+	/* clang-format on */
 	static const char *const bad[] = { "", "K", "1k", "1 M", "1.5M", "-1", "+1", "1MM", "1iB", "1Bi", "1M,", "0x10" };
 	static const char *const range[] = { "16777216T", "18446744073709551616", "18446744073709551615K" };
 	uint64_t v;

@@ -38,9 +38,7 @@ static const struct command_def record = {
 	.words = "DISK",
 };
 
-static const struct command_def replay = { .name = "replay",
-					   .summary = "Replays.",
-					   .options = options };
+static const struct command_def replay = { .name = "replay", .summary = "Replays.", .options = options };
 
 static const struct command_def *const commands[] = { &record, &replay, NULL };
 
@@ -98,6 +96,7 @@ struct parse_case {
 	const char *want;
 };
 
+/* clang-format off */
 static const struct parse_case cases[] = {
 	{ "nothing", &record, { NULL }, " | |" },
 	{ "long flag and words mix", &record, { "sda", "--verbose", "sdb" }, "0 | sda sdb |" },
@@ -160,6 +159,7 @@ static const struct parse_case cases[] = {
 	  "-22 2 option '--quiet' takes no value" },
 	{ "no command behind --", &record, { "--" }, "-22 2 no command behind '--'" },
 };
+/* clang-format on */
 
 static void test_parse(void)
 {
@@ -188,28 +188,27 @@ static void test_callback_error(void)
 	ok(r.words == (char **)argv, "the result is unchanged on failure");
 }
 
-static const char help_want[] =
-	"Usage: tool record [OPTION].. [DISK].. [-- COMMAND]\n"
-	"\n"
-	"Records.\n"
-	"\n"
-	"One paragraph.\n"
-	"\n"
-	"Another one.\n"
-	"\n"
-	"Options:\n"
-	"  -v, --verbose           say more\n"
-	"  -q, --quiet             say nothing\n"
-	"\n"
-	"Output:\n"
-	"  -o, --output FILE       write to FILE, not to stdout; a dash is stdout, and a\n"
-	"                          long line wraps at the same column as the first\n"
-	"      --interval SECONDS  .5 or \\more\n"
-	"\n"
-	"Odd:\n"
-	"  -x                      short only\n"
-	"      --an-option-that-is-rather-long NUMBER\n"
-	"                          below\n";
+static const char help_want[] = "Usage: tool record [OPTION].. [DISK].. [-- COMMAND]\n"
+				"\n"
+				"Records.\n"
+				"\n"
+				"One paragraph.\n"
+				"\n"
+				"Another one.\n"
+				"\n"
+				"Options:\n"
+				"  -v, --verbose           say more\n"
+				"  -q, --quiet             say nothing\n"
+				"\n"
+				"Output:\n"
+				"  -o, --output FILE       write to FILE, not to stdout; a dash is stdout, and a\n"
+				"                          long line wraps at the same column as the first\n"
+				"      --interval SECONDS  .5 or \\more\n"
+				"\n"
+				"Odd:\n"
+				"  -x                      short only\n"
+				"      --an-option-that-is-rather-long NUMBER\n"
+				"                          below\n";
 
 static void test_help(void)
 {
@@ -226,19 +225,18 @@ static void test_help(void)
 	buf_free(&b);
 }
 
-static const char man_want[] =
-	".SH OPTIONS\n"
-	".SS \"replay\"\n"
-	".PP\n\\fBOptions\\fR\n"
-	".TP\n\\fB\\-v\\fR, \\fB\\-\\-verbose\\fR\nsay more\n"
-	".TP\n\\fB\\-q\\fR, \\fB\\-\\-quiet\\fR\nsay nothing\n"
-	".PP\n\\fBOutput\\fR\n"
-	".TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\n"
-	"write to FILE, not to stdout; a dash is stdout, and a long line wraps at the same column as the first\n"
-	".TP\n\\fB\\-\\-interval\\fR \\fISECONDS\\fR\n\\&.5 or \\emore\n"
-	".PP\n\\fBOdd\\fR\n"
-	".TP\n\\fB\\-x\\fR\nshort only\n"
-	".TP\n\\fB\\-\\-an\\-option\\-that\\-is\\-rather\\-long\\fR \\fINUMBER\\fR\nbelow\n";
+static const char man_want[] = ".SH OPTIONS\n"
+			       ".SS \"replay\"\n"
+			       ".PP\n\\fBOptions\\fR\n"
+			       ".TP\n\\fB\\-v\\fR, \\fB\\-\\-verbose\\fR\nsay more\n"
+			       ".TP\n\\fB\\-q\\fR, \\fB\\-\\-quiet\\fR\nsay nothing\n"
+			       ".PP\n\\fBOutput\\fR\n"
+			       ".TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\n"
+			       "write to FILE, not to stdout; a dash is stdout, and a long line wraps at the same column as the first\n"
+			       ".TP\n\\fB\\-\\-interval\\fR \\fISECONDS\\fR\n\\&.5 or \\emore\n"
+			       ".PP\n\\fBOdd\\fR\n"
+			       ".TP\n\\fB\\-x\\fR\nshort only\n"
+			       ".TP\n\\fB\\-\\-an\\-option\\-that\\-is\\-rather\\-long\\fR \\fINUMBER\\fR\nbelow\n";
 
 static void test_man(void)
 {
@@ -258,10 +256,9 @@ static char *complete(const char *script, const char *words, int at)
 	FILE *f;
 
 	setenv("COMPLETION", script, 1);
-	command = xasprintf(
-		"exec bash --norc -c 'eval \"$COMPLETION\"; COMP_WORDS=(%s); COMP_CWORD=%d; _tool; "
-		"printf \"%%s\\n\" \"${COMPREPLY[@]}\" | sort -u | paste -sd\" \" | tr -d \"\\n\"' 2>&1",
-		words, at);
+	command = xasprintf("exec bash --norc -c 'eval \"$COMPLETION\"; COMP_WORDS=(%s); COMP_CWORD=%d; _tool; "
+			    "printf \"%%s\\n\" \"${COMPREPLY[@]}\" | sort -u | paste -sd\" \" | tr -d \"\\n\"' 2>&1",
+			    words, at);
 	f = popen(command, "r");
 	n = f ? fread(answer, 1, sizeof(answer) - 1, f) : 0;
 	answer[n] = '\0';
@@ -273,13 +270,14 @@ static char *complete(const char *script, const char *words, int at)
 
 static void test_completion(void)
 {
-	static const struct { const char *words, *want, *name; int at;
+	static const struct {
+		const char *words, *want, *name;
+		int at;
 	} rows[] = {
 		{ "tool re", "record replay", "completion: commands", 1 },
 		{ "tool record --v", "--verbose", "completion: options", 2 },
 		{ "tool record --s", "", "completion: hidden options stay hidden", 2 },
-		{ "tool replay --output /etc/hostn", "/etc/hostname", "completion: files for FILE",
-		  3 },
+		{ "tool replay --output /etc/hostn", "/etc/hostname", "completion: files for FILE", 3 },
 		{ "tool record --interval \"\"", "", "completion: nothing for a number", 3 },
 		{ "tool record -- ech", "echo", "completion: a command behind --", 3 },
 	};

@@ -45,7 +45,7 @@ static char *in_dir(const char *name)
 /* ---- what was written, and what came out: each record as kind, size and bytes ---- */
 
 struct list {
-	struct recording_record *r;	/* data is owned, head is not used */
+	struct recording_record *r; /* data is owned, head is not used */
 	size_t n;
 };
 
@@ -127,7 +127,7 @@ static bool no_damage(const struct recording_damage *d)
 static void fill_record(struct wire_head *h)
 {
 	static const uint16_t sizes[] = {
-		sizeof(struct wire_sync), sizeof(struct wire_sleep), sizeof(struct wire_request),
+		sizeof(struct wire_sync),   sizeof(struct wire_sleep), sizeof(struct wire_request),
 		sizeof(struct wire_follow), sizeof(struct wire_file),
 	};
 	uint64_t kind = rnd() % 5;
@@ -168,8 +168,8 @@ struct sample {
 	uint8_t *bytes;
 	size_t n;
 	size_t blocks;
-	size_t end[16];		/* where each block ends */
-	size_t until[16];	/* records that have come out by then */
+	size_t end[16];	  /* where each block ends */
+	size_t until[16]; /* records that have come out by then */
 };
 
 static void slurp(const char *path, uint8_t **bytes, size_t *n)
@@ -402,8 +402,8 @@ static void test_truncation(void)
 /* ---- mutations ---- */
 
 struct edit {
-	size_t at, gone;	/* this many bytes are taken out there, */
-	uint8_t put[64];	/* and these put in */
+	size_t at, gone; /* this many bytes are taken out there, */
+	uint8_t put[64]; /* and these put in */
 	size_t n;
 };
 
@@ -413,15 +413,15 @@ static struct edit random_edit(const uint8_t *bytes, size_t n)
 	uint64_t how = rnd() % 5;
 	size_t room = n - m.at;
 
-	if (how < 3)	/* not an insertion */
+	if (how < 3) /* not an insertion */
 		m.gone = how ? 1 + rnd() % (room < 64 ? room : 64) : 1;
-	if (how != 2)	/* not a deletion */
+	if (how != 2) /* not a deletion */
 		m.n = how < 2 ? m.gone : 1 + rnd() % 64;
 	for (size_t i = 0; i < m.n; i++)
 		m.put[i] = (uint8_t)rnd();
 	if (how == 0)
 		m.put[0] = bytes[m.at] ^ (uint8_t)(1 << rnd() % 8);
-	if (how == 4)	/* a run of the file itself comes twice */
+	if (how == 4) /* a run of the file itself comes twice */
 		for (size_t i = 0, from = rnd() % n; i < m.n; i++)
 			m.put[i] = bytes[(from + i) % n];
 	return m;
@@ -447,8 +447,7 @@ static bool untouched_came(const struct sample *s, const struct edit *m, const s
 	*touched = 0;
 	for (size_t b = 0; b < s->blocks; b++) {
 		size_t start = b ? s->end[b - 1] : FORGE_FILE, first = b ? s->until[b - 1] : 0;
-		bool hit = m->gone ? m->at < s->end[b] && m->at + m->gone > start :
-				     m->at > start && m->at < s->end[b];
+		bool hit = m->gone ? m->at < s->end[b] && m->at + m->gone > start : m->at > start && m->at < s->end[b];
 
 		*touched += hit;
 		for (size_t i = first; !hit && i < s->until[b]; i++)
@@ -620,8 +619,8 @@ static void test_drops(void)
 		_exit(0);
 	}
 	close(ends[1]);
-	ok(!read_all(ends[0], &drops, &same) && lists_same(&whole, &drops) && d.blocks == 2 &&
-	   same.blocks == 2 && d.records == same.records && d.bytes == same.bytes && d.no_end == same.no_end,
+	ok(!read_all(ends[0], &drops, &same) && lists_same(&whole, &drops) && d.blocks == 2 && same.blocks == 2 &&
+		   d.records == same.records && d.bytes == same.bytes && d.no_end == same.no_end,
 	   "read byte by byte, a damaged recording yields the same");
 	waitpid(child, NULL, 0);
 	list_free(&whole);
@@ -692,7 +691,8 @@ static void test_long(void)
 	records = forge_get(bytes + block_at(bytes, 12) + 16, 4);
 	bytes[block_at(bytes, 12) + 100] ^= 1;
 	ok(!read_all(forge_fd(bytes, n), &out, &d) && d.blocks == 1 && d.records == records &&
-	   out.n == in.n - records && in_order_of(&out, &in), "of a long one with a damaged block all else comes out");
+		   out.n == in.n - records && in_order_of(&out, &in),
+	   "of a long one with a damaged block all else comes out");
 	child = write_and_wait(ends, bytes, n - 100);
 	ok(!recording_open_fd(ends[0], "pipe", &r, &e), "a long one comes through a pipe");
 	while (came < in.n * 3 / 4 && recording_next(r, &rec))
@@ -750,7 +750,8 @@ static void test_lengths(void)
 	ok(none && seen, "huge lengths are damage");
 	for (uint32_t size = 0; size <= UINT16_MAX; size += size < 64 ? 1 : 4093) {
 		forge_put(payload + 10, size, 2);
-		none = none && (size == 8) == (forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d) == 2);
+		none = none &&
+		       (size == 8) == (forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d) == 2);
 	}
 	ok(none, "so are records that don't tile their block");
 	forge_put(payload + 10, 8, 2);
@@ -967,10 +968,14 @@ static void test_foreign(void)
 	char *path = in_dir("missing"), text[4096];
 
 	refused("", 0, ENODATA, "it is empty", "an empty file");
-	refused("\x89" "BTR", 4, ENODATA, "ends within its first 16 bytes", "a file that ends in its head");
+	refused("\x89"
+		"BTR",
+		4, ENODATA, "ends within its first 16 bytes", "a file that ends in its head");
 	refused("x", 1, EBADMSG, "is not a recording made by barriertrace", "a file of one byte");
 	refused("{\"schema\": 1}\n", 14, EBADMSG, "is not a recording", "JSON");
-	refused("\x7f" "ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0>", 19, EBADMSG, "is not a recording", "a program");
+	refused("\x7f"
+		"ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0>",
+		19, EBADMSG, "is not a recording", "a program");
 	memset(text, 'x', sizeof(text));
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "a text");
 	memset(text, 0, sizeof(text));
@@ -1048,8 +1053,8 @@ static void test_full_later(void)
 	failures += recording_flush(w, &e) != 0;
 	setrlimit(RLIMIT_FSIZE, &was);
 	is_u64(failures, 1, "a disk that fills up is told once");
-	ok(strstr(e.text, "File too large; the recording stops here, it has ") && strstr(e.text, " records ("), "so: %s",
-	   e.text);
+	ok(strstr(e.text, "File too large; the recording stops here, it has ") && strstr(e.text, " records ("),
+	   "so: %s", e.text);
 	ok(k->stopped && k->records && k->records + k->not_kept == 20001, "every record is kept or counted");
 	ok(!stat(path, &st) && (uint64_t)st.st_size == k->bytes && st.st_size < 300000, "half a block is cut off");
 	ok(!read_path(path, &out, &d) && out.n == k->records && in_order_of(&out, &in) && d.no_end && !d.blocks && !d.bytes,
@@ -1107,12 +1112,13 @@ static void test_notes(void)
 	is_note(s.bytes, s.n, NULL, "nothing to say of an intact recording");
 	is_note(s.bytes, s.end[3], "the recording ends too early: it was cut off, or the run that made it was",
 		"what is said of one cut between blocks");
-	is_note(s.bytes, s.end[3] + 10, "the recording ends too early: it was cut off, or the run that made it was; "
-		"lost: 1 block with at least 0 records; 10 B passed over", "of one cut in the head of a block");
+	is_note(s.bytes, s.end[3] + 10,
+		"the recording ends too early: it was cut off, or the run that made it was; "
+		"lost: 1 block with at least 0 records; 10 B passed over",
+		"of one cut in the head of a block");
 	s.bytes[s.end[1] + FORGE_BLOCK] ^= 1;
 	s.bytes[s.end[2] + FORGE_BLOCK] ^= 1;
-	want = xasprintf("the recording is damaged; lost: 2 blocks with 5 records; %zu B passed over",
-			 s.end[3] - s.end[1]);
+	want = xasprintf("the recording is damaged; lost: 2 blocks with 5 records; %zu B passed over", s.end[3] - s.end[1]);
 	is_note(s.bytes, s.n, want, "of one with two damaged blocks");
 	free(want);
 	free_sample(&s);
@@ -1187,7 +1193,7 @@ static void test_counts(void)
 
 static int decode(const struct buf *b, size_t n, struct view_counts *out)
 {
-	uint8_t *exact = memcpy(xcalloc(1, n), b->data, n);	/* so that a byte too far is seen */
+	uint8_t *exact = memcpy(xcalloc(1, n), b->data, n); /* so that a byte too far is seen */
 	uint32_t view;
 	bool interval;
 	int err = recording_counts_decode(WIRE_COUNTS, exact, n, &view, &interval, out);
@@ -1231,10 +1237,30 @@ static void test_bad_counts(void)
 	is_bad("\1\0\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\0", 14, "a number of 65 bits");
 	is_bad("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0\0", 14, "a number of 11 bytes");
 	is_bad("\x80\x80\x80\x80\x10\0\0\0", 8, "a view beyond 32 bits");
-	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\1\xc0\x11\1" "\0\0\0\0\0" "\0\0\0\0\0", 25, "a bucket beyond the last");
-	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\2\xb0\x09\1\xb0\x09\1" "\0\0\0\0\0" "\0\0\0\0\0", 28, "one beyond it by its step");
-	is_bad("\0\0\0\1\0\0\0" "\0\0\0\0\2\1\1\0\1" "\0\0\0\0\0" "\0\0\0\0\0", 26, "a bucket that comes twice");
-	is_bad("\0\0\0\2" "\1\0\0" "\0\0\0\0\0" "\0\0\0\0\0" "\0\0\0\0\0" "\1\0\0" "\0\0\0\0\0" "\0\0\0\0\0" "\0\0\0\0\0",
+	is_bad("\0\0\0\1\0\0\0"
+	       "\0\0\0\0\1\xc0\x11\1"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0",
+	       25, "a bucket beyond the last");
+	is_bad("\0\0\0\1\0\0\0"
+	       "\0\0\0\0\2\xb0\x09\1\xb0\x09\1"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0",
+	       28, "one beyond it by its step");
+	is_bad("\0\0\0\1\0\0\0"
+	       "\0\0\0\0\2\1\1\0\1"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0",
+	       26, "a bucket that comes twice");
+	is_bad("\0\0\0\2"
+	       "\1\0\0"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0"
+	       "\1\0\0"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0"
+	       "\0\0\0\0\0",
 	       40, "a cell that comes twice");
 	free(v);
 	free(out);
@@ -1250,9 +1276,15 @@ static int decode_coarse(const char *hist, size_t n, struct hist *out)
 	uint32_t view;
 	int err;
 
-	buf_add(&b, "\0\0\0\1" "\0\0\0", 7);
+	buf_add(&b,
+		"\0\0\0\1"
+		"\0\0\0",
+		7);
 	buf_add(&b, hist, n);
-	buf_add(&b, "\0\0\0\0\0" "\0\0\0\0\0", 10);
+	buf_add(&b,
+		"\0\0\0\0\0"
+		"\0\0\0\0\0",
+		10);
 	err = recording_counts_decode(WIRE_COUNTS_32, b.data, b.len, &view, &interval, v);
 	*out = v->cell[0].queue;
 	buf_free(&b);
@@ -1266,13 +1298,25 @@ static void test_coarse_counts(void)
 	struct hist h;
 	uint64_t sum = 0;
 
-	ok(!decode_coarse("\3\5\0\xff\x7f" "\3\x1f\2\1\3\x1f\4", 12, &h) && h.bucket[31] == 2 && h.bucket[32] == 3 &&
-	   h.bucket[63] == 4, "of an older recording, buckets of one value stay what they are");
-	ok(!decode_coarse("\7\5\0\xff\x7f" "\2\x40\5\1\2", 10, &h) && h.bucket[64] == 3 && h.bucket[65] == 2 &&
-	   h.bucket[66] == 1 && h.bucket[67] == 1, "of two values, become two");
-	ok(!decode_coarse("\7\5\x41\x42" "\2\x40\5\1\2", 9, &h) && h.bucket[64] == 0 && h.bucket[65] == 5 &&
-	   h.bucket[66] == 2 && h.bucket[67] == 0, "unless minimum and maximum say which it was");
-	ok(!decode_coarse("\7\5\0\x80\x80\x80\x80\x80\x40" "\1\xff\x08\7", 13, &h) && h.bucket[HIST_BUCKETS - 1] == 7,
+	ok(!decode_coarse("\3\5\0\xff\x7f"
+			  "\3\x1f\2\1\3\x1f\4",
+			  12, &h) &&
+		   h.bucket[31] == 2 && h.bucket[32] == 3 && h.bucket[63] == 4,
+	   "of an older recording, buckets of one value stay what they are");
+	ok(!decode_coarse("\7\5\0\xff\x7f"
+			  "\2\x40\5\1\2",
+			  10, &h) &&
+		   h.bucket[64] == 3 && h.bucket[65] == 2 && h.bucket[66] == 1 && h.bucket[67] == 1,
+	   "of two values, become two");
+	ok(!decode_coarse("\7\5\x41\x42"
+			  "\2\x40\5\1\2",
+			  9, &h) &&
+		   h.bucket[64] == 0 && h.bucket[65] == 5 && h.bucket[66] == 2 && h.bucket[67] == 0,
+	   "unless minimum and maximum say which it was");
+	ok(!decode_coarse("\7\5\0\x80\x80\x80\x80\x80\x40"
+			  "\1\xff\x08\7",
+			  13, &h) &&
+		   h.bucket[HIST_BUCKETS - 1] == 7,
 	   "the last one stays the last");
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum += h.bucket[i];
@@ -1282,16 +1326,26 @@ static void test_coarse_counts(void)
 /* What a later version adds is passed over. */
 static void test_more_counts(void)
 {
-	const char later[] = "\5\3" "\22" "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22" "\2"
-			     "\12\7\10" "\0\0\0\0\0" "\1\2\2\2\1\2\1" "\0\0\0\0\0"
-			     "\13\7\10" "\0\0\0\0\0" "\1\2\2\2\1\2\1" "\0\0\0\0\0";
+	const char later[] = "\5\3"
+			     "\22"
+			     "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22"
+			     "\2"
+			     "\12\7\10"
+			     "\0\0\0\0\0"
+			     "\1\2\2\2\1\2\1"
+			     "\0\0\0\0\0"
+			     "\13\7\10"
+			     "\0\0\0\0\0"
+			     "\1\2\2\2\1\2\1"
+			     "\0\0\0\0\0";
 	struct view_counts *out = xcalloc(1, sizeof(*out));
 	bool interval = false;
 	uint32_t view = 0;
 
-	ok(!recording_counts_decode(WIRE_COUNTS, later, sizeof(later) - 1, &view, &interval, out) && view == 5 && interval &&
-	   out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->sums.flush_no_depth == 17 && out->cell[10].bytes == 8 &&
-	   out->cell[10].device.sum == 2 && out->cell[10].device.bucket[2] == 1 && !out->cell[0].count,
+	ok(!recording_counts_decode(WIRE_COUNTS, later, sizeof(later) - 1, &view, &interval, out) && view == 5 &&
+		   interval && out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->sums.flush_no_depth == 17 &&
+		   out->cell[10].bytes == 8 && out->cell[10].device.sum == 2 && out->cell[10].device.bucket[2] == 1 &&
+		   !out->cell[0].count,
 	   "sums, cells and flags of a later version are passed over");
 	free(out);
 }

@@ -42,8 +42,7 @@ static uint64_t around(uint64_t mid)
 	return v * ((seed >> 20) % 100 == 0 ? 4 : (seed >> 20) % 10 == 0 ? 2 : 1);
 }
 
-static void requests(struct report_op *op, uint64_t n, uint64_t size, uint64_t queue,
-	uint64_t device)
+static void requests(struct report_op *op, uint64_t n, uint64_t size, uint64_t queue, uint64_t device)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t q = queue ? around(queue) : 0, d = around(device);
@@ -75,8 +74,7 @@ static struct report_device *add_device(struct report *r, const char *name)
 	return d;
 }
 
-static void add_mount(struct report_device *d, const char *dir, const char *type,
-	const char *barrier)
+static void add_mount(struct report_device *d, const char *dir, const char *type, const char *barrier)
 {
 	struct report_mount *m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
 
@@ -113,21 +111,33 @@ static void slow_flush(struct report_device *d)
 	requests(&d->op[OP_WRITE_BARRIER], 207, 4096, 2 * US, 230 * US);
 	flushes(&d->op[OP_FLUSH], 811, 6900 * US);
 	for (int i = 0; i < 1909; i++)
-		hist_add(&d->naive_write, i < 207 ? around(14500 * US) : i < 1000 ? around(300 * US) :
-			 around(1200 * US));
+		hist_add(&d->naive_write, i < 207  ? around(14500 * US) :
+					  i < 1000 ? around(300 * US) :
+						     around(1200 * US));
 	d->flush = (struct report_flush){
-		.pre = 207, .post = 207, .only = 397, .waiters = 823, .barrier_writes = 207,
-		.barrier_flushes = 414, .in_flight = 105,
+		.pre = 207,
+		.post = 207,
+		.only = 397,
+		.waiters = 823,
+		.barrier_writes = 207,
+		.barrier_flushes = 414,
+		.in_flight = 105,
 	};
 	for (int i = 0; i < 823; i++)
 		hist_add(&d->flush.slot_wait, around(i % 9 ? 4 * US : 2 * MS));
 	for (int i = 0; i < 604; i++)
 		hist_add(&d->flush.sequence, around(i % 3 ? 7 * MS : 14 * MS));
 	d->kernel = (struct report_kernel){
-		.have = true, .have_flush = true, .reads = 67, .read_bytes = 2129920,
+		.have = true,
+		.have_flush = true,
+		.reads = 67,
+		.read_bytes = 2129920,
 		.read_ns = 11 * MS,
-		.writes = 1909, .write_bytes = 88764416, .write_ns = 4380 * MS,
-		.flushes = 811, .flush_ns = d->op[OP_FLUSH].device.sum / MS * MS + 3 * MS,
+		.writes = 1909,
+		.write_bytes = 88764416,
+		.write_ns = 4380 * MS,
+		.flushes = 811,
+		.flush_ns = d->op[OP_FLUSH].device.sum / MS * MS + 3 * MS,
 	};
 	d->by_command = 1400;
 	d->requeues = 2;
@@ -136,8 +146,7 @@ static void slow_flush(struct report_device *d)
 
 static void run_facts(struct report *r)
 {
-	static const char *const argv[] = { "sqlite3", "/srv/db/test.sqlite",
-		".read insert 2500.sql", NULL };
+	static const char *const argv[] = { "sqlite3", "/srv/db/test.sqlite", ".read insert 2500.sql", NULL };
 
 	r->version = xstrdup("0.1.0");
 	r->start = xstrdup("2026-01-31T03:07:00Z");
@@ -150,8 +159,7 @@ static void run_facts(struct report *r)
 	r->arch = xstrdup("x86_64");
 }
 
-static void add_probe(struct report *r, const char *name, const char *rung, enum probe_state state,
-		      const char *reason)
+static void add_probe(struct report *r, const char *name, const char *rung, enum probe_state state, const char *reason)
 {
 	struct report_probe *p = grow((void **)&r->probe, &r->n_probes, sizeof(*p));
 
@@ -224,8 +232,7 @@ static void report_odd(struct report *r)
 	memset(&d->op[OP_WRITE_ASYNC].queue, 0, sizeof(struct hist));
 	memset(&d->op[OP_WRITE_ASYNC].device, 0, sizeof(struct hist));
 	d = add_device(r, "sdd");
-	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 2,
-		.flush_ns = MS };
+	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 2, .flush_ns = MS };
 }
 
 static void report_hostile(struct report *r)
@@ -323,8 +330,7 @@ static size_t occurrences(const char *s, const char *what)
 /* Colour may only wrap: with its sequences taken out the text is the plain one. */
 static void test_color(void)
 {
-	struct render_opts o = { .width = 80, .color = true }, bars = { .width = 80,
-		.unicode = true };
+	struct render_opts o = { .width = 80, .color = true }, bars = { .width = 80, .unicode = true };
 	struct report r = { 0 };
 	struct buf b = { 0 };
 	char *s, *p;
@@ -338,16 +344,14 @@ static void test_color(void)
 			buf_char(&b, *c++);
 	}
 	p = text_of(&r, &plain);
-	ok(strstr(s, "\x1b[1m") && strstr(s, "\x1b[36m") && strstr(s, "\x1b[1;33m"),
-	   "colour is there when asked for");
+	ok(strstr(s, "\x1b[1m") && strstr(s, "\x1b[36m") && strstr(s, "\x1b[1;33m"), "colour is there when asked for");
 	ok(!strcmp(b.data, p), "without its sequences it is the plain text");
 	ok(occurrences(s, "\x1b[") == 2 * occurrences(s, "\x1b[0m"),
 	   "what is switched on is switched off, and nothing else");
 	ok(!strchr(p, '\x1b'), "no sequence when not asked for");
 	free(s);
 	s = text_of(&r, &bars);
-	ok(strstr(s, "█") && strstr(s, "µs") && strstr(s, "▏"),
-	   "bars and µ when the terminal has them");
+	ok(strstr(s, "█") && strstr(s, "µs") && strstr(s, "▏"), "bars and µ when the terminal has them");
 	free(s);
 	free(p);
 	buf_free(&b);
@@ -363,8 +367,12 @@ static void report_ones(struct report *r)
 	d = add_device(r, "sda");
 	requests(&d->op[OP_WRITE_BARRIER], 1, 4096, US, MS);
 	flushes(&d->op[OP_FLUSH], 1, MS);
-	d->flush = (struct report_flush){ .only = 1, .waiters = 1, .barrier_writes = 1, .barrier_flushes = 1, .native_fua = 1 };
-	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .reads = 1, .writes = 1, .discards = 1, .flushes = 1 };
+	d->flush = (struct report_flush){
+		.only = 1, .waiters = 1, .barrier_writes = 1, .barrier_flushes = 1, .native_fua = 1
+	};
+	d->kernel = (struct report_kernel){
+		.have = true, .have_flush = true, .reads = 1, .writes = 1, .discards = 1, .flushes = 1
+	};
 	d->by_command = d->errors = d->unpaired = d->requeues = 1;
 	report_add_lost(r, 1, "requests that the kernel counted and this trace missed");
 	r->have_sync = true;
@@ -383,7 +391,7 @@ static char *wrong_plural(render_fn *render, const struct report *r, const struc
 	regex_t re;
 
 	render(r, o, &b);
-	for (const char *c = b.data; *c; c++)	/* lines and blanks that may not be broken are blanks */
+	for (const char *c = b.data; *c; c++) /* lines and blanks that may not be broken are blanks */
 		if (strncmp(c, "\xc2\xa0", 2))
 			buf_char(&flat, *c == '\n' ? ' ' : *c);
 		else
@@ -419,7 +427,7 @@ static bool says(const struct report *r, const struct render_opts *o, const char
 	size_t n = 0;
 	bool found;
 
-	flat = xcalloc(strlen(s) + 1, 1);	/* wrapped lines count as one */
+	flat = xcalloc(strlen(s) + 1, 1); /* wrapped lines count as one */
 	for (const char *c = s; *c; c++) {
 		if (*c == '\n' || (*c == ' ' && n && flat[n - 1] == ' '))
 			continue;
@@ -442,12 +450,10 @@ static void test_sentences(void)
 	ok(says(&r, &wide, "811: 207 before a commit record, 207 after it (FUA emulated), 397 on their own"),
 	   "flushes are told by role");
 	ok(says(&r, &wide, "2.00 flushes per commit"), "flushes per commit");
-	ok(says(&r, &wide, "because flushes are booked on it"),
-	   "a misleading write latency is called so");
+	ok(says(&r, &wide, "because flushes are booked on it"), "a misleading write latency is called so");
 	ok(says(&r, &wide, "[ok]"), "agreement with the kernel is marked");
 	ok(says(&r, &wide, "sdb WDC WD10EZEX, HDD: no I/O"), "an idle device is one line");
-	ok(!says(&r, &quiet, "device 811, mean") && says(&r, &wide, "device 811, mean"),
-	   "quiet leaves the histograms out");
+	ok(!says(&r, &quiet, "device 811, mean") && says(&r, &wide, "device 811, mean"), "quiet leaves the histograms out");
 	ok(!says(&r, &wide, "events were lost"), "nothing lost, nothing said");
 	d->kernel.flushes++;
 	ok(says(&r, &wide, "they differ"), "disagreement with the kernel is a warning");
@@ -456,12 +462,12 @@ static void test_sentences(void)
 	memset(&d->naive_write, 0, sizeof(d->naive_write));
 	for (int i = 0; i < 100; i++)
 		hist_add(&d->naive_write, 400 * US);
-	ok(says(&r, &wide, "timed from its allocation, as other tools do: 400 us") &&
-	   !says(&r, &wide, "booked on it"), "near figures are stated without the reproach");
+	ok(says(&r, &wide, "timed from its allocation, as other tools do: 400 us") && !says(&r, &wide, "booked on it"),
+	   "near figures are stated without the reproach");
 	for (int i = 0; i < 100; i++)
 		hist_add(&d->naive_write, 2000 * US);
 	ok(says(&r, &wide, "because they count the queue too"), "a queue is not blamed on flushes");
-	for (int i = 0; i < 3; i++)	/* three heavier classes, and still the flush is shown */
+	for (int i = 0; i < 3; i++) /* three heavier classes, and still the flush is shown */
 		requests(&d->op[i], 20, 4096, 0, 4000 * MS);
 	ok(says(&r, &wide, "flush device 811, mean"), "the flush has its histogram, however light");
 	ok(!says(&r, &wide, "write async queue"), "the fourth class has not");
@@ -495,7 +501,7 @@ static void test_flush_check(void)
 	}
 	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 10000, .flush_ns = 632 * MS };
 	ok(says(&r, &wide, "10,000; 500 ms in the device") &&
-	   says(&r, &wide, "kernel counted 10,000 flushes, 632 ms; this trace 10,000, 620 ms with their queue [ok]"),
+		   says(&r, &wide, "kernel counted 10,000 flushes, 632 ms; this trace 10,000, 620 ms with their queue [ok]"),
 	   "flushes that are quick, and wait as long as a fourth of that");
 	render_html(&r, &wide, &page);
 	ok(strstr(page.data, "ms with their queue ✓"), "on the page, too");
@@ -526,21 +532,16 @@ static void test_honesty(void)
 	d->bio_based = false;
 	d->flush.pre = 4;
 	ok(!says(&r, &wide, "none was seen"), "flushes are not denied");
-	ok(says(&r, &wide, "4 before a commit record, 6 without a known role"),
-	   "roles that do not add up are said");
-	ok(!says(&r, &wide, "other requests were in the device") &&
-	   !says(&r, &wide, "kernel counted"),
+	ok(says(&r, &wide, "4 before a commit record, 6 without a known role"), "roles that do not add up are said");
+	ok(!says(&r, &wide, "other requests were in the device") && !says(&r, &wide, "kernel counted"),
 	   "no figure that the report does not have");
-	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 10,
-		.flush_ns = 900 * MS };
-	ok(says(&r, &wide, "same count, but the times differ"),
-	   "equal counts with other times are said");
+	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 10, .flush_ns = 900 * MS };
+	ok(says(&r, &wide, "same count, but the times differ"), "equal counts with other times are said");
 	d->kernel.have_flush = false;
 	ok(!says(&r, &wide, "kernel counted"), "a kernel without flush counters is not quoted");
 	d = add_device(&r, "sdx");
 	d->kernel = (struct report_kernel){ .have = true, .reads = 7, .read_bytes = 4096 };
-	ok(says(&r, &wide, "no I/O was seen, but the kernel counted some") &&
-	   says(&r, &wide, "7 reads of 4 KiB"),
+	ok(says(&r, &wide, "no I/O was seen, but the kernel counted some") && says(&r, &wide, "7 reads of 4 KiB"),
 	   "what only the kernel saw is a warning");
 	add_device(&r, "sdy");
 	add_device(&r, "sdz");
@@ -574,7 +575,8 @@ static bool hist_good(json_t *h)
 	json_t *pair;
 	size_t i;
 
-	json_array_foreach(at(h, "buckets"), i, pair) {
+	json_array_foreach(at(h, "buckets"), i, pair)
+	{
 		json_int_t upper = number(pair, "0"), n = number(pair, "1");
 
 		if (json_array_size(pair) != 2 || upper <= last || n <= 0)
@@ -582,12 +584,9 @@ static bool hist_good(json_t *h)
 		last = upper;
 		sum += n;
 	}
-	return sum == number(h, "count") && last >= number(h, "max_ns") &&
-		number(h, "sum_ns") >= 0 &&
-	       number(h, "min_ns") <= number(h, "p50_ns") &&
-	       number(h, "p50_ns") <= number(h, "p90_ns") &&
-	       number(h, "p90_ns") <= number(h, "p99_ns") &&
-	       number(h, "p99_ns") <= number(h, "p999_ns") &&
+	return sum == number(h, "count") && last >= number(h, "max_ns") && number(h, "sum_ns") >= 0 &&
+	       number(h, "min_ns") <= number(h, "p50_ns") && number(h, "p50_ns") <= number(h, "p90_ns") &&
+	       number(h, "p90_ns") <= number(h, "p99_ns") && number(h, "p99_ns") <= number(h, "p999_ns") &&
 	       number(h, "p999_ns") <= number(h, "max_ns");
 }
 
@@ -601,11 +600,13 @@ static bool all_hists_good(json_t *j, size_t *seen)
 		(*seen)++;
 		return hist_good(j);
 	}
-	json_object_foreach(j, key, v) {
+	json_object_foreach(j, key, v)
+	{
 		if (!all_hists_good(v, seen))
 			return false;
 	}
-	json_array_foreach(j, i, v) {
+	json_array_foreach(j, i, v)
+	{
 		if (!all_hists_good(v, seen))
 			return false;
 	}
@@ -622,26 +623,23 @@ static void test_json_schema(void)
 	report_journal(&r);
 	j = parse(&r, render_json);
 	ok(j != NULL, "json: it parses, without duplicate keys");
-	ok(number(j, "barriertrace/schema") == 1 && !strcmp(str(j, "barriertrace/version"), "0.1.0"),
-	   "json: head");
+	ok(number(j, "barriertrace/schema") == 1 && !strcmp(str(j, "barriertrace/version"), "0.1.0"), "json: head");
 	ok(has_only(j, " barriertrace run probes devices "), "json: top-level keys");
 	ok(filled(j), "json: nothing empty, nothing null");
 	good = all_hists_good(j, &hists);
 	ok(good && hists > 20, "json: %zu histograms add up and ascend", hists);
 	ok(number(j, "run/wall_ns") == 9873000000 && number(j, "run/exit_status") == 0 &&
-	   number(j, "run/lost_events") == 0 && json_is_false(at(j, "run/incomplete")) &&
-	   !strcmp(str(j, "run/start"), "2026-01-31T03:07:00Z") &&
-	   !strcmp(str(j, "run/kernel"), "6.18.0") &&
-	   !strcmp(str(j, "run/arch"), "x86_64") &&
-	   !strcmp(str(j, "run/command/1"), "/srv/db/test.sqlite") &&
-	   number(j, "run/processes") == 1, "json: run");
-	ok(!at(j, "run/lost") && !at(j, "run/notes") && !at(j, "run/filter") &&
-	   !at(j, "run/interval"),
+		   number(j, "run/lost_events") == 0 && json_is_false(at(j, "run/incomplete")) &&
+		   !strcmp(str(j, "run/start"), "2026-01-31T03:07:00Z") && !strcmp(str(j, "run/kernel"), "6.18.0") &&
+		   !strcmp(str(j, "run/arch"), "x86_64") && !strcmp(str(j, "run/command/1"), "/srv/db/test.sqlite") &&
+		   number(j, "run/processes") == 1,
+	   "json: run");
+	ok(!at(j, "run/lost") && !at(j, "run/notes") && !at(j, "run/filter") && !at(j, "run/interval"),
 	   "json: what is not there has no key");
 	ok(!strcmp(str(j, "probes/0/state"), "attached") && !at(j, "probes/0/reason") &&
-	   !strcmp(str(j, "probes/1/state"), "refused") &&
-	   !strcmp(str(j, "probes/1/reason"), "not permitted") &&
-	   !at(j, "probes/1/rung"), "json: probes");
+		   !strcmp(str(j, "probes/1/state"), "refused") &&
+		   !strcmp(str(j, "probes/1/reason"), "not permitted") && !at(j, "probes/1/rung"),
+	   "json: probes");
 	json_decref(j);
 	report_free(&r);
 }
@@ -655,42 +653,40 @@ static void test_json_device(void)
 	j = parse(&r, render_json);
 	d = at(j, "devices/0");
 	ok(!strcmp(str(d, "name"), "sda") && number(d, "major") == 8 && number(d, "minor") == 0 &&
-	   !strcmp(str(d, "model"), "GOODRAM C50") &&
-	   !strcmp(str(d, "write_cache"), "write back") &&
-	   json_is_false(at(d, "fua")) && json_is_false(at(d, "rotational")) &&
-	   number(d, "size") == 120034123776 &&
-	   number(d, "wbt_lat_us") == 2000 && number(d, "nr_requests") == 64 &&
-	   !strcmp(str(d, "scheduler"), "mq-deadline"), "json: device facts");
-	ok(!strcmp(str(d, "mounts/1/dir"), "/scratch") &&
-	   !strcmp(str(d, "mounts/1/barrier"), "nobarrier") &&
-	   !at(d, "mounts/2/barrier") && !at(d, "slaves") && !at(d, "disk"), "json: mounts");
+		   !strcmp(str(d, "model"), "GOODRAM C50") && !strcmp(str(d, "write_cache"), "write back") &&
+		   json_is_false(at(d, "fua")) && json_is_false(at(d, "rotational")) &&
+		   number(d, "size") == 120034123776 && number(d, "wbt_lat_us") == 2000 &&
+		   number(d, "nr_requests") == 64 && !strcmp(str(d, "scheduler"), "mq-deadline"),
+	   "json: device facts");
+	ok(!strcmp(str(d, "mounts/1/dir"), "/scratch") && !strcmp(str(d, "mounts/1/barrier"), "nobarrier") &&
+		   !at(d, "mounts/2/barrier") && !at(d, "slaves") && !at(d, "disk"),
+	   "json: mounts");
 	ok(number(d, "ops/write/count") == 1909 && number(d, "ops/write/sync/count") == 412 &&
-	   number(d, "ops/write/async/count") == 1290 &&
-	   number(d, "ops/write/barrier/count") == 207 &&
-	   number(d, "ops/read/sync/count") == 58 && number(d, "ops/read/async/count") == 9 &&
-	   number(d, "ops/write/bytes") == 412 * 8192 + 1290 * 65536 + 207 * 4096,
+		   number(d, "ops/write/async/count") == 1290 && number(d, "ops/write/barrier/count") == 207 &&
+		   number(d, "ops/read/sync/count") == 58 && number(d, "ops/read/async/count") == 9 &&
+		   number(d, "ops/write/bytes") == 412 * 8192 + 1290 * 65536 + 207 * 4096,
 	   "json: a row is the sum of its classes");
 	ok(number(d, "ops/write/device/sum_ns") == number(d, "ops/write/sync/device/sum_ns") +
-	   number(d, "ops/write/async/device/sum_ns") + number(d, "ops/write/barrier/device/sum_ns"),
+							   number(d, "ops/write/async/device/sum_ns") +
+							   number(d, "ops/write/barrier/device/sum_ns"),
 	   "json: so is its time");
-	ok(number(d, "ops/flush/count") == 811 && !at(d, "ops/flush/queue") &&
-	   !at(d, "ops/flush/sync") &&
-	   !at(d, "ops/fua") && !at(d, "ops/discard"), "json: what did not happen is absent");
-	ok(number(d, "flush/pre") + number(d, "flush/post") + number(d, "flush/only") +
-	   number(d, "flush/mixed") + number(d, "flush/unknown") == 811 &&
-	   number(d, "flush/waiters") == 823 &&
-	   json_real_value(at(d, "flush/flushes_per_commit")) == 2.0 &&
-	   number(d, "flush/slot_wait/count") == 823 && number(d, "flush/sequence/count") == 604 &&
-	   !at(d, "flush/slot_wait_flush") && !at(d, "flush/slot_wait_data"),
+	ok(number(d, "ops/flush/count") == 811 && !at(d, "ops/flush/queue") && !at(d, "ops/flush/sync") &&
+		   !at(d, "ops/fua") && !at(d, "ops/discard"),
+	   "json: what did not happen is absent");
+	ok(number(d, "flush/pre") + number(d, "flush/post") + number(d, "flush/only") + number(d, "flush/mixed") +
+				   number(d, "flush/unknown") ==
+			   811 &&
+		   number(d, "flush/waiters") == 823 && json_real_value(at(d, "flush/flushes_per_commit")) == 2.0 &&
+		   number(d, "flush/slot_wait/count") == 823 && number(d, "flush/sequence/count") == 604 &&
+		   !at(d, "flush/slot_wait_flush") && !at(d, "flush/slot_wait_data"),
 	   "json: flush");
 	ok(number(d, "kernel/flushes") == 811 && number(d, "kernel/writes") == 1909 &&
-	   number(d, "naive_write/count") == 1909 && number(d, "by_command") == 1400 &&
-	   number(d, "requeues") == 2 && number(d, "errors") == 0,
+		   number(d, "naive_write/count") == 1909 && number(d, "by_command") == 1400 &&
+		   number(d, "requeues") == 2 && number(d, "errors") == 0,
 	   "json: the kernel's count and ours");
 	d = at(j, "devices/1");
-	ok(!at(d, "ops") && !at(d, "flush") && !at(d, "kernel") && !at(d, "naive_write") &&
-	   !at(d, "fua") &&
-	   json_is_true(at(d, "rotational")) && !at(d, "size"),
+	ok(!at(d, "ops") && !at(d, "flush") && !at(d, "kernel") && !at(d, "naive_write") && !at(d, "fua") &&
+		   json_is_true(at(d, "rotational")) && !at(d, "size"),
 	   "json: an idle, little known device is short");
 	json_decref(j);
 	report_free(&r);
@@ -705,24 +701,21 @@ static void test_json_odd(void)
 	report_odd(&r);
 	j = parse(&r, render_json);
 	ok(number(j, "run/lost_events") == 1234 && number(j, "run/lost/0/count") + number(j, "run/lost/1/count") == 1234 &&
-	   json_is_true(at(j, "run/incomplete")) && number(j, "run/exit_status") == 137 &&
-	   at(j, "run/notes/0"),
+		   json_is_true(at(j, "run/incomplete")) && number(j, "run/exit_status") == 137 && at(j, "run/notes/0"),
 	   "json: what was lost, and why");
-	ok(filled(j) && all_hists_good(j, &hists),
-	   "json: also here nothing empty, and all adds up");
-	ok(number(j, "devices/0/ops/write/device/max_ns") == 1ll << 41,
-	   "json: a value beyond the axis keeps its maximum");
-	ok(json_is_true(at(j, "devices/2/bio_based")) &&
-	   !strcmp(str(j, "devices/2/slaves/1"), "sdb") &&
-	   !at(j, "devices/2/ops/write/device") && number(j, "devices/2/ops/write/total/count") == 100 &&
-	   !at(j, "devices/2/merges"), "json: a stacked device has total times only");
+	ok(filled(j) && all_hists_good(j, &hists), "json: also here nothing empty, and all adds up");
+	ok(number(j, "devices/0/ops/write/device/max_ns") == 1ll << 41, "json: a value beyond the axis keeps its maximum");
+	ok(json_is_true(at(j, "devices/2/bio_based")) && !strcmp(str(j, "devices/2/slaves/1"), "sdb") &&
+		   !at(j, "devices/2/ops/write/device") && number(j, "devices/2/ops/write/total/count") == 100 &&
+		   !at(j, "devices/2/merges"),
+	   "json: a stacked device has total times only");
 	json_decref(j);
 	report_free(&r);
 	report_nothing(&r);
 	j = parse(&r, render_json);
-	ok(j && !at(j, "devices") && !at(j, "probes") && !at(j, "run/command") &&
-	   !at(j, "run/exit_status") &&
-	   filled(at(j, "run")), "json: a report without anything");
+	ok(j && !at(j, "devices") && !at(j, "probes") && !at(j, "run/command") && !at(j, "run/exit_status") &&
+		   filled(at(j, "run")),
+	   "json: a report without anything");
 	json_decref(j);
 }
 
@@ -754,8 +747,7 @@ static void test_json_stream(void)
 	j = parse(&r, render_ndjson);
 	pretty = parse(&r, render_json);
 	ok(j && json_equal(j, pretty), "ndjson: the same document");
-	ok(number(j, "run/interval/start_ns") == 2000000000 && !at(j, "final"),
-	   "ndjson: an interval");
+	ok(number(j, "run/interval/start_ns") == 2000000000 && !at(j, "final"), "ndjson: an interval");
 	json_decref(j);
 	json_decref(pretty);
 	r.final = true;
@@ -784,8 +776,7 @@ static void test_hostile_text(void)
 			c += utf8_decode(c, &cp);
 			valid = valid && cp != UTF8_BAD;
 			ascii = ascii && (unicode || cp < 0x80);
-			clean = clean && (cp >= 0x20 || cp == '\n') && !(cp >= 0x7f && cp < 0xa0) &&
-				cp != 0x202e;
+			clean = clean && (cp >= 0x20 || cp == '\n') && !(cp >= 0x7f && cp < 0xa0) && cp != 0x202e;
 		}
 		free(s);
 	}
@@ -793,8 +784,7 @@ static void test_hostile_text(void)
 	ok(valid, "hostile: the text is valid UTF-8");
 	ok(ascii, "hostile: without unicode it is ASCII");
 	ok(wide, "hostile: and within its width");
-	ok(says(&r, &(struct render_opts){ .width = 200 }, "sd\\x1b[31m"),
-	   "hostile: escapes are shown");
+	ok(says(&r, &(struct render_opts){ .width = 200 }, "sd\\x1b[31m"), "hostile: escapes are shown");
 	report_free(&r);
 }
 
@@ -814,12 +804,12 @@ static void test_hostile_json(void)
 	}
 	ok(!raw, "hostile: no control character is raw in the JSON");
 	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
-	ok(j && !strcmp(str(j, "devices/0/via"), "\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd\xef\xbf\xbd"
-	   "\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)"
-	   "\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9"),
+	ok(j && !strcmp(str(j, "devices/0/via"),
+			"\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd\xef\xbf\xbd"
+			"\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)"
+			"\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9"),
 	   "hostile: what was valid comes back, what was not is U+FFFD");
-	ok(!strcmp(str(j, "devices/0/name"), "sd\x1b[31m") &&
-	   json_array_size(at(j, "run/command")) == 4,
+	ok(!strcmp(str(j, "devices/0/name"), "sd\x1b[31m") && json_array_size(at(j, "run/command")) == 4,
 	   "hostile: every argument is there");
 	json_decref(j);
 	buf_free(&b);

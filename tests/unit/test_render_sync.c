@@ -20,8 +20,8 @@
 #include "tap.h"
 #include "wire.h"
 
-#define US 1000ull
-#define MS 1000000ull
+#define US	     1000ull
+#define MS	     1000000ull
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #define HOSTILE \
@@ -53,6 +53,7 @@ static struct ledger split(uint64_t total, const struct part *parts, size_t n)
 	return l;
 }
 
+/* clang-format off */
 static const struct part slow_flush[] = {
 	{ CAUSE_FLUSH_POST, 0 }, { CAUSE_FLUSH_PRE, 303 }, { CAUSE_FLUSH_ONLY, 201 },
 	{ CAUSE_DEVICE_WRITE, 59 }, { CAUSE_CPU, 21 }, { CAUSE_FLUSH_WAIT, 16 }, { CAUSE_RUNQ, 9 },
@@ -68,6 +69,7 @@ static const struct part busy_cpu[] = {
 	{ CAUSE_RUNQ, 0 }, { CAUSE_CPU, 210 }, { CAUSE_DEVICE_WRITE, 190 }, { CAUSE_TAG, 1 },
 	{ CAUSE_THROTTLE, 2 },
 };
+/* clang-format on */
 
 static void run_facts(struct report *r, uint64_t wall)
 {
@@ -88,8 +90,7 @@ struct load {
 	size_t n_parts;
 };
 
-static struct report_group *group_of(struct report_group **g, size_t *n, const char *comm,
-				     const char *path)
+static struct report_group *group_of(struct report_group **g, size_t *n, const char *comm, const char *path)
 {
 	for (size_t i = 0; i < *n; i++) {
 		const char *have = comm ? (*g)[i].comm : (*g)[i].path, *want = comm ? comm : path;
@@ -109,8 +110,7 @@ static void add_to(struct report_group *g, uint64_t ns, const struct ledger *l)
 }
 
 /* Slowest first, ten of them. */
-static void add_slow(struct report_sync *s, const struct load *w, uint64_t start, uint64_t ns,
-		     const struct ledger *l)
+static void add_slow(struct report_sync *s, const struct load *w, uint64_t start, uint64_t ns, const struct ledger *l)
 {
 	size_t at;
 
@@ -129,9 +129,15 @@ static void add_slow(struct report_sync *s, const struct load *w, uint64_t start
 	for (at = s->n_slowest - 1; at && s->slowest[at - 1].duration_ns < ns; at--)
 		s->slowest[at] = s->slowest[at - 1];
 	s->slowest[at] = (struct report_call){
-		.start_ns = start, .duration_ns = ns, .pid = w->pid, .tid = w->pid + (at & 1),
-		.comm = xstrdup(w->comm), .call = xstrdup(call_name(w->call)), .path = xstrdup(w->path),
-		.device = xstrdup(w->device), .ledger = *l,
+		.start_ns = start,
+		.duration_ns = ns,
+		.pid = w->pid,
+		.tid = w->pid + (at & 1),
+		.comm = xstrdup(w->comm),
+		.call = xstrdup(call_name(w->call)),
+		.path = xstrdup(w->path),
+		.device = xstrdup(w->device),
+		.ledger = *l,
 	};
 }
 
@@ -191,7 +197,9 @@ static void flush_verdict(struct report *r)
 {
 	r->have_verdict = true;
 	r->verdict = (struct report_verdict){
-		.class = "device-flush", .family = "flush", .share = 0.894,
+		.class = "device-flush",
+		.family = "flush",
+		.share = 0.894,
 		.sentence = xstrdup("Your fsyncs are slow because the drive takes 6.90 ms to empty its write "
 				    "cache: 89.4 % of the 5.79 s that sqlite3 spent in fdatasync."),
 	};
@@ -199,21 +207,23 @@ static void flush_verdict(struct report *r)
 					       "counted 811, 5.60 s"));
 	strv_add(&r->verdict.evidence, xstrdup("A write took 315 µs (p50; p99 582 µs) in sda after 4.31 µs "
 					       "(mean) in its queue"));
-	strv_add(&r->verdict.advice, xstrdup(
-		"Sync less often: put several changes into one transaction, or let the database use a write-ahead "
-		"log (SQLite: journal_mode=WAL, which needs 1 call where DELETE needs 4). Risk: none to the files; "
-		"a crash loses the transactions that were not yet committed."));
-	strv_add(&r->verdict.advice, xstrdup(
-		"Use a drive with power-loss protection: it answers a flush at once because its cache survives. "
-		"Risk: none, but check that it really has capacitors."));
+	strv_add(&r->verdict.advice,
+		 xstrdup("Sync less often: put several changes into one transaction, or let the database use a write-ahead "
+			 "log (SQLite: journal_mode=WAL, which needs 1 call where DELETE needs 4). Risk: none to the files; "
+			 "a crash loses the transactions that were not yet committed."));
+	strv_add(&r->verdict.advice,
+		 xstrdup("Use a drive with power-loss protection: it answers a flush at once because its cache survives. "
+			 "Risk: none, but check that it really has capacitors."));
 	strv_add(&r->verdict.advice, xstrdup("Mount with barrier=0 (ext4). Risk: a power cut can destroy the "
 					     "file system."));
 }
 
 static void slow_flush_sync(struct report *r)
 {
-	const struct load journal = { "sqlite3", "/srv/db/test.sqlite-journal", "sda1", 4711,
-		CALL_FDATASYNC, 603, 7 * MS, slow_flush, ARRAY_LEN(slow_flush) };
+	const struct load journal = {
+		"sqlite3",  "/srv/db/test.sqlite-journal", "sda1", 4711, CALL_FDATASYNC, 603, 7 * MS,
+		slow_flush, ARRAY_LEN(slow_flush)
+	};
 	struct load base = journal;
 
 	add_load(r, &journal);
@@ -246,7 +256,8 @@ static void report_no_calls(struct report *r)
 	run_facts(r, 5000 * MS);
 	r->have_sync = r->have_verdict = true;
 	r->verdict = (struct report_verdict){
-		.class = "no-sync", .sentence = xstrdup("Nothing in this run asked for its data to be durable."),
+		.class = "no-sync",
+		.sentence = xstrdup("Nothing in this run asked for its data to be durable."),
 	};
 	strv_add(&r->verdict.advice, xstrdup("Look elsewhere: perf record, for example. Risk: none."));
 }
@@ -255,10 +266,9 @@ static void report_no_calls(struct report *r)
 static void report_two(struct report *r)
 {
 	const struct load load[] = {
-		{ "etcd", "/var/lib/etcd/member/wal/0000000000000000-0000000000000000.wal", "sda1", 17,
-		  CALL_FDATASYNC, 300, 2 * MS, slow_flush, ARRAY_LEN(slow_flush) },
-		{ "postgres", "/srv/pg/base/1", "dm-0", 4242, CALL_FSYNC, 120, 9 * MS, busy_cpu,
-		  ARRAY_LEN(busy_cpu) },
+		{ "etcd", "/var/lib/etcd/member/wal/0000000000000000-0000000000000000.wal", "sda1", 17, CALL_FDATASYNC,
+		  300, 2 * MS, slow_flush, ARRAY_LEN(slow_flush) },
+		{ "postgres", "/srv/pg/base/1", "dm-0", 4242, CALL_FSYNC, 120, 9 * MS, busy_cpu, ARRAY_LEN(busy_cpu) },
 		{ "postgres", NULL, NULL, 4242, CALL_SYNC, 1, 70 * MS, busy_cpu, ARRAY_LEN(busy_cpu) },
 		{ "rsync", "/srv/a", "dm-0", 9, CALL_URING_FSYNC, 2, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
 		{ "c", "/srv/b", "dm-0", 10, CALL_WRITE, 3, MS, busy_cpu, ARRAY_LEN(busy_cpu) },
@@ -272,8 +282,11 @@ static void report_two(struct report *r)
 	for (size_t i = 0; i < ARRAY_LEN(load); i++)
 		add_load(r, &load[i]);
 	r->have_verdict = true;
-	r->verdict = (struct report_verdict){ .class = "mixed", .share = 0.5,
-		.sentence = xstrdup("No single cause: waiting for a CPU and the disk's flush share the time.") };
+	r->verdict = (struct report_verdict){
+		.class = "mixed",
+		.share = 0.5,
+		.sentence = xstrdup("No single cause: waiting for a CPU and the disk's flush share the time.")
+	};
 	r->sync.flush_own_ns = 300 * MS;
 	r->sync.flush_foreign_ns = 100 * MS;
 	r->sync.no_ledger = 12;
@@ -293,15 +306,16 @@ static void report_two(struct report *r)
 
 static void report_names(struct report *r)
 {
-	const struct load load = { HOSTILE, "/srv/" HOSTILE, HOSTILE, 1, CALL_FSYNC, 3, MS, slow_flush,
-		ARRAY_LEN(slow_flush) };
+	const struct load load = { HOSTILE,    "/srv/" HOSTILE,	     HOSTILE, 1, CALL_FSYNC, 3, MS,
+				   slow_flush, ARRAY_LEN(slow_flush) };
 	struct report_leaf *leaf;
 
 	run_facts(r, 10 * MS);
 	add_load(r, &load);
 	r->have_verdict = true;
-	r->verdict = (struct report_verdict){ .class = "lock", .family = "host", .share = 0.7,
-		.sentence = xstrdup("It waits for " HOSTILE ".") };
+	r->verdict = (struct report_verdict){
+		.class = "lock", .family = "host", .share = 0.7, .sentence = xstrdup("It waits for " HOSTILE ".")
+	};
 	strv_add(&r->verdict.evidence, xstrdup(HOSTILE));
 	strv_add(&r->verdict.advice, xstrdup(HOSTILE));
 	strv_add(&r->verdict.advice, xstrdup(HOSTILE));
@@ -317,14 +331,18 @@ static void report_names(struct report *r)
 
 static void report_unknown(struct report *r)
 {
-	const struct load load = { "app", "/srv/x", "sda1", 7, CALL_FSYNC, 20, 3 * MS, unknown_most,
-		ARRAY_LEN(unknown_most) };
+	const struct load load = { "app",  "/srv/x",	 "sda1",
+				   7,	   CALL_FSYNC,	 20,
+				   3 * MS, unknown_most, ARRAY_LEN(unknown_most) };
 
 	run_facts(r, 100 * MS);
 	add_load(r, &load);
 	r->have_verdict = true;
-	r->verdict = (struct report_verdict){ .class = "too-little-data", .family = "unknown", .share = 0.69,
-		.sentence = xstrdup("Most of the time of the sync calls could not be explained.") };
+	r->verdict = (struct report_verdict){ .class = "too-little-data",
+					      .family = "unknown",
+					      .share = 0.69,
+					      .sentence = xstrdup(
+						      "Most of the time of the sync calls could not be explained.") };
 }
 
 static void report_interval(struct report *r)
@@ -447,16 +465,17 @@ static void test_first_screen(void)
 	ok(!strncmp(s, r.verdict.sentence, 60), "the verdict comes first");
 	ok(total > 0 && total <= 24, "verdict and ledger fit a screen: they end at line %d", total);
 	ok(line_of(s, "1. Sync less") > 0 && line_of(s, "1. Sync less") < line_of(s, "  without ") &&
-	   line_of(s, "  without ") < line_of(s, "where the sync time went"),
+		   line_of(s, "  without ") < line_of(s, "where the sync time went"),
 	   "the best advice and the gain are among it");
 	ok(total < line_of(s, "  calls ") && line_of(s, "  calls ") < line_of(s, "  evidence ") &&
-	   line_of(s, "  evidence ") < line_of(s, "2. Use a drive") &&
-	   line_of(s, "2. Use a drive") < line_of(s, "3. Mount with") &&
-	   line_of(s, "3. Mount with") < line_of(s, "by process"), "then the reasons and all other advice");
-	ok(line_of(s, "where the sync") < line_of(s, "by process") &&
-	   line_of(s, "by process") < line_of(s, "by file") &&
-	   line_of(s, "by file") < line_of(s, "slowest sync") &&
-	   line_of(s, "slowest sync") < line_of(s, "GOODRAM C50"), "then who, what, and the disk");
+		   line_of(s, "  evidence ") < line_of(s, "2. Use a drive") &&
+		   line_of(s, "2. Use a drive") < line_of(s, "3. Mount with") &&
+		   line_of(s, "3. Mount with") < line_of(s, "by process"),
+	   "then the reasons and all other advice");
+	ok(line_of(s, "where the sync") < line_of(s, "by process") && line_of(s, "by process") < line_of(s, "by file") &&
+		   line_of(s, "by file") < line_of(s, "slowest sync") &&
+		   line_of(s, "slowest sync") < line_of(s, "GOODRAM C50"),
+	   "then who, what, and the disk");
 	ok(strstr(s, "A write took 315 us (p50; p99 582 us) in sda"), "ASCII has no micro sign in sentences either");
 	free(s);
 	report_free(&r);
@@ -512,7 +531,8 @@ static void test_facts(void)
 	ok(has(&r, &wide, "none returned, in a run") && !has(&r, &wide, "none was made"), "a call that hangs was made");
 	r.under_way = 0;
 	r.incomplete = true;
-	ok(has(&r, &wide, "none was seen") && !has(&r, &wide, "none was made"), "nor is it known of a report that is incomplete");
+	ok(has(&r, &wide, "none was seen") && !has(&r, &wide, "none was made"),
+	   "nor is it known of a report that is incomplete");
 	r.incomplete = false;
 	r.filter = xstrdup("pid 42");
 	ok(has(&r, &wide, "none of the filtered tasks"), "no calls under a filter");
@@ -532,7 +552,8 @@ static void test_groups(void)
 	report_two(&r);
 	s = text_of(&r, &plain);
 	ok(line_of(s, "  postgres (4242)  ") == line_of(s, "sync calls by process") + 1 &&
-	   line_of(s, "  etcd (17)  ") > line_of(s, "  postgres (4242)  "), "most time first");
+		   line_of(s, "  etcd (17)  ") > line_of(s, "  postgres (4242)  "),
+	   "most time first");
 	ok(strstr(s, "\n  and 2 more                                     2   1.40 ms\n") && !strstr(s, "  e (12)"),
 	   "five are shown, the others counted");
 	ok(strstr(s, "0000.wal (sda1)\n                                               300    617 ms"),
@@ -549,7 +570,8 @@ static void test_slowest(void)
 	struct report r = { 0 };
 
 	report_slow_flush(&r);
-	ok(has(&r, &plain, "    4.47 s   28.0 ms  sqlite3 (4711) fdatasync /srv/db/test.sqlite-journal\n"
+	ok(has(&r, &plain,
+	       "    4.47 s   28.0 ms  sqlite3 (4711) fdatasync /srv/db/test.sqlite-journal\n"
 	       "                      flush.post 10.5 ms, flush.pre 8.48 ms, flush.only 5.63 ms,\n"
 	       "                      device.write 1.65 ms, cpu 588 us, 7 others 1.18 ms\n"),
 	   "when, how long, who, which file, and the causes, largest first");
@@ -600,7 +622,8 @@ static void test_color(void)
 	ok(on == off && on > 20, "what is switched on is switched off");
 	ok(!strncmp(s, "\x1b[1mNo single cause", 18), "the verdict is bold");
 	ok(strstr(s, "\x1b[36mflush.pre\x1b[0m") && strstr(s, "\x1b[36mflush.pre ") &&
-	   strstr(s, "\x1b[35mrunq\x1b[0m") && strstr(s, "\x1b[35mrunq "), "a family keeps its colour");
+		   strstr(s, "\x1b[35mrunq\x1b[0m") && strstr(s, "\x1b[35mrunq "),
+	   "a family keeps its colour");
 	ok(!strchr(p, '\x1b'), "no sequence when not asked for");
 	free(s);
 	s = text_of(&r, &bars);
@@ -617,9 +640,11 @@ static void test_interval(void)
 
 	report_interval(&r);
 	ok(has(&r, &plain, "interval from 2.00 s") && has(&r, &plain, "flush.post") &&
-	   has(&r, &plain, "Your fsyncs are slow because"), "an interval has verdict and bars");
+		   has(&r, &plain, "Your fsyncs are slow because"),
+	   "an interval has verdict and bars");
 	ok(!has(&r, &plain, "advice") && !has(&r, &plain, "slowest") && !has(&r, &plain, "by process") &&
-	   !has(&r, &plain, "instead of"), "and no more");
+		   !has(&r, &plain, "instead of"),
+	   "and no more");
 	ok(has(&r, &plain, "of the interval's 6.89 s"), "its share is of the interval");
 	r.final = true;
 	ok(has(&r, &plain, "advice") && has(&r, &plain, "slowest") && has(&r, &plain, "of the run's"),
@@ -653,7 +678,8 @@ static void test_extremes(void)
 	ok(has(&r, &plain, "\n  sqlite3 (4711)                                 0    5.79 s         -         -\n"),
 	   "no calls have no mean");
 	r.sync.process[0].pid = 0;
-	ok(has(&r, &plain, "\n  sqlite3                                        0 "), "those without a line of their own have no number");
+	ok(has(&r, &plain, "\n  sqlite3                                        0 "),
+	   "those without a line of their own have no number");
 	memset(&r.sync.ledger, 0, sizeof(r.sync.ledger));
 	r.sync.count = 1;
 	r.sync.total_ns = 0;
@@ -704,7 +730,8 @@ static bool adds_up(json_t *ledger, json_int_t total)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(ledger, key, v) {
+	json_object_foreach(ledger, key, v)
+	{
 		if (json_integer_value(v) <= 0)
 			return false;
 		sum += json_integer_value(v);
@@ -717,7 +744,8 @@ static bool rows_add_up(json_t *rows, const char *total)
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(rows, i, v) {
+	json_array_foreach(rows, i, v)
+	{
 		if (!adds_up(at(v, "ledger"), number(v, total)))
 			return false;
 	}
@@ -730,8 +758,7 @@ static json_int_t sum_of(json_t *rows, const char *key)
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(rows, i, v)
-		sum += number(v, key);
+	json_array_foreach(rows, i, v) sum += number(v, key);
 	return sum;
 }
 
@@ -745,31 +772,40 @@ static void test_json_sync(void)
 	s = at(j, "sync");
 	ok(filled(j), "json: nothing empty, nothing null");
 	ok(has_only(s, " count total_ns no_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed calls latency ledger flush_own_ns flush_foreign_ns "
-		    "busy_in_flight busy_flushes by_process by_file slowest leaves "), "json: keys of sync");
+		       "busy_in_flight busy_flushes by_process by_file slowest leaves "),
+	   "json: keys of sync");
 	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
-	   number(s, "latency/count") == 432 && number(s, "latency/sum_ns") == number(s, "total_ns"), "json: sums");
+		   number(s, "latency/count") == 432 && number(s, "latency/sum_ns") == number(s, "total_ns"),
+	   "json: sums");
 	ok(adds_up(at(s, "ledger"), number(s, "total_ns")) && number(s, "ledger/flush.pre") > 0 &&
-	   !at(s, "ledger/device.read"), "json: the ledger adds up, and what is 0 is absent");
+		   !at(s, "ledger/device.read"),
+	   "json: the ledger adds up, and what is 0 is absent");
 	ok(number(s, "calls/fdatasync") == 300 && number(s, "calls/fsync") == 120 && number(s, "calls/sync") == 1 &&
-	   number(s, "calls/io_uring fsync") == 2 && number(s, "calls/write") == 3 &&
-	   number(s, "calls/msync") == 4 && number(s, "calls/syncfs") == 1 &&
-	   number(s, "calls/sync_file_range") == 1 && !at(s, "calls/aio fsync"), "json: calls by kind");
-	ok(number(s, "no_ledger") == 12 && number(s, "unflushed") == 3 &&
-	   number(s, "flush_own_ns") == 300000000 && number(s, "flush_foreign_ns") == 100000000 &&
-	   number(s, "busy_in_flight") == 0 && number(s, "busy_flushes") == 0, "json: facts beside it");
+		   number(s, "calls/io_uring fsync") == 2 && number(s, "calls/write") == 3 &&
+		   number(s, "calls/msync") == 4 && number(s, "calls/syncfs") == 1 &&
+		   number(s, "calls/sync_file_range") == 1 && !at(s, "calls/aio fsync"),
+	   "json: calls by kind");
+	ok(number(s, "no_ledger") == 12 && number(s, "unflushed") == 3 && number(s, "flush_own_ns") == 300000000 &&
+		   number(s, "flush_foreign_ns") == 100000000 && number(s, "busy_in_flight") == 0 &&
+		   number(s, "busy_flushes") == 0,
+	   "json: facts beside it");
 	ok(number(s, "elsewhere") == 5 && number(s, "elsewhere_ns") == 40000000 && number(s, "under_way") == 2 &&
-	   number(s, "under_way_oldest_ns") == 8000000000, "json: calls in no figure");
+		   number(s, "under_way_oldest_ns") == 8000000000,
+	   "json: calls in no figure");
 	ok(rows_add_up(at(s, "by_process"), "total_ns") && rows_add_up(at(s, "by_file"), "total_ns") &&
-	   sum_of(at(s, "by_process"), "total_ns") == number(s, "total_ns") &&
-	   sum_of(at(s, "by_file"), "count") == 432, "json: so do processes and files, and all of them");
+		   sum_of(at(s, "by_process"), "total_ns") == number(s, "total_ns") &&
+		   sum_of(at(s, "by_file"), "count") == 432,
+	   "json: so do processes and files, and all of them");
 	ok(number(s, "by_process/0/pid") == 17 && !strcmp(str(s, "by_process/0/comm"), "etcd") &&
-	   !at(s, "by_process/0/path") && number(s, "by_process/0/latency/count") == 300, "json: a process");
+		   !at(s, "by_process/0/path") && number(s, "by_process/0/latency/count") == 300,
+	   "json: a process");
 	ok(!strcmp(str(s, "by_file/1/path"), "/srv/pg/base/1") && !strcmp(str(s, "by_file/1/device"), "dm-0") &&
-	   !at(s, "by_file/1/pid") && !at(s, "by_file/2/path"), "json: a file, and a call without one");
+		   !at(s, "by_file/1/pid") && !at(s, "by_file/2/path"),
+	   "json: a file, and a call without one");
 	ok(rows_add_up(at(s, "slowest"), "duration_ns") && json_array_size(at(s, "slowest")) == 10 &&
-	   number(s, "slowest/0/duration_ns") >= number(s, "slowest/1/duration_ns") &&
-	   number(s, "slowest/0/pid") > 0 && number(s, "slowest/0/tid") > 0 &&
-	   number(s, "slowest/0/start_ns") >= 0 && *str(s, "slowest/0/comm") && *str(s, "slowest/0/call"),
+		   number(s, "slowest/0/duration_ns") >= number(s, "slowest/1/duration_ns") &&
+		   number(s, "slowest/0/pid") > 0 && number(s, "slowest/0/tid") > 0 &&
+		   number(s, "slowest/0/start_ns") >= 0 && *str(s, "slowest/0/comm") && *str(s, "slowest/0/call"),
 	   "json: the slowest, each with its ledger");
 	ok(!at(s, "leaves"), "json: no leaves, no key");
 	json_decref(j);
@@ -784,12 +820,14 @@ static void test_json_verdict(void)
 	report_slow_flush(&r);
 	j = parse(&r);
 	ok(!strcmp(str(j, "verdict/class"), "device-flush") && !strcmp(str(j, "verdict/family"), "flush") &&
-	   json_real_value(at(j, "verdict/share")) == 0.894 && strstr(str(j, "verdict/sentence"), "write cache") &&
-	   json_array_size(at(j, "verdict/evidence")) == 2 && json_array_size(at(j, "verdict/advice")) == 3 &&
-	   has_only(at(j, "verdict"), " class family share sentence evidence advice "), "json: verdict");
+		   json_real_value(at(j, "verdict/share")) == 0.894 && strstr(str(j, "verdict/sentence"), "write cache") &&
+		   json_array_size(at(j, "verdict/evidence")) == 2 && json_array_size(at(j, "verdict/advice")) == 3 &&
+		   has_only(at(j, "verdict"), " class family share sentence evidence advice "),
+	   "json: verdict");
 	ok(json_array_size(at(j, "whatif")) == 3 && !strcmp(str(j, "whatif/1/remove"), "flush") &&
-	   number(j, "whatif/1/wall_ns") == 669000000 &&
-	   fabs(json_real_value(at(j, "whatif/1/speedup")) - 6.89 / 0.669) < 1e-9, "json: what-if");
+		   number(j, "whatif/1/wall_ns") == 669000000 &&
+		   fabs(json_real_value(at(j, "whatif/1/speedup")) - 6.89 / 0.669) < 1e-9,
+	   "json: what-if");
 	json_decref(j);
 	r.whatif[1].speedup = INFINITY;
 	r.verdict.share = NAN;
@@ -807,8 +845,9 @@ static void test_json_absent(void)
 	report_no_calls(&r);
 	j = parse(&r);
 	ok(number(j, "sync/count") == 0 && number(j, "sync/total_ns") == 0 && filled(j) && !at(j, "sync/latency") &&
-	   !at(j, "sync/ledger") && !at(j, "sync/calls") && !at(j, "sync/by_process") && !at(j, "sync/by_file") &&
-	   !at(j, "sync/slowest") && !at(j, "sync/under_way"), "json: no calls are counted, and have no time");
+		   !at(j, "sync/ledger") && !at(j, "sync/calls") && !at(j, "sync/by_process") &&
+		   !at(j, "sync/by_file") && !at(j, "sync/slowest") && !at(j, "sync/under_way"),
+	   "json: no calls are counted, and have no time");
 	ok(!at(j, "whatif") && !at(j, "verdict/family") && !at(j, "verdict/evidence"), "json: short verdict");
 	r.have_sync = r.have_verdict = false;
 	json_decref(j);
@@ -836,10 +875,11 @@ static void test_json_hostile(void)
 	ok(!raw, "hostile: no control character is raw in the JSON");
 	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
 	ok(j && strstr(str(j, "sync/by_file/0/path"), "/srv/\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd") &&
-	   *str(j, "sync/slowest/0/comm") && *str(j, "whatif/0/remove") && *str(j, "verdict/advice/1"),
+		   *str(j, "sync/slowest/0/comm") && *str(j, "whatif/0/remove") && *str(j, "verdict/advice/1"),
 	   "hostile: names come back");
 	ok(strstr(str(j, "sync/leaves/0/path"), ";flush.pre") && !strcmp(str(j, "sync/leaves/0/cause"), "flush.pre") &&
-	   number(j, "sync/leaves/0/ns") == 5 && number(j, "sync/leaves/0/each/sum_ns") == 5, "json: leaves");
+		   number(j, "sync/leaves/0/ns") == 5 && number(j, "sync/leaves/0/each/sum_ns") == 5,
+	   "json: leaves");
 	json_decref(j);
 	buf_free(&b);
 	report_free(&r);

@@ -72,7 +72,8 @@ static void test_files(void)
 	w = rotation_written(r);
 	ok(w.files == 6 && w.removed == 3 && !w.stopped, "six files, three removed");
 	ok(!rotation_close(r, &e), "it ends");
-	ok(task_in("rec") == 6 && task_in("rec.1") == 5 && task_in("rec.2") == 4, "the last three are there, the newest first");
+	ok(task_in("rec") == 6 && task_in("rec.1") == 5 && task_in("rec.2") == 4,
+	   "the last three are there, the newest first");
 	ok(!there("rec.3"), "and no other");
 }
 
@@ -220,15 +221,18 @@ static void put_name(struct carry *c, uint64_t ino, const char *name)
 
 static void put_sleep(struct carry *c, uint32_t tid, uint32_t waker, uint64_t on)
 {
-	struct wire_sleep s = { .head = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT }, .tid = tid, .waker = waker, .on = on };
+	struct wire_sleep s = {
+		.head = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT }, .tid = tid, .waker = waker, .on = on
+	};
 
 	carry_record(c, &s.head);
 }
 
 static void put_request(struct carry *c, uint32_t tid, uint32_t issuer, uint64_t done)
 {
-	struct wire_request r = { .head = { .kind = WIRE_REQUEST, .size = sizeof(r) }, .tid = tid, .post.issuer = issuer,
-				  .done = done };
+	struct wire_request r = {
+		.head = { .kind = WIRE_REQUEST, .size = sizeof(r) }, .tid = tid, .post.issuer = issuer, .done = done
+	};
 
 	carry_record(c, &r.head);
 }
@@ -264,7 +268,8 @@ static void test_carry(void)
 	put_call(c, 1, 100);
 	put_call(c, 1, 100);
 	put_call(c, 9, 999);
-	wrote("task 1, srv/a, call, call, call", "names come before the first call that needs them, once, if they are known");
+	wrote("task 1, srv/a, call, call, call",
+	      "names come before the first call that needs them, once, if they are known");
 	put_sleep(c, 2, 3, 1000);
 	put_request(c, 4, 1, 1100);
 	wrote("task 2, task 3, sleep to 1000, task 4, request to 1100", "tasks before their sleeps and requests");
@@ -297,7 +302,8 @@ static void test_carry_bio(void)
 	put_bio(c, 1, 900);
 	put_sleep(c, 1, 0, 1000);
 	carry_begin_file(c);
-	wrote("task 1, bio to 900, sleep to 1000, task 1, bio to 900, sleep to 1000", "a bio is carried along with its sleep");
+	wrote("task 1, bio to 900, sleep to 1000, task 1, bio to 900, sleep to 1000",
+	      "a bio is carried along with its sleep");
 	carry_free(c);
 	c = carry_new(sizeof(struct wire_bio), log_record, NULL);
 	put_bio(c, 1, 900);
@@ -335,8 +341,13 @@ static void test_known(void)
 {
 	struct sync_opts o = { .known_ns = 1000 };
 	struct sync_analysis *a = sync_new(&o);
-	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) }, .enter = 999, .exit = 2000, .tid = 1, .tgid = 1,
-			       .call = CALL_FSYNC, .comm = "x" };
+	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) },
+			       .enter = 999,
+			       .exit = 2000,
+			       .tid = 1,
+			       .tgid = 1,
+			       .call = CALL_FSYNC,
+			       .comm = "x" };
 	struct report r = { 0 };
 
 	sync_feed(a, &s.head);

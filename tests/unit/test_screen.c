@@ -15,11 +15,10 @@
 #include "tap.h"
 #include "wire.h"
 
-#define US 1000ull
-#define MS 1000000ull
-#define SEC 1000000000ull
+#define US	1000ull
+#define MS	1000000ull
+#define SEC	1000000000ull
 #define HOSTILE "ev\x1b[31m\x07;il\n\x9b\xff\xe2\x80\xae"
-
 
 /* --- reports --- */
 
@@ -85,9 +84,15 @@ static void add_slow(struct report *r, const char *comm, uint32_t pid, const cha
 	struct report_call *c = grow((void **)&r->sync.slowest, &r->sync.n_slowest, sizeof(*c));
 
 	*c = (struct report_call){
-		.start_ns = at, .duration_ns = ns, .pid = pid, .tid = pid, .comm = xstrdup(comm),
+		.start_ns = at,
+		.duration_ns = ns,
+		.pid = pid,
+		.tid = pid,
+		.comm = xstrdup(comm),
 		.call = xstrdup("fdatasync"),
-		.path = xstrdup(path), .device = xstrdup("sda1"), .ledger = split(ns),
+		.path = xstrdup(path),
+		.device = xstrdup("sda1"),
+		.ledger = split(ns),
 	};
 }
 
@@ -139,8 +144,7 @@ static void make_run(struct report *r)
 	add_leaf(r, "sqlite3x", "not-its-own", CAUSE_CPU, 20 * MS);
 	for (unsigned int i = 0; i < 12; i++)
 		add_slow(r, i % 3 ? "sqlite3" : "postgres", i % 3 ? 4711 : 815,
-			 i % 3 ? "/srv/databases/of/somebody/with/long/names/test.sqlite-journal" :
-				 "/var/lib/pg/wal/0001",
+			 i % 3 ? "/srv/databases/of/somebody/with/long/names/test.sqlite-journal" : "/var/lib/pg/wal/0001",
 			 i * SEC, (40 - i) * MS);
 	r->have_verdict = true;
 	r->verdict.class = "device-flush";
@@ -159,7 +163,8 @@ struct shown {
 static void draw(struct shown *w, unsigned int rows, unsigned int cols)
 {
 	const struct screen_view v = {
-		.interval = w->interval.wall_ns ? &w->interval : NULL, .run = w->run.wall_ns ? &w->run : NULL,
+		.interval = w->interval.wall_ns ? &w->interval : NULL,
+		.run = w->run.wall_ns ? &w->run : NULL,
 		.state = &w->state,
 	};
 
@@ -479,7 +484,7 @@ static bool harmless(const struct shown *w)
 static void hostile(struct report *r)
 {
 	add_caller(r, HOSTILE, 666, 3000, 9 * MS);
-	add_caller(r, "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad", 667, 30, 9 * MS);	/* wide, and cut off */
+	add_caller(r, "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad", 667, 30, 9 * MS); /* wide, and cut off */
 	add_caller(r, "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81", 668, 30, 9 * MS);
 	add_caller(r, "", 669, 30, 9 * MS);
 	add_leaves(r, HOSTILE, HOSTILE "\xe6\xbc\xa2", &r->sync.process[0].ledger);

@@ -12,8 +12,13 @@ static struct sizes_input machine(uint32_t cpus, size_t disks, uint32_t queues, 
 {
 	for (size_t i = 0; i < disks; i++)
 		disk[i] = (struct sizes_disk){ queues, depth };
-	return (struct sizes_input){ .cpus = cpus, .pid_max = 1 << 22, .page = 4096, .disk = disk, .n_disks = disks,
-				     .views = (uint32_t)disks, .ledger = true };
+	return (struct sizes_input){ .cpus = cpus,
+				     .pid_max = 1 << 22,
+				     .page = 4096,
+				     .disk = disk,
+				     .n_disks = disks,
+				     .views = (uint32_t)disks,
+				     .ledger = true };
 }
 
 static bool plan(const struct sizes_input *m)
@@ -33,12 +38,11 @@ static void small(void)
 
 	fits = plan(&m);
 	ok(fits && adds_up() && s.stripes == 2 && s.views == 1 && s.slots == 129 && s.ring_bytes == 32 * MIB &&
-	   !s.smaller_ring && !s.fewer_slots && s.bytes < 64 * MIB, "two CPUs, one disk: all that is wished, %llu bytes",
-	   (unsigned long long)s.bytes);
+		   !s.smaller_ring && !s.fewer_slots && s.bytes < 64 * MIB,
+	   "two CPUs, one disk: all that is wished, %llu bytes", (unsigned long long)s.bytes);
 	m.ledger = false;
 	fits = plan(&m);
-	ok(fits && s.bytes < 3 * MIB && s.ring_bytes == 4096, "without ledgers: %llu bytes",
-	   (unsigned long long)s.bytes);
+	ok(fits && s.bytes < 3 * MIB && s.ring_bytes == 4096, "without ledgers: %llu bytes", (unsigned long long)s.bytes);
 	m.all = true;
 	fits = plan(&m);
 	ok(fits && s.views == 9 && s.slots == 129 + 8 * 1024, "room for disks that may come");
@@ -57,7 +61,8 @@ static void large(void)
 	m.command = m.bios = true;
 	fits = plan(&m);
 	ok(fits && adds_up() && s.bytes <= SIZES_DEFAULT && s.views == 264 && s.stripes == 1 && s.fewer_slots &&
-	   s.depth >= 64, "1,024 CPUs, 256 disks of 64 queues and 1,023 tags: %llu bytes, %u tags of a queue",
+		   s.depth >= 64,
+	   "1,024 CPUs, 256 disks of 64 queues and 1,023 tags: %llu bytes, %u tags of a queue",
 	   (unsigned long long)s.bytes, s.depth);
 	m.memory = 8192 * MIB;
 	fits = plan(&m);
@@ -72,8 +77,8 @@ static void large(void)
 /* Whatever the machine: within the bound, or refused with the least; and more memory never makes less. */
 static void bounds(void)
 {
-	static const uint32_t cpus[] = { 1, 2, 16, 1024, 8192 }, disks[] = { 1, 7, 256, 1000 }, queues[] = { 1, 64, 128 },
-			      depths[] = { 1, 31, 256, 1023, 10240 };
+	static const uint32_t cpus[] = { 1, 2, 16, 1024, 8192 }, disks[] = { 1, 7, 256, 1000 },
+			      queues[] = { 1, 64, 128 }, depths[] = { 1, 31, 256, 1023, 10240 };
 	bool within = true, grows = true, least = true;
 
 	for (size_t i = 0; i < 5 * 4 * 3 * 5; i++) {

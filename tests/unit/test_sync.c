@@ -12,11 +12,11 @@
 #include "tap.h"
 #include "wire.h"
 
-#define T0	1000000000ull	/* times in here count from it; 0 stays 0 */
-#define APP	100		/* the caller */
-#define OTHER	200		/* another process */
+#define T0	1000000000ull /* times in here count from it; 0 stays 0 */
+#define APP	100	      /* the caller */
+#define OTHER	200	      /* another process */
 #define JBD2	50
-#define KWORKER	60
+#define KWORKER 60
 #define SDA	WIRE_DEV(8, 0)
 #define SDA1	WIRE_DEV(8, 1)
 #define SDB	WIRE_DEV(8, 16)
@@ -38,8 +38,8 @@ static struct device_name devices[] = {
 
 static struct sync_analysis *a;
 static struct report report;
-static uint64_t asked;	/* duration of all calls of a scenario */
-static unsigned int skip_record, seen_record;	/* leave out the record with this number, from 1 */
+static uint64_t asked;			      /* duration of all calls of a scenario */
+static unsigned int skip_record, seen_record; /* leave out the record with this number, from 1 */
 
 static uint64_t at(int64_t t)
 {
@@ -66,24 +66,32 @@ static uint64_t address(const char *function)
 	for (size_t i = 0; function && i < n_symbols; i++)
 		if (!strcmp(symbols[i].name, function))
 			return symbols[i].start + 5;
-	return 0x10;	/* in no listed function */
+	return 0x10; /* in no listed function */
 }
 
-struct fact {		/* a sleep; what isn't named is 0 */
+struct fact { /* a sleep; what isn't named is 0 */
 	uint32_t tid, seq;
 	int64_t off, wake, on;
 	uint32_t waker, kind;
 	uint64_t rq;
 	int64_t done;
-	const char *in, *of;	/* function that it sleeps in, and one that called that */
+	const char *in, *of; /* function that it sleeps in, and one that called that */
 	enum wire_how how;
 };
 
 static void sleep_fact(struct fact f)
 {
 	struct wire_sleep s = {
-		.off = at(f.off), .wake = at(f.wake), .on = at(f.on), .rq = f.rq, .done = at(f.done), .tid = f.tid,
-		.waker = f.waker, .seq = f.seq, .how = (uint8_t)f.how, .waker_kind = (uint8_t)f.kind,
+		.off = at(f.off),
+		.wake = at(f.wake),
+		.on = at(f.on),
+		.rq = f.rq,
+		.done = at(f.done),
+		.tid = f.tid,
+		.waker = f.waker,
+		.seq = f.seq,
+		.how = (uint8_t)f.how,
+		.waker_kind = (uint8_t)f.kind,
 	};
 
 	if (!f.how && f.waker)
@@ -177,8 +185,13 @@ static void make_symbols(void)
 static struct sync_analysis *fresh(bool only_traced)
 {
 	struct sync_opts o = {
-		.start_ns = T0, .symbols = symbols, .n_symbols = n_symbols, .devices = devices,
-		.n_devices = sizeof(devices) / sizeof(devices[0]), .only_traced = only_traced, .slowest = 3,
+		.start_ns = T0,
+		.symbols = symbols,
+		.n_symbols = n_symbols,
+		.devices = devices,
+		.n_devices = sizeof(devices) / sizeof(devices[0]),
+		.only_traced = only_traced,
+		.slowest = 3,
 	};
 
 	return sync_new(&o);
@@ -215,8 +228,7 @@ static bool leaves_sum(const struct report_sync *s)
 static bool exact(const struct report_sync *s)
 {
 	uint64_t calls = 0;
-	bool good = ledger_sum(&s->ledger) == s->total_ns && s->latency.count == s->count &&
-		    s->latency.sum == s->total_ns;
+	bool good = ledger_sum(&s->ledger) == s->total_ns && s->latency.count == s->count && s->latency.sum == s->total_ns;
 
 	for (int i = 0; i < CALL_COUNT; i++)
 		calls += s->calls[i];
@@ -245,7 +257,11 @@ static void show(const struct ledger *l)
 }
 
 #define END 99
-#define LEDGER(...) (const int[]){ __VA_ARGS__, END }
+#define LEDGER(...) \
+	(const int[]) \
+	{ \
+		__VA_ARGS__, END \
+	}
 
 /* Pairs of cause and nanoseconds; all others are 0. */
 static void ends_as(const char *what, const int *pairs)
@@ -290,18 +306,20 @@ static void direct_write(void)
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE, .ret = 4096);
-	ends_as("a direct write with O_DSYNC", LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2,
-						      CAUSE_RUNQ, 8));
+	ends_as("a direct write with O_DSYNC",
+		LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 8));
 	has_leaf("app;write;db;device.write;sda1", 85);
 	has_leaf("app;write;db;cpu", 25);
 	ok(report.sync.unflushed == 1, "it wrote and nothing was flushed");
 	ok(report.sync.n_files == 1 && !strcmp(report.sync.file[0].path, "/srv/data/db") &&
-	   !strcmp(report.sync.file[0].device, "sda1"), "its file has a name");
-	ok(report.sync.n_processes == 1 && report.sync.process[0].pid == APP &&
-	   !strcmp(report.sync.process[0].comm, "app"), "its process has one, too");
+		   !strcmp(report.sync.file[0].device, "sda1"),
+	   "its file has a name");
+	ok(report.sync.n_processes == 1 && report.sync.process[0].pid == APP && !strcmp(report.sync.process[0].comm, "app"),
+	   "its process has one, too");
 	ok(report.sync.n_slowest == 1 && report.sync.slowest[0].start_ns == 1000 &&
-	   report.sync.slowest[0].duration_ns == 120 && !strcmp(report.sync.slowest[0].call, "write") &&
-	   !strcmp(report.sync.slowest[0].path, "/srv/data/db"), "it is the slowest call");
+		   report.sync.slowest[0].duration_ns == 120 && !strcmp(report.sync.slowest[0].call, "write") &&
+		   !strcmp(report.sync.slowest[0].path, "/srv/data/db"),
+	   "it is the slowest call");
 }
 
 /* Its FLUSH ended before it got to sleep: no sleep tells of it, the machinery does. */
@@ -311,7 +329,8 @@ static void flush_without_sleep(void)
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120, .flushes = 1);
-	ends_as("a flush faster than a sleep", LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 8));
+	ends_as("a flush faster than a sleep",
+		LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 8));
 	ok(!report.sync.unflushed, "it was flushed, if by no time that could be seen");
 }
 
@@ -322,8 +341,8 @@ static void inserted_write(void)
 		.data = { .begin = 1012, .issue = 1040, .done = 1095 });
 	SLEEP(.tid = APP, .off = 1015, .wake = 1100, .on = 1100, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120);
-	ends_as("a read that lay in the scheduler", LEDGER(CAUSE_CPU, 35, CAUSE_IOQ, 25, CAUSE_DEVICE_READ, 55,
-							   CAUSE_COMPLETION, 5));
+	ends_as("a read that lay in the scheduler",
+		LEDGER(CAUSE_CPU, 35, CAUSE_IOQ, 25, CAUSE_DEVICE_READ, 55, CAUSE_COMPLETION, 5));
 	ok(!report.sync.unflushed, "reading needs no flush");
 }
 
@@ -334,8 +353,8 @@ static void empty_flush(void)
 		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .in_flight = 3 });
 	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
 	SYNC(.enter = 1000, .exit = 1140);
-	ends_as("an empty flush", LEDGER(CAUSE_CPU, 18, CAUSE_IOQ, 12, CAUSE_FLUSH_ONLY, 100, CAUSE_COMPLETION, 6,
-					 CAUSE_RUNQ, 4));
+	ends_as("an empty flush",
+		LEDGER(CAUSE_CPU, 18, CAUSE_IOQ, 12, CAUSE_FLUSH_ONLY, 100, CAUSE_COMPLETION, 6, CAUSE_RUNQ, 4));
 	ok(report.sync.flush_own_ns == 100 && !report.sync.flush_foreign_ns, "the flush is its own");
 	ok(report.sync.busy_flushes == 1 && report.sync.busy_in_flight == 3, "others were in the device");
 	has_leaf("app;fdatasync;db;flush.only;sda1", 100);
@@ -345,7 +364,12 @@ static void empty_flush(void)
 static void bio_fact(uint32_t tid, uint32_t seq, int64_t queued, int64_t flushed, int64_t done, uint16_t class)
 {
 	struct wire_bio b = {
-		.queued = at(queued), .done = at(done), .flushed = at(flushed), .tid = tid, .seq = seq, .disk = SDB,
+		.queued = at(queued),
+		.done = at(done),
+		.flushed = at(flushed),
+		.tid = tid,
+		.seq = seq,
+		.disk = SDB,
 		.class = class,
 	};
 
@@ -374,8 +398,8 @@ static void bio_barrier(void)
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120);
 	ends_as("a write with PREFLUSH in a disk without requests",
-		LEDGER(CAUSE_CPU, 25, CAUSE_UNKNOWN, 5, CAUSE_FLUSH_PRE, 40, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION, 2,
-		       CAUSE_RUNQ, 8));
+		LEDGER(CAUSE_CPU, 25, CAUSE_UNKNOWN, 5, CAUSE_FLUSH_PRE, 40, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION,
+		       2, CAUSE_RUNQ, 8));
 	has_leaf("app;fdatasync;db;device.write;sda1", 10);
 	has_leaf("app;fdatasync;db;device.write;sdb", 30);
 
@@ -417,8 +441,7 @@ static void dispatched_flush(void)
 	begin();
 	follow(KWORKER, "kworker/0:1H-kb", TASK_KWORKER, 5);
 	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
-		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .issuer = KWORKER, .issuer_wake = 1010,
-			 .issuer_on = 1014 });
+		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .issuer = KWORKER, .issuer_wake = 1010, .issuer_on = 1014 });
 	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
 	SYNC(.enter = 1000, .exit = 1140);
 	ends_as("a flush issued by a task that is followed",
@@ -434,8 +457,8 @@ static void shared_flush(void)
 		.pre = { .begin = 1080, .issue = 1082, .done = 1220 });
 	SLEEP(.tid = APP, .off = 1008, .wake = 1225, .on = 1225, .rq = 1, .done = 1225);
 	SYNC(.enter = 1000, .exit = 1230);
-	ends_as("a flush that waited for another's", LEDGER(CAUSE_CPU, 13, CAUSE_FLUSH_WAIT, 72, CAUSE_IOQ, 2,
-							    CAUSE_FLUSH_ONLY, 138, CAUSE_COMPLETION, 5));
+	ends_as("a flush that waited for another's",
+		LEDGER(CAUSE_CPU, 13, CAUSE_FLUSH_WAIT, 72, CAUSE_IOQ, 2, CAUSE_FLUSH_ONLY, 138, CAUSE_COMPLETION, 5));
 }
 
 static void native_fua(void)
@@ -445,8 +468,8 @@ static void native_fua(void)
 		.pre = { .begin = 1004, .issue = 1020, .done = 1120 }, .data = { .issue = 1130, .done = 1300 });
 	SLEEP(.tid = APP, .off = 1010, .wake = 1310, .on = 1311, .rq = 1, .done = 1310);
 	SYNC(.enter = 1000, .exit = 1320);
-	ends_as("preflush and native FUA", LEDGER(CAUSE_CPU, 19, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 100,
-						  CAUSE_COMPLETION, 20, CAUSE_DEVICE_FUA, 170, CAUSE_RUNQ, 1));
+	ends_as("preflush and native FUA", LEDGER(CAUSE_CPU, 19, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 100, CAUSE_COMPLETION,
+						  20, CAUSE_DEVICE_FUA, 170, CAUSE_RUNQ, 1));
 	ok(!report.sync.unflushed, "FUA is durable");
 }
 
@@ -467,7 +490,8 @@ static void fua_alone(void)
 static void before_the_sleep(void)
 {
 	begin();
-	REQUEST(.rq = 1, .done = 1100, .alloc = 900, .class = WIRE_DISCARD, .data = { .begin = 905, .issue = 910, .done = 1100 });
+	REQUEST(.rq = 1, .done = 1100, .alloc = 900, .class = WIRE_DISCARD,
+		.data = { .begin = 905, .issue = 910, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1050, .wake = 1100, .on = 1100, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("a request that was there before the sleep", LEDGER(CAUSE_CPU, 50, CAUSE_DEVICE_DISCARD, 50));
@@ -523,8 +547,8 @@ static void commit_requests(uint32_t tid)
 {
 	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = tid, .class = WIRE_WRITE_SYNC,
 		.data = { .begin = 1026, .issue = 1028, .done = 1098 });
-	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = tid, .class = WIRE_WRITE_BARRIER, .flags = REQUEST_SEQUENCE,
-		.pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
+	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = tid, .class = WIRE_WRITE_BARRIER,
+		.flags = REQUEST_SEQUENCE, .pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
 		.data = { .begin = 1220, .issue = 1225, .done = 1300 },
 		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
 }
@@ -536,9 +560,11 @@ static void commit_sleeps(void)
 	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
 }
 
+/* clang-format off */
 #define COMMIT_LEDGER \
 	CAUSE_RUNQ, 10 + 4 + 4, CAUSE_CPU, 10 + 6 + 80, CAUSE_DEVICE_WRITE, 68 + 75, CAUSE_COMPLETION, 2 + 5 + 8 + 6, \
 	CAUSE_IOQ, 5 + 5, CAUSE_FLUSH_PRE, 100, CAUSE_FLUSH_POST, 100, CAUSE_FLUSH_WAIT, 2
+/* clang-format on */
 
 static void wait_for_commit(uint32_t seq)
 {
@@ -591,9 +617,9 @@ static void neighbour_first(void)
 	SLEEP(.tid = APP, .off = 1200, .wake = 1600, .on = 1605, .waker = JBD2, .kind = TASK_KTHREAD);
 	SYNC(.enter = 1190, .exit = 1610);
 	ends_as("the tail of a neighbour's commit, then its own",
-		LEDGER(CAUSE_CPU, 10 + 5 + 15 + 39, CAUSE_RUNQ, 5 + 4 + 1, CAUSE_FLUSH_PRE, 15 + 60,
-		       CAUSE_COMPLETION, 5 + 8 + 6 + 5 + 5, CAUSE_IOQ, 5 + 5, CAUSE_DEVICE_WRITE, 75 + 50,
-		       CAUSE_FLUSH_WAIT, 2, CAUSE_FLUSH_POST, 100));
+		LEDGER(CAUSE_CPU, 10 + 5 + 15 + 39, CAUSE_RUNQ, 5 + 4 + 1, CAUSE_FLUSH_PRE, 15 + 60, CAUSE_COMPLETION,
+		       5 + 8 + 6 + 5 + 5, CAUSE_IOQ, 5 + 5, CAUSE_DEVICE_WRITE, 75 + 50, CAUSE_FLUSH_WAIT, 2,
+		       CAUSE_FLUSH_POST, 100));
 }
 
 static void handle_of_another(void)
@@ -625,7 +651,8 @@ static void handle_without_stack(void)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
-	REQUEST(.rq = 1, .done = 1060, .alloc = 905, .tid = JBD2, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+	REQUEST(.rq = 1, .done = 1060, .alloc = 905, .tid = JBD2, .class = WIRE_FLUSH,
+		.flags = REQUEST_SEQUENCE | REQUEST_ONLY,
 		.pre = { .begin = 906, .issue = 910, .done = 1060, .in_flight = 2 });
 	SLEEP(.tid = JBD2, .seq = 3, .off = 1045, .wake = 1060, .on = 1060, .rq = 1, .done = 1060);
 	SLEEP(.tid = JBD2, .seq = 2, .off = 900, .wake = 1030, .on = 1030, .rq = 1, .done = 1060);
@@ -646,14 +673,14 @@ static void journal_without_io(void)
 	SLEEP(.tid = APP, .seq = 2, .off = 1070, .wake = 1080, .on = 1080, .waker = JBD2, .kind = TASK_KTHREAD,
 	      .in = "jbd2_log_wait_commit");
 	SYNC(.enter = 1000, .exit = 1100);
-	ends_as("batching, room and a commit by nobody known", LEDGER(CAUSE_CPU, 49, CAUSE_JOURNAL, 20 + 20 + 10,
-								      CAUSE_RUNQ, 1));
+	ends_as("batching, room and a commit by nobody known",
+		LEDGER(CAUSE_CPU, 49, CAUSE_JOURNAL, 20 + 20 + 10, CAUSE_RUNQ, 1));
 
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 900);
 	SLEEP(.tid = JBD2, .seq = 0, .off = 950, .wake = 1020, .on = 1020, .waker = APP, .kind = TASK_USER);
-	SLEEP(.tid = JBD2, .seq = 1, .off = 1030, .wake = 1080, .on = 1080, .how = HOW_IRQ,
-	      .in = "__wait_on_buffer", .of = "jbd2_journal_commit_transaction");
+	SLEEP(.tid = JBD2, .seq = 1, .off = 1030, .wake = 1080, .on = 1080, .how = HOW_IRQ, .in = "__wait_on_buffer",
+	      .of = "jbd2_journal_commit_transaction");
 	SLEEP(.tid = APP, .seq = 0, .off = 1020, .wake = 1090, .on = 1090, .waker = JBD2, .kind = TASK_KTHREAD);
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("a commit's I/O whose end was missed is not its waiting for the journal",
@@ -679,7 +706,8 @@ static void xfs(void)
 	begin();
 	follow(KWORKER, "kworker/u8:2-xfs-log", TASK_KWORKER, 5);
 	REQUEST(.rq = 4, .done = 1300, .alloc = 1010, .class = WIRE_FUA, .flags = REQUEST_SEQUENCE,
-		.pre = { .begin = 1011, .issue = 1030, .done = 1130 }, .data = { .begin = 1132, .issue = 1140, .done = 1299 });
+		.pre = { .begin = 1011, .issue = 1030, .done = 1130 },
+		.data = { .begin = 1132, .issue = 1140, .done = 1299 });
 	SLEEP(.tid = KWORKER, .seq = 70, .off = 800, .wake = 1301, .on = 1305, .rq = 4, .done = 1300);
 	SLEEP(.tid = APP, .off = 1015, .wake = 1310, .on = 1312, .waker = KWORKER, .kind = TASK_KWORKER);
 	SYNC(.enter = 1000, .exit = 1320);
@@ -753,11 +781,12 @@ static void learned_helper(void)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 1200);
-	SLEEP(.tid = JBD2, .seq = 0, .off = 1250, .wake = 1260, .on = 1270, .how = HOW_IRQ, .in = "jbd2_journal_commit_transaction");
+	SLEEP(.tid = JBD2, .seq = 0, .off = 1250, .wake = 1260, .on = 1270, .how = HOW_IRQ,
+	      .in = "jbd2_journal_commit_transaction");
 	SLEEP(.tid = APP, .off = 1010, .wake = 1300, .on = 1300, .waker = JBD2, .kind = TASK_KTHREAD);
 	SYNC(.enter = 1000, .exit = 1310);
-	ends_as("a helper that was just learned", LEDGER(CAUSE_CPU, 20 + 30, CAUSE_UNKNOWN, 240, CAUSE_JOURNAL, 10,
-							 CAUSE_RUNQ, 10));
+	ends_as("a helper that was just learned",
+		LEDGER(CAUSE_CPU, 20 + 30, CAUSE_UNKNOWN, 240, CAUSE_JOURNAL, 10, CAUSE_RUNQ, 10));
 	begin();
 	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1090, .on = 1090, .waker = JBD2, .kind = TASK_KTHREAD);
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 1090);
@@ -829,17 +858,16 @@ static void sender(void)
 		.data = { .begin = 1080, .issue = 1090, .done = 1190 });
 	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190);
 	SYNC(.enter = 1000, .exit = 1200);
-	ends_as("a request that a kworker sends first",
-		LEDGER(CAUSE_CPU, 20 + 15 + 10 + 10, CAUSE_RUNQ, 5 + 10 + 10, CAUSE_UNKNOWN, 10, CAUSE_IOQ, 10,
-		       CAUSE_DEVICE_WRITE, 100));
+	ends_as("a request that a kworker sends first", LEDGER(CAUSE_CPU, 20 + 15 + 10 + 10, CAUSE_RUNQ, 5 + 10 + 10,
+							       CAUSE_UNKNOWN, 10, CAUSE_IOQ, 10, CAUSE_DEVICE_WRITE, 100));
 	begin();
-	REQUEST(.rq = 1, .done = 1190, .alloc = 1050, .tid = OTHER, .class = WIRE_FLUSH, .flags = REQUEST_ONLY | REQUEST_SEQUENCE,
-		.pre = { .begin = 1080, .issue = 1090, .done = 1190 });
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1050, .tid = OTHER, .class = WIRE_FLUSH,
+		.flags = REQUEST_ONLY | REQUEST_SEQUENCE, .pre = { .begin = 1080, .issue = 1090, .done = 1190 });
 	follow(OTHER, "hog", TASK_USER, 5);
 	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190);
 	SYNC(.enter = 1000, .exit = 1200);
-	ends_as("another's flush", LEDGER(CAUSE_CPU, 20, CAUSE_UNKNOWN, 40, CAUSE_FLUSH_WAIT, 30, CAUSE_IOQ, 10,
-					  CAUSE_FLUSH_ONLY, 100));
+	ends_as("another's flush",
+		LEDGER(CAUSE_CPU, 20, CAUSE_UNKNOWN, 40, CAUSE_FLUSH_WAIT, 30, CAUSE_IOQ, 10, CAUSE_FLUSH_ONLY, 100));
 	ok(report.sync.flush_foreign_ns == 130 && !report.sync.flush_own_ns, "is foreign");
 }
 
@@ -850,11 +878,11 @@ static void odd_requests(void)
 		.data = { .begin = 1080, .issue = 1090, .done = 1170 });
 	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190);
 	SYNC(.enter = 1000, .exit = 1200);
-	ends_as("a request whose start is not known", LEDGER(CAUSE_CPU, 20, CAUSE_UNKNOWN, 70, CAUSE_IOQ, 10,
-							     CAUSE_DEVICE_WRITE, 80, CAUSE_COMPLETION, 20));
+	ends_as("a request whose start is not known",
+		LEDGER(CAUSE_CPU, 20, CAUSE_UNKNOWN, 70, CAUSE_IOQ, 10, CAUSE_DEVICE_WRITE, 80, CAUSE_COMPLETION, 20));
 	begin();
-	REQUEST(.rq = 1, .done = 1190, .alloc = 1005, .class = WIRE_WRITE_SYNC, .dev = WIRE_DEV(9, 9), .disk = WIRE_DEV(9, 0),
-		.data = { .issue = 1090 });
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1005, .class = WIRE_WRITE_SYNC, .dev = WIRE_DEV(9, 9),
+		.disk = WIRE_DEV(9, 0), .data = { .issue = 1090 });
 	SLEEP(.tid = APP, .off = 1010, .wake = 1195, .on = 1195, .rq = 1, .done = 1190);
 	SYNC(.enter = 1000, .exit = 1200);
 	ends_as("a step without an end", LEDGER(CAUSE_CPU, 15, CAUSE_IOQ, 80, CAUSE_UNKNOWN, 100, CAUSE_COMPLETION, 5));
@@ -875,9 +903,8 @@ static void uring(void)
 	SLEEP(.tid = OTHER, .seq = 3, .off = 900, .wake = 1008, .on = 1012, .waker = APP, .kind = TASK_USER);
 	SLEEP(.tid = OTHER, .seq = 4, .off = 1028, .wake = 1125, .on = 1130, .rq = 1, .done = 1125);
 	SYNC(.enter = 1000, .exit = 1140, .call = CALL_URING_FSYNC, .worker = OTHER);
-	ends_as("io_uring: carried out by a worker",
-		LEDGER(CAUSE_UNKNOWN, 8, CAUSE_RUNQ, 4 + 5, CAUSE_CPU, 16 + 10, CAUSE_IOQ, 2, CAUSE_FLUSH_ONLY, 90,
-		       CAUSE_COMPLETION, 5));
+	ends_as("io_uring: carried out by a worker", LEDGER(CAUSE_UNKNOWN, 8, CAUSE_RUNQ, 4 + 5, CAUSE_CPU, 16 + 10,
+							    CAUSE_IOQ, 2, CAUSE_FLUSH_ONLY, 90, CAUSE_COMPLETION, 5));
 	has_leaf("app;io_uring fsync;db;iou-wrk;flush.only;sda1", 90);
 	ok(report.sync.flush_own_ns == 90, "its worker is the process's own");
 	begin();
@@ -935,7 +962,8 @@ static void nodes(void)
 	SYNC(.enter = 1100, .exit = 1120, .ino = WIRE_INO_DISK, .dev = SDA);
 	ends_as("calls on the nodes of disks", LEDGER(CAUSE_CPU, 30));
 	ok(report.sync.n_files == 2 && !strcmp(report.sync.file[0].path, "/dev/sda") &&
-	   !strcmp(report.sync.file[1].path, "/dev/sda1"), "have the disks' names");
+		   !strcmp(report.sync.file[1].path, "/dev/sda1"),
+	   "have the disks' names");
 	has_leaf("app;fdatasync;sda1;cpu", 10);
 }
 
@@ -1049,8 +1077,8 @@ static void many_files(void)
 	ok(report.sync.n_files <= 2048 && report.sync.n_processes <= 1024 && report.sync.n_leaves <= 9300,
 	   "within bounds: %zu files, %zu processes, %zu leaves", report.sync.n_files, report.sync.n_processes,
 	   report.sync.n_leaves);
-	ok(!strcmp(report.sync.file[0].path, "(other files)") &&
-	   !strcmp(report.sync.process[0].comm, "(other processes)"), "the rest has a line of its own");
+	ok(!strcmp(report.sync.file[0].path, "(other files)") && !strcmp(report.sync.process[0].comm, "(other processes)"),
+	   "the rest has a line of its own");
 }
 
 /* On disks by the dozen, too: what there is no room for is told apart by its cause, and not by its disk. */
@@ -1064,7 +1092,8 @@ static void many_disks(void)
 		REQUEST(.rq = i, .done = 1000 * i + 80, .alloc = 1000 * i + 10, .tid = s.tid, .class = WIRE_WRITE_SYNC,
 			.dev = WIRE_DEV(259, i % 50), .disk = WIRE_DEV(259, i % 50),
 			.data = { .issue = 1000 * i + 10, .done = 1000 * i + 80 });
-		SLEEP(.tid = s.tid, .off = 1000 * i + 20, .wake = 1000 * i + 80, .on = 1000 * i + 80, .rq = i, .done = 1000 * i + 80);
+		SLEEP(.tid = s.tid, .off = 1000 * i + 20, .wake = 1000 * i + 80, .on = 1000 * i + 80, .rq = i,
+		      .done = 1000 * i + 80);
 		sync_fact(s);
 	}
 	report_free(&report);
@@ -1104,8 +1133,8 @@ static void many_requests(void)
 	SLEEP(.tid = APP, .seq = 0, .off = 500000, .wake = 500010, .on = 500010, .rq = 299999, .done = 300999);
 	SLEEP(.tid = APP, .seq = 1, .off = 500020, .wake = 500030, .on = 500030, .rq = 5, .done = 1005);
 	SYNC(.enter = 499990, .exit = 500040);
-	ends_as("the last of 300,000 requests, and one of the first", LEDGER(CAUSE_CPU, 30, CAUSE_COMPLETION, 10,
-									     CAUSE_UNKNOWN, 10));
+	ends_as("the last of 300,000 requests, and one of the first",
+		LEDGER(CAUSE_CPU, 30, CAUSE_COMPLETION, 10, CAUSE_UNKNOWN, 10));
 }
 
 #define MS 1000000ll
@@ -1133,7 +1162,8 @@ static void turned_rings(void)
 		      .done = (rq[i] <= 4096 ? 121500 : 122000) * MS + 10 * rq[i] + 1);
 	}
 	SYNC(.enter = 121500 * MS, .exit = 123000 * MS);
-	ends_as("rings that were turned before they grew", LEDGER(CAUSE_CPU, 1499999951, CAUSE_RUNQ, 9, CAUSE_COMPLETION, 40));
+	ends_as("rings that were turned before they grew",
+		LEDGER(CAUSE_CPU, 1499999951, CAUSE_RUNQ, 9, CAUSE_COMPLETION, 40));
 }
 
 /* What no call can ask for any more makes room, and nothing else: a task's last sleep before tells that it ran from then on. */
@@ -1155,8 +1185,8 @@ static void forgotten(void)
 	SLEEP(.tid = APP, .seq = 1, .off = 6200, .wake = 6210, .on = 6210, .rq = 1, .done = 1001);
 	SLEEP(.tid = APP, .seq = 2, .off = 6220, .wake = 6230, .on = 6230, .rq = 2, .done = 1002);
 	SYNC(.enter = 6005, .exit = 6240);
-	ends_as("the oldest that is not needed made room", LEDGER(CAUSE_CPU, 35 + 140, CAUSE_RUNQ, 40, CAUSE_UNKNOWN, 10,
-								  CAUSE_COMPLETION, 10));
+	ends_as("the oldest that is not needed made room",
+		LEDGER(CAUSE_CPU, 35 + 140, CAUSE_RUNQ, 40, CAUSE_UNKNOWN, 10, CAUSE_COMPLETION, 10));
 }
 
 /* Memory for sleeps is shared: who has not been heard of for longest loses its own. */
@@ -1189,8 +1219,9 @@ static void nonsense(void)
 	struct wire_bio sooner = { .queued = 10, .done = 9 }, unheard = { .queued = 9, .done = 10, .class = WIRE_CLASSES };
 	struct wire_follow nobody = { .since = 5, .kind = 9 };
 	struct wire_file crowd = { .ino = 1, .n = WIRE_NAMES + 1 };
-	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 }, shorter = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT - 1 }, odd = { .kind = 33, .size = 8 },
-			 end = { .kind = WIRE_END, .size = 8 };
+	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 },
+			 shorter = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT - 1 },
+			 odd = { .kind = 33, .size = 8 }, end = { .kind = WIRE_END, .size = 8 };
 
 	begin();
 	send(&backwards, WIRE_SLEEP, sizeof(backwards));
@@ -1224,20 +1255,11 @@ static void mutate(unsigned char *bytes, size_t size)
 		return;
 	memcpy(&v, bytes + i, 8);
 	switch (rnd() % 5) {
-	case 0:
-		v = rnd();
-		break;
-	case 1:
-		v += rnd() % 200 - 100;
-		break;
-	case 2:
-		v = 0;
-		break;
-	case 3:
-		v ^= 1ull << rnd() % 64;
-		break;
-	default:
-		v = T0 + 1000 + rnd() % 600;
+	case 0: v = rnd(); break;
+	case 1: v += rnd() % 200 - 100; break;
+	case 2: v = 0; break;
+	case 3: v ^= 1ull << rnd() % 64; break;
+	default: v = T0 + 1000 + rnd() % 600;
 	}
 	memcpy(bytes + i, &v, 8);
 }

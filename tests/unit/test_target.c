@@ -28,35 +28,30 @@ static void is_u64(uint64_t got, uint64_t want, const char *name)
 
 static void make_disks(void)
 {
-	DEVICE("pci/block/bta", "8:160", "size=4096\n", "device/model=  WDC  XYZ-1   \n",
-	       "queue/write_cache=write back\n", "queue/fua=0\n", "queue/rotational=1\n",
-	       "queue/scheduler=none [mq-deadline] kyber\n", "queue/wbt_lat_usec=75000\n",
-	       "queue/nr_requests=64\n", "mq/0/nr_tags=400\n", "mq/0/nr_reserved_tags=2\n",
-	       "mq/1/nr_tags=400\n", "mq/1/nr_reserved_tags=2\n",
-	       "stat= 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
-	DEVICE("pci/block/bta/bta1", "8:161", "partition=1\n", "size=1000\n", "holders/dm-90=",
-	       "stat= 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
+	DEVICE("pci/block/bta", "8:160", "size=4096\n", "device/model=  WDC  XYZ-1   \n", "queue/write_cache=write back\n",
+	       "queue/fua=0\n", "queue/rotational=1\n", "queue/scheduler=none [mq-deadline] kyber\n",
+	       "queue/wbt_lat_usec=75000\n", "queue/nr_requests=64\n", "mq/0/nr_tags=400\n", "mq/0/nr_reserved_tags=2\n",
+	       "mq/1/nr_tags=400\n", "mq/1/nr_reserved_tags=2\n", "stat= 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
+	DEVICE("pci/block/bta/bta1", "8:161", "partition=1\n", "size=1000\n",
+	       "holders/dm-90=", "stat= 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
 	DEVICE("pci/block/bta/bta2", "8:162", "partition=2\n", "size=2000\n");
-	DEVICE("pci/block/btb", "8:176", "size=8192\n", "mq/0/nr_tags=31\n",
-	       "queue/nr_requests=700\n", "queue/scheduler=[none] mq-deadline\n",
-	       "holders/dm-90=", "queue/fua=1\n", "stat= 1 2 3 4 5 6 7 8 9 10 11\n");
-	DEVICE("virtual/block/dm-90", "253:90", "size=9000\n",
-	       "slaves/bta1=", "slaves/btb=", "dm/name=vg-root\n",
+	DEVICE("pci/block/btb", "8:176", "size=8192\n", "mq/0/nr_tags=31\n", "queue/nr_requests=700\n",
+	       "queue/scheduler=[none] mq-deadline\n", "holders/dm-90=", "queue/fua=1\n",
+	       "stat= 1 2 3 4 5 6 7 8 9 10 11\n");
+	DEVICE("virtual/block/dm-90", "253:90", "size=9000\n", "slaves/bta1=", "slaves/btb=", "dm/name=vg-root\n",
 	       "holders/dm-91=", "queue/scheduler=[none]\n", "queue/nr_requests=128\n");
 	DEVICE("virtual/block/dm-91", "253:91", "size=9000\n", "slaves/dm-90=");
 	DEVICE("virtual/block/md92", "9:92", "size=500\n", "slaves/md92=", "md/level=raid1\n");
 	DEVICE("pci/block/cciss!c9d0", "104:9", "size=100\n", "mq/0/nr_tags=2000000000\n");
 	DEVICE("virtual/block/loop90", "7:90", "size=0\n", "mq/0/nr_tags=128\n");
-	DEVICE("virtual/block/loop91", "7:91", "size=80\n", "mq/0/nr_tags=64\n",
-	       "loop/backing_file=/srv/disk image.img\n");
+	DEVICE("virtual/block/loop91", "7:91", "size=80\n", "mq/0/nr_tags=64\n", "loop/backing_file=/srv/disk image.img\n");
 	DEVICE("virtual/block/nvme99n1", "259:90", "size=5000\n");
 	DEVICE("pci/block/nvme99c3n1", NULL, "hidden=1\n", "size=0\n", "mq/0/nr_tags=1023\n");
 	DEVICE("pci/block/nvme99c3n12", NULL, "hidden=1\n", "size=0\n", "mq/0/nr_tags=1023\n");
 	DEVICE("virtual/block/nvme98n1", "259:93", "size=5000\n");
 	DEVICE("pci/block/nvme98c3n1", NULL, "hidden=1\n", "size=0\n", "mq/0/nr_tags=1023\n");
-	put("proc/diskstats",
-	    "   8     160 bta 1 2 3\n 259      91 nvme99c3n1 0 0 0\n 259      92 nvme99c3n12 0\n"
-	    "   0       0 nvme98c3n1 0\n");
+	put("proc/diskstats", "   8     160 bta 1 2 3\n 259      91 nvme99c3n1 0 0 0\n 259      92 nvme99c3n12 0\n"
+			      "   0       0 nvme98c3n1 0\n");
 	put("sys/fs/btrfs/features/skinny_metadata", "0\n");
 	put("sys/fs/btrfs/1234-abcd/devices/bta2", "");
 	put("sys/fs/btrfs/1234-abcd/devices/btb", "");
@@ -113,10 +108,11 @@ static void test_words(void)
 	memset(longer, 'x', sizeof(longer) - 1);
 	gives("btb", "btb", "a disk's name");
 	gives("bta1", "bta1", "a partition stays one");
-	gives("dm-90", "dm-90 bta(dm-90 is on bta1, btb) btb(dm-90 is on bta1, btb)",
-	      "a dm device and its slaves' disks");
-	gives("dm-91", "dm-91 dm-90(dm-91 is on dm-90) bta(dm-91 is on dm-90, on bta1, btb) "
-	      "btb(dm-91 is on dm-90, on bta1, btb)", "slaves of slaves");
+	gives("dm-90", "dm-90 bta(dm-90 is on bta1, btb) btb(dm-90 is on bta1, btb)", "a dm device and its slaves' disks");
+	gives("dm-91",
+	      "dm-91 dm-90(dm-91 is on dm-90) bta(dm-91 is on dm-90, on bta1, btb) "
+	      "btb(dm-91 is on dm-90, on bta1, btb)",
+	      "slaves of slaves");
 	gives("md92", "md92", "a device in its own slaves ends");
 	gives("cciss!c9d0", "cciss!c9d0", "a name with an exclamation mark");
 	gives("cciss/c9d0", "cciss!c9d0", "the same with a slash");
@@ -124,27 +120,20 @@ static void test_words(void)
 	gives("nvme99n1", "nvme99n1 nvme99c3n1(nvme99n1 is on nvme99c3n1)",
 	      "multipath NVMe: the hidden path, and no other's");
 	gives("nvme98n1", "nvme98n1", "on 5.10, where hidden paths have no number: none of them");
-	gives("btz",
-	      "-2 2 no disk called 'btz': there are bta, btb, bta1, bta2, md92, dm-90 (try lsblk)",
+	gives("btz", "-2 2 no disk called 'btz': there are bta, btb, bta1, bta2, md92, dm-90 (try lsblk)",
 	      "an unknown disk: near names, without empty devices");
-	gives("loop92",
-	      "-2 2 no disk called 'loop92': there are loop91, md92, bta2, dm-90, dm-91, bta (try lsblk)",
+	gives("loop92", "-2 2 no disk called 'loop92': there are loop91, md92, bta2, dm-90, dm-91, bta (try lsblk)",
 	      "a device without a size is no hint");
-	gives("/dev/btz",
-	      "-2 2 no disk called '/dev/btz': there are bta, btb, bta1, bta2, md92, dm-90 (try lsblk)",
+	gives("/dev/btz", "-2 2 no disk called '/dev/btz': there are bta, btb, bta1, bta2, md92, dm-90 (try lsblk)",
 	      "an unknown device node");
-	gives("bt\nz",
-	      "-2 2 no disk called 'bt?z': there are bta, bta1, bta2, btb, md92, dm-90 (try lsblk)",
+	gives("bt\nz", "-2 2 no disk called 'bt?z': there are bta, bta1, bta2, btb, md92, dm-90 (try lsblk)",
 	      "the message is one line");
-	gives("no/such",
-	      "-2 2 no file or disk 'no/such': name a disk, a mount point or a file (try lsblk)",
+	gives("no/such", "-2 2 no file or disk 'no/such': name a disk, a mount point or a file (try lsblk)",
 	      "an unknown path");
 	gives("", "-22 2 the name of a disk is empty (try lsblk)", "an empty word");
-	gives(".btb",
-	      "-2 2 no disk called '.btb': there are btb, bta, bta1, bta2, md92, dm-90 (try lsblk)",
+	gives(".btb", "-2 2 no disk called '.btb': there are btb, bta, bta1, bta2, md92, dm-90 (try lsblk)",
 	      "nearest first");
-	gives("/dev/null", "-15 2 '/dev/null' is a character device, not a disk (try lsblk)",
-	      "a character device");
+	gives("/dev/null", "-15 2 '/dev/null' is a character device, not a disk (try lsblk)", "a character device");
 	gives(longer,
 	      "-2 2 no disk called 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx': there are "
 	      "bta, bta1, bta2, btb, cciss!c9d0, dm-90 (try lsblk)",
@@ -159,8 +148,7 @@ static void test_merge(void)
 	target_resolve("btb", &t, &e);
 	target_resolve("dm-90", &t, &e);
 	target_resolve("btb", &t, &e);
-	ok(t.n == 3 && !strcmp(t.t[0].name, "btb") && !t.t[0].via,
-	   "duplicates are merged, the first stays");
+	ok(t.n == 3 && !strcmp(t.t[0].name, "btb") && !t.t[0].via, "duplicates are merged, the first stays");
 	ok(target_resolve("nope", &t, &e) < 0 && t.n == 3, "a failure leaves the list alone");
 	targets_free(&t);
 	ok(!t.t && !t.n, "freed");
@@ -169,8 +157,7 @@ static void test_merge(void)
 /* A node for 253:90, and one that leads nowhere. */
 static void test_nodes(void)
 {
-	char *node = full("dev/mapper/vg-root"), *same = full("dev/dm-90"),
-	     *link = full("dev/by-name");
+	char *node = full("dev/mapper/vg-root"), *same = full("dev/dm-90"), *link = full("dev/by-name");
 	char *stale = full("dev/stale"), *want;
 
 	if (mknod(node, S_IFBLK | 0600, makedev(253, 90))) {
@@ -180,16 +167,13 @@ static void test_nodes(void)
 	mknod(same, S_IFBLK | 0600, makedev(253, 90));
 	mknod(stale, S_IFBLK | 0600, makedev(259, 999));
 	link_to("dev/by-name", "mapper/vg-root");
-	want = xasprintf(
-		"dm-90(%s is dm-90) bta(%s is dm-90, on bta1, btb) btb(%s is dm-90, on bta1, btb)",
-		link, link, link);
+	want = xasprintf("dm-90(%s is dm-90) bta(%s is dm-90, on bta1, btb) btb(%s is dm-90, on bta1, btb)", link, link,
+			 link);
 	gives(link, want, "a link to a device node");
 	free(want);
 	gives(same, "dm-90 bta(dm-90 is on bta1, btb) btb(dm-90 is on bta1, btb)",
 	      "a node of the same name needs no words");
-	want = xasprintf(
-		"-19 2 '%s' is block device 259:999, which this kernel does not have (try lsblk)",
-		stale);
+	want = xasprintf("-19 2 '%s' is block device 259:999, which this kernel does not have (try lsblk)", stale);
 	gives(stale, want, "a node that leads nowhere");
 	free(want);
 out:
@@ -209,9 +193,8 @@ static void test_files(void)
 		ok(true, "files # SKIP the temporary folder is on no disk");
 		return;
 	}
-	want = xasprintf(
-		"-19 2 '%s' is block device %u:%u, which this kernel does not have (try lsblk)",
-		dir, major(st.st_dev), minor(st.st_dev));
+	want = xasprintf("-19 2 '%s' is block device %u:%u, which this kernel does not have (try lsblk)", dir,
+			 major(st.st_dev), minor(st.st_dev));
 	gives(dir, want, "a folder on a disk that sysfs lacks");
 	free(want);
 	dev = xasprintf("sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
@@ -234,20 +217,16 @@ static void test_anonymous(void)
 {
 	static const char *const path = "/proc/self/status";
 	int id = mount_id(path);
-	char *line = xasprintf(
-		"1 1 253:90 / / rw - ext4 /dev/root rw\n%d 1 0:40 /sub /x rw - btrfs /dev/bta2 rw\n",
-		id);
+	char *line = xasprintf("1 1 253:90 / / rw - ext4 /dev/root rw\n%d 1 0:40 /sub /x rw - btrfs /dev/bta2 rw\n", id);
 
 	put("proc/self/mountinfo", line);
 	free(line);
-	gives(path,
-	      "bta2(/proc/self/status is on bta2, btb) btb(/proc/self/status is on bta2, btb)",
+	gives(path, "bta2(/proc/self/status is on bta2, btb) btb(/proc/self/status is on bta2, btb)",
 	      "btrfs: all its devices");
 	line = xasprintf("%d 1 0:40 / /x rw - bcachefs /dev/bta1:/dev/btb rw\n", id);
 	put("proc/self/mountinfo", line);
 	free(line);
-	gives(path,
-	      "bta1(/proc/self/status is on bta1, btb) btb(/proc/self/status is on bta1, btb)",
+	gives(path, "bta1(/proc/self/status is on bta1, btb) btb(/proc/self/status is on bta1, btb)",
 	      "bcachefs: all its devices");
 	line = xasprintf("%d 1 0:40 / /x rw - tmpfs none rw\n", id);
 	put("proc/self/mountinfo", line);
@@ -260,12 +239,10 @@ static void test_anonymous(void)
 	line = xasprintf("%d 1 0:40 / /x rw - btrfs /dev/nowhere rw\n", id);
 	put("proc/self/mountinfo", line);
 	free(line);
-	gives(path,
-	      "-19 2 '/proc/self/status' is on btrfs from '/dev/nowhere', whose disks cannot be told: name them",
+	gives(path, "-19 2 '/proc/self/status' is on btrfs from '/dev/nowhere', whose disks cannot be told: name them",
 	      "btrfs from a device that is not here");
 	put("proc/self/mountinfo", "");
-	gives(path,
-	      "-2 2 no file or disk '/proc/self/status': name a disk, a mount point or a file (try lsblk)",
+	gives(path, "-2 2 no file or disk '/proc/self/status': name a disk, a mount point or a file (try lsblk)",
 	      "a mount that is not listed");
 }
 
@@ -281,18 +258,15 @@ static void test_overlay(void)
 		free(upper);
 		return;
 	}
-	line = xasprintf(
-		"%d 1 0:40 / /x rw - overlay overlay rw,lowerdir=/proc/1:/y,upperdir=%s/up\\134:per,workdir=/w\n",
-		id, dir);
+	line = xasprintf("%d 1 0:40 / /x rw - overlay overlay rw,lowerdir=/proc/1:/y,upperdir=%s/up\\134:per,workdir=/w\n",
+			 id, dir);
 	put("proc/self/mountinfo", line);
 	free(line);
 	gives(path, "bta1(/proc/self/status is on bta1)", "overlay: the upper folder's disk");
-	line = xasprintf("%d 1 0:40 / /x ro - overlay overlay ro,lowerdir=%s:%s/sys\n", id, dir,
-			 dir);
+	line = xasprintf("%d 1 0:40 / /x ro - overlay overlay ro,lowerdir=%s:%s/sys\n", id, dir, dir);
 	put("proc/self/mountinfo", line);
 	free(line);
-	gives(path, "bta1(/proc/self/status is on bta1)",
-	      "a read-only overlay: the lower folders' disks, once");
+	gives(path, "bta1(/proc/self/status is on bta1)", "a read-only overlay: the lower folders' disks, once");
 	line = xasprintf("%d 1 0:40 / /x rw - overlay overlay rw,upperdir=/proc/self/status\n", id);
 	put("proc/self/mountinfo", line);
 	free(line);
@@ -307,8 +281,7 @@ static void test_target_fields(void)
 	struct targets t = one("bta1");
 	struct target *p = &t.t[0];
 
-	ok(p->major == 8 && p->minor == 161 && p->disk_major == 8 && p->disk_minor == 160,
-	   "numbers of partition and disk");
+	ok(p->major == 8 && p->minor == 161 && p->disk_major == 8 && p->disk_minor == 160, "numbers of partition and disk");
 	is_str(p->disk, "bta", "name of the disk");
 	is_u64(p->hw_queues, 2, "hardware queues");
 	is_u64(p->depth, 804, "depth: twice the driver's tags, reserved ones included");
@@ -338,8 +311,7 @@ static void test_all(void)
 	is_u64((uint64_t)target_all(&t, &e), 0, "all disks");
 	for (size_t i = 0; i < t.n; i++)
 		buf_printf(&b, "%s ", t.t[i].name);
-	is_str(b.data,
-	       "bta btb cciss!c9d0 dm-90 dm-91 loop91 md92 nvme98n1 nvme99c3n1 nvme99c3n12 nvme99n1 ",
+	is_str(b.data, "bta btb cciss!c9d0 dm-90 dm-91 loop91 md92 nvme98n1 nvme99c3n1 nvme99c3n12 nvme99n1 ",
 	       "no partitions, no empty devices, hidden paths too");
 	targets_free(&t);
 	buf_free(&b);
@@ -351,8 +323,7 @@ static void test_by_dev(void)
 {
 	struct targets t = { 0 };
 
-	ok(target_by_dev(8, 162, &t) == 0 && t.n == 1 && !strcmp(t.t[0].name, "bta"),
-	   "by number: a partition's disk");
+	ok(target_by_dev(8, 162, &t) == 0 && t.n == 1 && !strcmp(t.t[0].name, "bta"), "by number: a partition's disk");
 	ok(target_by_dev(259, 91, &t) == 0 && t.n == 2 && !strcmp(t.t[1].name, "nvme99c3n1"),
 	   "by number: a hidden disk, from diskstats");
 	ok(target_by_dev(99, 99, &t) == -ENODEV && t.n == 2, "by number: none");
@@ -385,7 +356,7 @@ static void facts_free(struct report_device *d)
 	strv_free(d->slaves);
 }
 
-static struct report_device d;	/* its histograms are too large for a stack */
+static struct report_device d; /* its histograms are too large for a stack */
 
 static void test_facts_disk(void)
 {
@@ -414,8 +385,7 @@ static void test_facts_others(void)
 	ok(strv_len(d.slaves) == 2 && !strcmp(d.slaves[0], "bta1"), "facts: slaves");
 	is_str(d.model, "vg-root", "facts: dm's name");
 	ok(!d.scheduler && !d.nr_requests && d.bio_based, "facts: dm has no scheduler");
-	ok(!d.have_fua && !d.have_rotational && !d.have_wbt && !d.write_cache,
-	   "facts: what is not told is not known");
+	ok(!d.have_fua && !d.have_rotational && !d.have_wbt && !d.write_cache, "facts: what is not told is not known");
 	facts_free(&d);
 	facts_of("loop91", &d);
 	is_str(d.model, "/srv/disk image.img", "facts: the file of a loop device");
@@ -428,18 +398,17 @@ static void test_facts_others(void)
 	facts_free(&d);
 }
 
-static const char mountinfo[] =
-	"20 1 253:91 /etc /mnt/bind rw - ext4 /dev/mapper/top rw\n"
-	"21 1 253:91 / /srv/my\\040db rw,noatime - ext4 /dev/mapper/top rw,nobarrier\n"
-	"22 1 253:91 / /again rw - ext4 /dev/mapper/top rw\n"
-	"23 1 8:161 / /boot rw,relatime - ext4 /dev/bta1 rw\n"
-	"24 1 0:40 /@ / rw - btrfs /dev/btb rw,nobarrier,subvol=/@\n"
-	"25 1 0:40 /@home /home rw - btrfs /dev/btb rw,nobarrier,subvol=/@home\n"
-	"26 1 0:40 /@home/x /bind rw - btrfs /dev/btb rw,nobarrier\n"
-	"27 1 104:9 / /xfs rw - xfs /dev/cciss/c9d0 rw,attr2\n"
-	"28 1 7:91 / /f2fs rw - f2fs /dev/loop91 rw,fsync_mode=nobarrier\n"
-	"29 1 9:92 / /ext3 rw - ext3 /dev/md92 rw,barrier=1\n"
-	"30 1 0:50 / /tmp rw - tmpfs tmpfs rw\n";
+static const char mountinfo[] = "20 1 253:91 /etc /mnt/bind rw - ext4 /dev/mapper/top rw\n"
+				"21 1 253:91 / /srv/my\\040db rw,noatime - ext4 /dev/mapper/top rw,nobarrier\n"
+				"22 1 253:91 / /again rw - ext4 /dev/mapper/top rw\n"
+				"23 1 8:161 / /boot rw,relatime - ext4 /dev/bta1 rw\n"
+				"24 1 0:40 /@ / rw - btrfs /dev/btb rw,nobarrier,subvol=/@\n"
+				"25 1 0:40 /@home /home rw - btrfs /dev/btb rw,nobarrier,subvol=/@home\n"
+				"26 1 0:40 /@home/x /bind rw - btrfs /dev/btb rw,nobarrier\n"
+				"27 1 104:9 / /xfs rw - xfs /dev/cciss/c9d0 rw,attr2\n"
+				"28 1 7:91 / /f2fs rw - f2fs /dev/loop91 rw,fsync_mode=nobarrier\n"
+				"29 1 9:92 / /ext3 rw - ext3 /dev/md92 rw,barrier=1\n"
+				"30 1 0:50 / /tmp rw - tmpfs tmpfs rw\n";
 
 /* "/boot:ext4:rw,relatime:barrier .." */
 static void mounts(const char *word, const char *want, const char *name)
@@ -449,8 +418,8 @@ static void mounts(const char *word, const char *want, const char *name)
 	facts_of(word, &d);
 	buf_str(&b, "");
 	for (size_t i = 0; i < d.n_mounts; i++)
-		buf_printf(&b, "%s%s:%s:%s:%s", i ? " " : "", d.mounts[i].dir, d.mounts[i].fstype,
-			   d.mounts[i].options, d.mounts[i].barrier ? d.mounts[i].barrier : "-");
+		buf_printf(&b, "%s%s:%s:%s:%s", i ? " " : "", d.mounts[i].dir, d.mounts[i].fstype, d.mounts[i].options,
+			   d.mounts[i].barrier ? d.mounts[i].barrier : "-");
 	is_str(b.data, want, name);
 	facts_free(&d);
 	buf_free(&b);
@@ -462,25 +431,20 @@ static void test_mounts(void)
 	mounts("cciss!c9d0", "/xfs:xfs:rw,attr2:-", "mounts: XFS has no choice of barriers");
 	mounts("loop91", "/f2fs:f2fs:rw,fsync_mode=nobarrier:nobarrier", "mounts: f2fs");
 	mounts("md92", "/ext3:ext3:rw,barrier=1:barrier", "mounts: barrier=1");
-	mounts("dm-91", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier",
-	       "mounts: no bind mounts, escapes undone");
-	mounts("bta2",
-	       "/:btrfs:rw,nobarrier,subvol=/@:nobarrier /home:btrfs:rw,nobarrier,subvol=/@home:nobarrier",
+	mounts("dm-91", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier", "mounts: no bind mounts, escapes undone");
+	mounts("bta2", "/:btrfs:rw,nobarrier,subvol=/@:nobarrier /home:btrfs:rw,nobarrier,subvol=/@home:nobarrier",
 	       "mounts: btrfs by any of its devices, each subvolume once");
-	mounts("bta1",
-	       "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier",
+	mounts("bta1", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier",
 	       "mounts: a partition's own, and those stacked on it");
 	mounts("bta",
 	       "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier "
 	       "/:btrfs:rw,nobarrier,subvol=/@:nobarrier /home:btrfs:rw,nobarrier,subvol=/@home:nobarrier",
 	       "mounts: a disk's, with its partitions'");
 	put("proc/fs/ext4/bta1/options", "rw\nnobarrier\ncommit=5\n");
-	mounts("bta1",
-	       "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:nobarrier",
+	mounts("bta1", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:nobarrier",
 	       "mounts: ext4's own file tells when the mount options do not");
 	put("proc/fs/ext4/bta1/options", "rw\nbarrier\nnobarrier_like\n");
-	mounts("bta1",
-	       "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier",
+	mounts("bta1", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier",
 	       "mounts: whole lines of it only");
 	mounts("nvme99n1", "", "mounts: none");
 }
@@ -491,7 +455,8 @@ static void test_odd_mounts(void)
 	put("proc/cmdline", "root=/dev/nfs quiet root=/dev/btb ro\n");
 	put("proc/self/mountinfo", "20 1 0:40 / / ro - btrfs /dev/root rw,subvol=/\n");
 	mounts("btb", "/:btrfs:ro,subvol=/:barrier", "mounts: /dev/root is what the command line says; ro of one is ro");
-	put("proc/self/mountinfo", "\n20 1 8:161\n21 1 8:161 / /x rw\n22 1 8:161 / /y rw - ext4\n x - y z\n"
+	put("proc/self/mountinfo",
+	    "\n20 1 8:161\n21 1 8:161 / /x rw\n22 1 8:161 / /y rw - ext4\n x - y z\n"
 	    "26 1 8:161 - ext4 /dev/bta1 rw\n"
 	    "23 1 0:9 / /z rw,noexec -  \n24 1 0:50 / /tmp rw,size=4k - tmpfs  rw\n"
 	    "25 1 8:161 / /a\\134\\011\\9\\12 rw,rw,roar shared:1 master:2 - ext4 /dev/bta1 rw,barrier=1,x=a\\054nobarrier,rota\n");
@@ -506,25 +471,20 @@ static void test_odd_mounts(void)
 
 static void test_stat(void)
 {
-	struct targets disk = one("bta"), part = one("bta1"), old = one("btb"),
-		       none = one("loop90");
+	struct targets disk = one("bta"), part = one("bta1"), old = one("btb"), none = one("loop90");
 	struct report_kernel k = { 0 };
 
 	is_u64((uint64_t)kernel_stat_read(disk.t, &k), 0, "counters are read");
-	ok(k.have && k.reads == 1 && k.read_bytes == 3 * 512 && k.read_ns == 4000000,
-	   "counters: reads");
+	ok(k.have && k.reads == 1 && k.read_bytes == 3 * 512 && k.read_ns == 4000000, "counters: reads");
 	ok(k.writes == 5 && k.write_bytes == 7 * 512 && k.write_ns == 8000000, "counters: writes");
-	ok(k.discards == 12 && k.discard_bytes == 14 * 512 && k.discard_ns == 15000000,
-	   "counters: discards");
+	ok(k.discards == 12 && k.discard_bytes == 14 * 512 && k.discard_ns == 15000000, "counters: discards");
 	ok(k.have_flush && k.flushes == 16 && k.flush_ns == 17000000, "counters: flushes");
 	ok(kernel_stat_read(part.t, &k) == 0 && k.have && !k.have_flush && !k.flushes,
 	   "counters: a partition's flushes are not known");
-	ok(kernel_stat_read(old.t, &k) == 0 && k.have && !k.have_flush && !k.discards &&
-		   k.writes == 5,
+	ok(kernel_stat_read(old.t, &k) == 0 && k.have && !k.have_flush && !k.discards && k.writes == 5,
 	   "counters: an old kernel's eleven fields");
 	k.reads = 77;
-	ok(kernel_stat_read(none.t, &k) == -ENODEV && k.reads == 77,
-	   "counters: a disk that has gone");
+	ok(kernel_stat_read(none.t, &k) == -ENODEV && k.reads == 77, "counters: a disk that has gone");
 	targets_free(&disk);
 	targets_free(&part);
 	targets_free(&old);
@@ -569,8 +529,7 @@ static void test_delta(void)
 	ok(r.have_flush && r.flushes == 100 && r.flush_ns == 110, "delta: flushes");
 	b.have_flush = false;
 	kernel_stat_delta(&a, &b, &r);
-	ok(r.have && !r.have_flush && !r.flushes,
-	   "delta: flushes that only one side knows are not known");
+	ok(r.have && !r.have_flush && !r.flushes, "delta: flushes that only one side knows are not known");
 	b.reads = 0;
 	kernel_stat_delta(&a, &b, &r);
 	ok(!r.have && !r.writes, "delta: counts that went back are another disk's");

@@ -157,7 +157,8 @@ static void test_blame(void)
 	ok(!o.variant[1].change.blamed, "and what is not known is nobody");
 	outcome_free(&o);
 	o = slower(CAUSE_IOQ, 90, 10, 5, 290);
-	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_HOST, "what fell is no reason for being slower");
+	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_HOST,
+	   "what fell is no reason for being slower");
 	outcome_free(&o);
 }
 

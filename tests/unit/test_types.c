@@ -13,10 +13,12 @@
 
 static struct btf *all;
 
+/* clang-format off */
 static const char *const asked[] = {
 	"request", "request_queue", "task_struct___flavour", "gendisk", "bio", "file", "btf_trace_block_rq_issue",
 	"REQ_OP_FLUSH", "vfs_fsync", "list_head", "no_such_type",
 };
+/* clang-format on */
 
 static struct types *read_asked(const char *path)
 {
@@ -31,7 +33,8 @@ static struct types *read_asked(const char *path)
 	return t;
 }
 
-static bool same_members(const struct btf *a, const struct btf_type *at, const struct btf *b, const struct btf_type *bt, int depth);
+static bool same_members(const struct btf *a, const struct btf_type *at, const struct btf *b, const struct btf_type *bt,
+			 int depth);
 
 /* By value only: what a pointer points to is not kept. */
 static bool same_type(const struct btf *a, __u32 a_id, const struct btf *b, __u32 b_id, int depth)
@@ -53,7 +56,8 @@ static bool same_type(const struct btf *a, __u32 a_id, const struct btf *b, __u3
 	return !btf_is_composite(at) || same_members(a, at, b, bt, depth);
 }
 
-static bool same_members(const struct btf *a, const struct btf_type *at, const struct btf *b, const struct btf_type *bt, int depth)
+static bool same_members(const struct btf *a, const struct btf_type *at, const struct btf *b, const struct btf_type *bt,
+			 int depth)
 {
 	if (at->info != bt->info)
 		return false;
@@ -72,7 +76,8 @@ static bool same_members(const struct btf *a, const struct btf_type *at, const s
 
 static void check_struct(const struct btf *kept, const char *name)
 {
-	int a = btf__find_by_name_kind(all, name, BTF_KIND_STRUCT), b = btf__find_by_name_kind(kept, name, BTF_KIND_STRUCT);
+	int a = btf__find_by_name_kind(all, name, BTF_KIND_STRUCT),
+	    b = btf__find_by_name_kind(kept, name, BTF_KIND_STRUCT);
 
 	ok(a > 0 && b > 0 && same_type(all, (__u32)a, kept, (__u32)b, 0), "struct %s is as in the kernel's types", name);
 }

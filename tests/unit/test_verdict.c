@@ -9,8 +9,8 @@
 #include "tap.h"
 #include "wire.h"
 
-#define US 1000ull
-#define MS 1000000ull
+#define US  1000ull
+#define MS  1000000ull
 #define SEC 1000000000ull
 
 /* ---- reports ---- */
@@ -175,7 +175,8 @@ static void test_flush(void)
 	judged(r, "device-flush", "flush", "most of the time in FLUSHes, nothing beside them");
 	ok(r->verdict.share > 0.909 && r->verdict.share < 0.911, "its share is the family's");
 	ok(!strcmp(r->verdict.sentence, "Your fsyncs are slow because the drive takes 7.00 ms to empty its write cache: 91.0 % "
-		   "of the 1.00 s that sqlite3 spent in fdatasync."), "its sentence");
+					"of the 1.00 s that sqlite3 spent in fdatasync."),
+	   "its sentence");
 	ok(says(r->verdict.evidence, "kernel itself counted 100"), "the kernel's own count is among the evidence");
 	ok(says(r->verdict.evidence, "unknown 0 %"), "unknown is among the evidence, also when it is nothing");
 	ok(says(r->verdict.advice, "power cut"), "the risk of barrier=0 is told");
@@ -200,7 +201,7 @@ static void test_flush(void)
 	ok(strstr(r->verdict.sentence, "quick") && !strstr(r->verdict.sentence, "slow because"), "aren't called slow");
 	drop(r);
 
-	r = slow_flush();	/* none was seen to be issued, and the device was idle for most of the time */
+	r = slow_flush(); /* none was seen to be issued, and the device was idle for most of the time */
 	r->sync.busy_flushes = 0;
 	r->device[0].flush.no_depth = 100;
 	judged(r, "device-flush", "flush", "what was in the drive beside a FLUSH is not known");
@@ -232,7 +233,8 @@ static void test_stacks(void)
 
 	judged(r, "device-flush", "flush", "a mirror with a slow leg");
 	ok(says(r->verdict.evidence, "md0 lies on several disks, and sdb is the slow one: a FLUSH takes 9.00 ms (mean) in it, "
-				     "1.00 ms in nvme0n1"), "the leg is named");
+				     "1.00 ms in nvme0n1"),
+	   "the leg is named");
 	ok(says(r->verdict.evidence, "sdb did 100 FLUSHes"), "and the disk that it is about");
 	drop(r);
 
@@ -282,7 +284,8 @@ static void test_busy(void)
 	r = in_a_queue(46, 1300 * US, 67 * MS);
 	spend(r, CAUSE_DEVICE_WRITE, 4000);
 	judged(r, "device-busy", "device", "a FLUSH that goes past the others' writes");
-	ok(says(r->verdict.evidence, "46.0 other requests were in the drive on average") && !says(r->verdict.evidence, "in their queue"),
+	ok(says(r->verdict.evidence, "46.0 other requests were in the drive on average") &&
+		   !says(r->verdict.evidence, "in their queue"),
 	   "did not wait in their queue");
 	drop(r);
 }
@@ -328,9 +331,13 @@ static void test_kernel_and_host(void)
 		enum cause cause;
 		const char *class, *family;
 	} simple[] = {
-		{ CAUSE_IOQ, "io-scheduler", "I/O scheduler" }, { CAUSE_TAG, "io-scheduler", "I/O scheduler" },
-		{ CAUSE_THROTTLE, "throttled", "I/O scheduler" }, { CAUSE_RUNQ, "cpu-scheduler", "CPU scheduler" },
-		{ CAUSE_JOURNAL, "journal", "file system" }, { CAUSE_LOCK, "lock", "host" }, { CAUSE_CPU, "cpu", "host" },
+		{ CAUSE_IOQ, "io-scheduler", "I/O scheduler" },
+		{ CAUSE_TAG, "io-scheduler", "I/O scheduler" },
+		{ CAUSE_THROTTLE, "throttled", "I/O scheduler" },
+		{ CAUSE_RUNQ, "cpu-scheduler", "CPU scheduler" },
+		{ CAUSE_JOURNAL, "journal", "file system" },
+		{ CAUSE_LOCK, "lock", "host" },
+		{ CAUSE_CPU, "cpu", "host" },
 		{ CAUSE_COMPLETION, "cpu", "host" },
 	};
 	struct report *r;
@@ -348,7 +355,8 @@ static void test_kernel_and_host(void)
 	spend(r, CAUSE_IOQ, 350);
 	spend(r, CAUSE_CPU, 250);
 	judged(r, "io-scheduler", "I/O scheduler", "tag and ioq together");
-	ok(strstr(r->verdict.sentence, "slots (64)") && says(r->verdict.advice, "nr_requests"), "the larger one has the word");
+	ok(strstr(r->verdict.sentence, "slots (64)") && says(r->verdict.advice, "nr_requests"),
+	   "the larger one has the word");
 	drop(r);
 }
 
@@ -424,8 +432,10 @@ static void test_mixed(void)
 	spend(r, CAUSE_UNKNOWN, 900);
 	spend(r, CAUSE_FLUSH_PRE, 100);
 	judged(r, "mixed", NULL, "most is not explained");
-	ok(!strcmp(r->verdict.sentence, "Where most of the time of your fsyncs went is not known: 90.0 % of the 1.00 s that sqlite3 spent "
-		   "in fdatasync is not explained. 10.0 % went to flushes of the drive's cache."), "and that is what is said");
+	ok(!strcmp(r->verdict.sentence,
+		   "Where most of the time of your fsyncs went is not known: 90.0 % of the 1.00 s that sqlite3 spent "
+		   "in fdatasync is not explained. 10.0 % went to flushes of the drive's cache."),
+	   "and that is what is said");
 	drop(r);
 	r = start();
 	spend(r, CAUSE_UNKNOWN, 1000);
@@ -450,8 +460,10 @@ static void test_many_processes(void)
 	add_process(r, "fio", 43, 1, 1);
 	judged(r, "device-flush", "flush", "processes that have no line of their own");
 	ok(strstr(r->verdict.sentence, "that more than 2 processes spent in"), "they are no process with a name");
-	ok(!says(r->verdict.evidence, "pid 0") && says(r->verdict.evidence, "Besides sqlite3 (pid 42, 1 call), these made sync calls: "
-	   "other processes (98 calls, 1.00 s), fio (pid 43, 1 call, 1 ns)"), "and have no number");
+	ok(!says(r->verdict.evidence, "pid 0") &&
+		   says(r->verdict.evidence, "Besides sqlite3 (pid 42, 1 call), these made sync calls: "
+					     "other processes (98 calls, 1.00 s), fio (pid 43, 1 call, 1 ns)"),
+	   "and have no number");
 	drop(r);
 	r = slow_flush();
 	r->sync.process[0].total_ns = r->sync.process[0].count = 1;
@@ -579,7 +591,8 @@ static void test_under_way(void)
 	r->under_way = 3;
 	r->under_way_ns = 8 * SEC;
 	judged(r, "device-flush", "flush", "three hang in a command that does nothing else");
-	ok(strstr(r->verdict.sentence, "spent in fdatasync. 3 more had not returned, the oldest after 8.00 s."), "after the others");
+	ok(strstr(r->verdict.sentence, "spent in fdatasync. 3 more had not returned, the oldest after 8.00 s."),
+	   "after the others");
 	drop(r);
 }
 
@@ -615,7 +628,8 @@ static void test_not_seen(void)
 	r->sync.elsewhere = 12;
 	r->sync.elsewhere_ns = 2 * SEC;
 	judged(r, "no-sync", NULL, "all of them were on other disks");
-	ok(strstr(r->verdict.sentence, "12 were elsewhere, which took 2.00 s") && !strstr(r->verdict.sentence, "isn't fsync"),
+	ok(strstr(r->verdict.sentence, "12 were elsewhere, which took 2.00 s") &&
+		   !strstr(r->verdict.sentence, "isn't fsync"),
 	   "that is said, and nothing else");
 	ok(says(r->verdict.advice, "Trace"), "and what to do");
 	drop(r);
@@ -721,8 +735,10 @@ static void test_platter(void)
 	judged(r, "unsafe-fast", NULL, "a disk that turns, writes in 0.2 ms, and has no cache");
 	ok(strstr(r->verdict.sentence, "probably") != NULL, "is only probably unsafe");
 	drop(r);
-	expect(platter("sdb", "QEMU HARDDISK", "write through"), "device-write", "device", "a virtual disk says that it turns");
-	expect(platter("sdb", "PERC H730", "write through"), "device-write", "device", "a RAID controller may have a battery");
+	expect(platter("sdb", "QEMU HARDDISK", "write through"), "device-write", "device",
+	       "a virtual disk says that it turns");
+	expect(platter("sdb", "PERC H730", "write through"), "device-write", "device",
+	       "a RAID controller may have a battery");
 	expect(platter("vda", "ST4000DM004", "write through"), "device-write", "device", "neither does virtio turn");
 	r = platter("sdb", "ST4000DM004", "write back");
 	ops(&r->device[0], OP_FLUSH, 100, 999 * US);

@@ -28,9 +28,11 @@ static bool near(uint64_t have, uint64_t want, double percent)
 #define CALLS_MAX 4096u
 
 static struct sim_call calls[CALLS_MAX];
+/* clang-format off */
 static struct sim_commit commit_record = {
 	.before.ns = { [SIM_RUNQ] = 20 * US, [SIM_WRITE] = 280 * US }, .data.ns[SIM_WRITE] = 200 * US, .pre = MS, .post = MS,
 };
+/* clang-format on */
 
 /* `tasks` tasks take turns in the array; each makes `each` calls like `c`. */
 static struct sim_input loops(const struct sim_call *c, uint32_t tasks, uint32_t each, uint32_t cpus)
@@ -40,14 +42,22 @@ static struct sim_input loops(const struct sim_call *c, uint32_t tasks, uint32_t
 		calls[i].task = i % tasks;
 	}
 	return (struct sim_input){
-		.call = calls, .n_calls = tasks * each, .n_tasks = tasks, .commit = &commit_record, .n_commits = 1, .cpus = cpus,
+		.call = calls,
+		.n_calls = tasks * each,
+		.n_tasks = tasks,
+		.commit = &commit_record,
+		.n_commits = 1,
+		.cpus = cpus,
 	};
 }
 
 static void one_task(void)
 {
 	struct sim_call empty = {
-		.gap = 100 * US, .flush = 2 * MS, .own.ns[SIM_WRITE] = 250 * US, .hop.ns[SIM_RUNQ] = 50 * US,
+		.gap = 100 * US,
+		.flush = 2 * MS,
+		.own.ns[SIM_WRITE] = 250 * US,
+		.hop.ns[SIM_RUNQ] = 50 * US,
 		.tail.ns[SIM_CPU] = 10 * US,
 	};
 	struct sim_call commit = { .gap = 100 * US, .commit = true, .own.ns[SIM_CPU] = 50 * US };
@@ -77,7 +87,8 @@ static void sharing(void)
 	ok(sim_run(&in, &nothing, NULL) == 10 * 2510 * US, "two tasks in step share their commits");
 	ok(sim_run(&in, &flush, NULL) == 10 * 510 * US, "and do so without flushes");
 	calls[1].gap = 110 * US;
-	ok(near(sim_run(&in, &nothing, NULL), 11 * 2510 * US, 1), "who comes late waits for the next one, then both are in step");
+	ok(near(sim_run(&in, &nothing, NULL), 11 * 2510 * US, 1),
+	   "who comes late waits for the next one, then both are in step");
 	in = loops(&empty, 16, 10, 16);
 	ok(sim_run(&in, &nothing, NULL) < 16 * 10 * MS / 4, "sixteen tasks share FLUSHes");
 	ok(sim_run(&in, &nothing, NULL) >= 10 * MS, "but each waits for as many as it has asked for");
@@ -126,7 +137,11 @@ static void kinds(void)
 static struct walk_slice slice(enum cause cause, uint64_t ns, enum walk_part part, uint64_t barrier)
 {
 	return (struct walk_slice){
-		.ns = ns, .cause = cause, .part = part, .barrier = barrier, .via = part > PART_EMPTY ? 1 : 0,
+		.ns = ns,
+		.cause = cause,
+		.part = part,
+		.barrier = barrier,
+		.via = part > PART_EMPTY ? 1 : 0,
 	};
 }
 
@@ -228,7 +243,9 @@ static void odd_facts(void)
 {
 	struct wire_sync call = { .enter = 5 * MS, .exit = 5 * MS, .tid = 1, .call = CALL_FSYNC };
 	struct wire_request odd = {
-		.flags = REQUEST_SEQUENCE, .pre = { .issue = 9, .done = 3 }, .post = { .issue = 3, .done = UINT64_MAX },
+		.flags = REQUEST_SEQUENCE,
+		.pre = { .issue = 9, .done = 3 },
+		.post = { .issue = 3, .done = UINT64_MAX },
 	};
 	struct whatif *w = whatif_new();
 	struct report r = { 0 };
@@ -252,9 +269,11 @@ static void odd_facts(void)
 }
 
 /* A CPU that is left alone for 10 ms takes three times as long for its work as after 1 ms, and twice to be woken. */
+/* clang-format off */
 static struct pace_point points[] = {
 	{ .idle_ns = MS, .work_ns = 10 * US, .wake_ns = 2 * US }, { .idle_ns = 10 * MS, .work_ns = 30 * US, .wake_ns = 4 * US },
 };
+/* clang-format on */
 static const struct pace measured = { .point = points, .n = 2 }, unknown = { 0 };
 
 static double work_after(uint64_t idle_ns)
@@ -286,7 +305,11 @@ static void paces(void)
 static void rests(void)
 {
 	struct sim_call c = {
-		.gap = MS, .busy = true, .flush = 10 * MS, .own.ns = { [SIM_CPU] = 100 * US, [SIM_WRITE] = 200 * US }, .tail.ns[SIM_CPU] = US,
+		.gap = MS,
+		.busy = true,
+		.flush = 10 * MS,
+		.own.ns = { [SIM_CPU] = 100 * US, [SIM_WRITE] = 200 * US },
+		.tail.ns[SIM_CPU] = US,
 	};
 	struct pace_sum sum = { .pace = &measured };
 	struct sim_input in = loops(&c, 1, 3, 2);
@@ -307,7 +330,11 @@ static void rests(void)
 static void warmer(void)
 {
 	struct sim_call c = {
-		.gap = 300 * US, .sleep = MS, .gap_wait = 90 * US, .busy = true, .flush = 2 * MS,
+		.gap = 300 * US,
+		.sleep = MS,
+		.gap_wait = 90 * US,
+		.busy = true,
+		.flush = 2 * MS,
 		.own.ns = { [SIM_CPU] = 60 * US, [SIM_WAKE] = 10 * US, [SIM_RUNQ] = 20 * US, [SIM_COMPLETION] = 6 * US },
 	};
 	struct sim_without warm = { .flush = true, .work = 0.5, .wake = 0.25 };
@@ -317,9 +344,11 @@ static void warmer(void)
 	calls[1] = c;
 	/* the first call has no gap, but a start */
 	ok(sim_run(&in, &nothing, NULL) == 300 * US + 2 * 2096 * US + 1390 * US, "all of a gap is time");
-	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1240 * US, 0.01), "computing, waking, completing get faster, waiting doesn't");
+	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1240 * US, 0.01),
+	   "computing, waking, completing get faster, waiting doesn't");
 	calls[0].busy = calls[1].busy = false;
-	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1390 * US, 0.01), "a gap is not known to be computing: it stays");
+	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1390 * US, 0.01),
+	   "a gap is not known to be computing: it stays");
 }
 
 /* A write of 200 µs of which a worker computes 100: four at once on two CPUs. */
@@ -345,7 +374,8 @@ static void one_writer_warmer(void)
 	memcpy(r.pace.point, points, sizeof(points));
 	for (int i = 0; i < 100; i++, time = end + MS) {
 		struct wire_sync call = { .enter = time, .exit = time + 10300 * US, .tid = 7, .call = CALL_FSYNC };
-		struct walk_slice s[] = { slice(CAUSE_CPU, 300 * US, PART_OWN, 0), slice(CAUSE_FLUSH_ONLY, 10 * MS, PART_EMPTY, 0) };
+		struct walk_slice s[] = { slice(CAUSE_CPU, 300 * US, PART_OWN, 0),
+					  slice(CAUSE_FLUSH_ONLY, 10 * MS, PART_EMPTY, 0) };
 		struct walk_result result = { .slice = s, .n = 2 };
 
 		result.ledger.ns[CAUSE_CPU] = 300 * US;

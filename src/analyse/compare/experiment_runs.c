@@ -10,8 +10,8 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define WIDE	100	/* times that the upper end of an interval may be the lower one */
-#define MOST	0.5	/* a family is blamed for this part of what changed in sync calls, and those for this of the whole */
+#define WIDE 100 /* times that the upper end of an interval may be the lower one */
+#define MOST 0.5 /* a family is blamed for this part of what changed in sync calls, and those for this of the whole */
 
 /* ---- collecting ---- */
 
@@ -62,8 +62,12 @@ static void predict(struct outcome_variant *v, const struct report *r)
 		return;
 	w = v->removal.same ? NULL : whatif_of(r, v->removal.what);
 	v->prediction = (struct outcome_prediction){
-		.have = true, .at_most = v->removal.at_most, .faster = w ? w->speedup : 1, .wall_ns = w ? w->wall_ns : r->wall_ns,
-		.without = w ? v->removal.what : NULL, .base_ns = r->wall_ns,
+		.have = true,
+		.at_most = v->removal.at_most,
+		.faster = w ? w->speedup : 1,
+		.wall_ns = w ? w->wall_ns : r->wall_ns,
+		.without = w ? v->removal.what : NULL,
+		.base_ns = r->wall_ns,
 	};
 }
 
@@ -239,8 +243,9 @@ static void why(struct buf *b, const struct outcome_variant *a, const struct out
 	double wall = wall_change(a, v);
 
 	if (c->blamed)
-		buf_printf(b, ", because of the %s: %s %s a run", c->family == FAMILY_FLUSH ? "drive's flushes" :
-			   family_name(c->family), compare_duration(c->family_difference).s, c->family_difference < 0 ? "less" : "more");
+		buf_printf(b, ", because of the %s: %s %s a run",
+			   c->family == FAMILY_FLUSH ? "drive's flushes" : family_name(c->family),
+			   compare_duration(c->family_difference).s, c->family_difference < 0 ? "less" : "more");
 	else if (c->sync_difference * wall <= 0 || fabs(c->sync_difference) < MOST * fabs(wall))
 		buf_str(b, ", and not in its sync calls");
 	else
@@ -263,13 +268,16 @@ static void sentence(const struct outcome_variant *a, struct outcome_variant *v)
 		buf_char(&b, ')');
 		why(&b, a, v);
 	} else if (c->wide) {
-		buf_printf(&b, "%s and %s cannot be told apart (%s and %s a run): runs of the same variant differ too much; more of "
-			   "them (-n) may help", v->name, a->name, now.s, was.s);
+		buf_printf(&b,
+			   "%s and %s cannot be told apart (%s and %s a run): runs of the same variant differ too much; more of "
+			   "them (-n) may help",
+			   v->name, a->name, now.s, was.s);
 	} else if (c->have_interval) {
-		buf_printf(&b, "%s and %s cannot be told apart (%s and %s a run; 95 %% confidence: %s to %s times as fast)", v->name,
-			   a->name, now.s, was.s, compare_ratio(c->low).s, compare_ratio(c->high).s);
+		buf_printf(&b, "%s and %s cannot be told apart (%s and %s a run; 95 %% confidence: %s to %s times as fast)",
+			   v->name, a->name, now.s, was.s, compare_ratio(c->low).s, compare_ratio(c->high).s);
 	} else {
-		buf_printf(&b, "%s took %s, %s %s: a single run of each says nothing about chance", v->name, now.s, a->name, was.s);
+		buf_printf(&b, "%s took %s, %s %s: a single run of each says nothing about chance", v->name, now.s,
+			   a->name, was.s);
 	}
 	buf_char(&b, '.');
 	v->change.sentence = b.data;

@@ -31,7 +31,7 @@ double compare_variance(const struct hist *h)
 			continue;
 		if (lo < (double)h->min)
 			lo = (double)h->min;
-		if (hi > (double)h->max || i == HIST_BUCKETS - 1)	/* the last one is open */
+		if (hi > (double)h->max || i == HIST_BUCKETS - 1) /* the last one is open */
 			hi = (double)h->max;
 		width = hi >= lo ? hi - lo + 1 : 1;
 		off = (lo + hi) / 2 - mean;
@@ -60,7 +60,7 @@ static double student_half(double t, double f)
 
 double compare_student(double freedom)
 {
-	double low = 1.9, high = 13;	/* the quantile of the normal distribution; of one degree of freedom */
+	double low = 1.9, high = 13; /* the quantile of the normal distribution; of one degree of freedom */
 
 	if (!(freedom < 1e6))
 		return 1.959964;
@@ -221,12 +221,14 @@ static void compare_settings(struct comparison_device *d)
 
 	setting(d, "model", NULL, xstrdup(a->model), xstrdup(b->model));
 	if (a->size && b->size && a->size != b->size)
-		setting(d, "size", NULL, xasprintf("%s", num_bytes(a->size, 0).s), xasprintf("%s", num_bytes(b->size, 0).s));
+		setting(d, "size", NULL, xasprintf("%s", num_bytes(a->size, 0).s),
+			xasprintf("%s", num_bytes(b->size, 0).s));
 	setting(d, "write cache", NULL, xstrdup(a->write_cache), xstrdup(b->write_cache));
 	flag_setting(d, "FUA", a->have_fua && b->have_fua, a->fua, b->fua);
 	setting(d, "scheduler", NULL, xstrdup(a->scheduler), xstrdup(b->scheduler));
 	if (a->nr_requests && b->nr_requests)
-		setting(d, "nr_requests", NULL, xasprintf("%" PRIu64, a->nr_requests), xasprintf("%" PRIu64, b->nr_requests));
+		setting(d, "nr_requests", NULL, xasprintf("%" PRIu64, a->nr_requests),
+			xasprintf("%" PRIu64, b->nr_requests));
 	setting(d, "wb throttling", NULL, wbt(a), wbt(b));
 	flag_setting(d, "rotational", a->have_rotational && b->have_rotational, a->rotational, b->rotational);
 	compare_mounts(d);
@@ -363,8 +365,15 @@ static void because(const struct comparison *c, struct buf *b)
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		buf_printf(b, "%s%s %sby %s", !i ? ", because " : i + 1 < n ? ", " : " and ", cause_name(list[i]->cause),
-			   i ? "" : d < 0 ? "fell " : "rose ", compare_duration(list[i]->difference).s);
+		buf_printf(b, "%s%s %sby %s",
+			   !i	     ? ", because " :
+			   i + 1 < n ? ", " :
+				       " and ",
+			   cause_name(list[i]->cause),
+			   i	 ? "" :
+			   d < 0 ? "fell " :
+				   "rose ",
+			   compare_duration(list[i]->difference).s);
 	buf_str(b, " per call");
 }
 
@@ -408,7 +417,8 @@ static void not_told(const struct comparison *c, struct buf *b)
 		   compare_duration(exact_mean(&c->run[SIDE_A]->sync.latency)).s,
 		   compare_duration(exact_mean(&c->run[SIDE_B]->sync.latency)).s);
 	if (i->have)
-		buf_printf(b, " (95 %% confidence: %s less to %s more).", compare_duration(i->low).s, compare_duration(i->high).s);
+		buf_printf(b, " (95 %% confidence: %s less to %s more).", compare_duration(i->low).s,
+			   compare_duration(i->high).s);
 	else
 		buf_str(b, ", but a run with a single call says nothing about chance.");
 }

@@ -28,12 +28,12 @@
 void compare_reports(const struct report *a, const struct report *b, struct comparison *out);
 
 /* The parts, for whoever wants to check them. */
-double compare_variance(const struct hist *h);	/* of a sample: by n - 1; 0 for less than two values */
-double compare_student(double freedom);		/* the 0.975 quantile of Student's t; freedom at least 1 */
+double compare_variance(const struct hist *h); /* of a sample: by n - 1; 0 for less than two values */
+double compare_student(double freedom);	       /* the 0.975 quantile of Student's t; freedom at least 1 */
 struct comparison_interval compare_means(const struct hist *a, const struct hist *b);
 
 struct compare_sample {
-	double n, mean, variance;	/* of a sample: by n - 1 */
+	double n, mean, variance; /* of a sample: by n - 1 */
 };
 
 /* The same of samples whose figures are known. */

@@ -8,11 +8,11 @@
 #include "model/report.h"
 #include "model/sparse_histogram.h"
 
-#define GROUPS_OTHER	0u	/* first entry of each table: those that have no line of their own */
+#define GROUPS_OTHER 0u /* first entry of each table: those that have no line of their own */
 
 struct group {
-	uint32_t id;		/* tgid, or kernel dev_t */
-	char *text;		/* comm, or path */
+	uint32_t id; /* tgid, or kernel dev_t */
+	char *text;  /* comm, or path */
 	uint64_t count, total_ns;
 	struct ledger ledger;
 	struct tally latency;
@@ -21,8 +21,8 @@ struct group {
 struct groups {
 	struct group **group;
 	uint32_t n, max;
-	uint32_t *slot;		/* index; GROUPS_OTHER: empty */
-	uint32_t n_slots;	/* a power of two, at least 4 * max: a renamed file leaves its old slot behind */
+	uint32_t *slot;	  /* index; GROUPS_OTHER: empty */
+	uint32_t n_slots; /* a power of two, at least 4 * max: a renamed file leaves its old slot behind */
 	const char *other;
 };
 

@@ -6,16 +6,16 @@
 
 #include "util/mem.h"
 
-#define CALLS_MAX	(1u << 20)	/* 48 MiB; the ledgers of those without slices, some 30 MiB */
-#define SLICES_MAX	(1u << 21)	/* some 12 MiB */
-#define REQUESTS_MAX	(1u << 19)	/* some 25 MiB */
+#define CALLS_MAX    (1u << 20) /* 48 MiB; the ledgers of those without slices, some 30 MiB */
+#define SLICES_MAX   (1u << 21) /* some 12 MiB */
+#define REQUESTS_MAX (1u << 19) /* some 25 MiB */
 
 struct detail {
 	struct report_detail *kept;
 	uint64_t start_ns;
 	size_t cap_names;
-	uint32_t *slot;		/* hash of shared names: index, 0: empty; cap_names * 2 of them, a power of two */
-	bool no_slices;		/* the last call has none */
+	uint32_t *slot; /* hash of shared names: index, 0: empty; cap_names * 2 of them, a power of two */
+	bool no_slices; /* the last call has none */
 };
 
 /* ---- names ---- */
@@ -97,8 +97,13 @@ void detail_add_call(struct detail *d, const struct wire_sync *s, uint32_t path,
 {
 	struct report_detail *k = d->kept;
 	struct detail_call c = {
-		.start_ns = since_start(d, s->enter), .duration_ns = s->exit - s->enter, .pid = s->tgid, .tid = s->tid,
-		.path = path, .device = device, .flushed = s->flushes > 0,
+		.start_ns = since_start(d, s->enter),
+		.duration_ns = s->exit - s->enter,
+		.pid = s->tgid,
+		.tid = s->tid,
+		.path = path,
+		.device = device,
+		.flushed = s->flushes > 0,
 	};
 
 	d->no_slices = k->n_calls >= CALLS_MAX || k->n_slices >= SLICES_MAX;
@@ -127,8 +132,12 @@ static struct detail_step step(const struct detail *d, const struct wire_step *s
 	if (!s->issue && !s->done)
 		return (struct detail_step){ 0 };
 	return (struct detail_step){
-		.happened = true, .begin_ns = since_start(d, s->begin ? s->begin : s->issue ? s->issue : s->done),
-		.issue_ns = since_start(d, s->issue ? s->issue : s->done), .done_ns = since_start(d, s->done),
+		.happened = true,
+		.begin_ns = since_start(d, s->begin ? s->begin :
+					   s->issue ? s->issue :
+						      s->done),
+		.issue_ns = since_start(d, s->issue ? s->issue : s->done),
+		.done_ns = since_start(d, s->done),
 		.in_flight = s->in_flight,
 	};
 }
@@ -148,11 +157,20 @@ static uint64_t first_time(const struct wire_request *r)
 void detail_add_request(struct detail *d, const struct wire_request *r, uint32_t device, uint32_t disk)
 {
 	const struct detail_request new = {
-		.begin_ns = since_start(d, first_time(r)), .end_ns = since_start(d, r->done), .sector = r->sector,
-		.bytes = r->bytes, .pid = r->tgid, .tid = r->tid, .device = device, .disk = disk,
-		.class = (enum op_class)r->class, .sequence = r->flags & REQUEST_SEQUENCE,
+		.begin_ns = since_start(d, first_time(r)),
+		.end_ns = since_start(d, r->done),
+		.sector = r->sector,
+		.bytes = r->bytes,
+		.pid = r->tgid,
+		.tid = r->tid,
+		.device = device,
+		.disk = disk,
+		.class = (enum op_class)r->class,
+		.sequence = r->flags & REQUEST_SEQUENCE,
 		.throttled = r->flags & REQUEST_THROTTLED,
-		.pre = step(d, &r->pre), .data = step(d, &r->data), .post = step(d, &r->post),
+		.pre = step(d, &r->pre),
+		.data = step(d, &r->data),
+		.post = step(d, &r->post),
 	};
 
 	if (d->kept->n_requests < REQUESTS_MAX)

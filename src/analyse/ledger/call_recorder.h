@@ -10,7 +10,7 @@
 struct detail;
 
 struct detail *detail_new(uint64_t start_ns);
-void detail_free(struct detail *d);	/* NULL is fine */
+void detail_free(struct detail *d); /* NULL is fine */
 
 /* The index of a name; the same for the same text. */
 uint32_t detail_name(struct detail *d, const char *text);

@@ -6,8 +6,8 @@
 
 #include "util/mem.h"
 
-#define INODES_MAX	32768u
-#define NONE		(~0u)
+#define INODES_MAX 32768u
+#define NONE	   (~0u)
 
 static uint32_t *inode_head(const struct inodes *t, uint32_t dev, uint64_t ino)
 {

@@ -9,17 +9,17 @@
 struct inode {
 	uint64_t ino;
 	uint32_t dev;
-	uint32_t chain;		/* next of the same hash */
+	uint32_t chain; /* next of the same hash */
 	bool used;
-	char *path;		/* NULL: not known (yet) */
-	uint64_t epoch;		/* when `group` was looked up */
+	char *path;	/* NULL: not known (yet) */
+	uint64_t epoch; /* when `group` was looked up */
 	uint32_t group;
-	uint32_t name;		/* in the detail; 0: none */
+	uint32_t name; /* in the detail; 0: none */
 };
 
 struct inodes {
 	struct inode *inode;
-	uint32_t *head;		/* of the chain for a hash */
+	uint32_t *head; /* of the chain for a hash */
 	uint32_t n, next;
 };
 

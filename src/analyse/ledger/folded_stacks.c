@@ -7,10 +7,10 @@
 #include "analyse/ledger/call_groups.h"
 #include "util/mem.h"
 
-#define LEAVES_MAX	8192u	/* leaves with their file's name (some 1 KiB each); beyond, without */
-#define LEAVES_END	9216u	/* beyond, only causes are told apart */
-#define OWNERS_MAX	(LEAVES_END + CAUSE_COUNT)
-#define NONE		(~0u)
+#define LEAVES_MAX 8192u /* leaves with their file's name (some 1 KiB each); beyond, without */
+#define LEAVES_END 9216u /* beyond, only causes are told apart */
+#define OWNERS_MAX (LEAVES_END + CAUSE_COUNT)
+#define NONE	   (~0u)
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {

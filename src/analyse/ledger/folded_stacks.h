@@ -12,25 +12,25 @@
 /* What all leaves of a call have in common. No padding: compared and hashed as words. */
 struct leaf_owner {
 	char comm[16];
-	uint32_t file;		/* index of a group; GROUPS_OTHER also when there are too many leaves */
+	uint32_t file; /* index of a group; GROUPS_OTHER also when there are too many leaves */
 	uint32_t call;
 };
 _Static_assert(sizeof(struct leaf_owner) == 24, "padding");
 
 /* Its key is two words, as there is a leaf to be found for each slice of each call. */
 struct leaf {
-	uint64_t owner_cause;	/* index << 32 | cause */
-	uint64_t dev_via;	/* dev << 32 | via */
-	struct tally *each;	/* the single contributions; owned. NULL: there is no such leaf */
+	uint64_t owner_cause; /* index << 32 | cause */
+	uint64_t dev_via;     /* dev << 32 | via */
+	struct tally *each;   /* the single contributions; owned. NULL: there is no such leaf */
 };
 
-#define LEAF_SLOTS	16384u
+#define LEAF_SLOTS 16384u
 
 struct leaves {
-	struct leaf *leaf;		/* by hash */
-	uint32_t n;			/* that there are */
-	struct leaf_owner *owner;	/* each has a leaf at least */
-	uint32_t *owner_slot;		/* index + 1; 0: empty */
+	struct leaf *leaf;	  /* by hash */
+	uint32_t n;		  /* that there are */
+	struct leaf_owner *owner; /* each has a leaf at least */
+	uint32_t *owner_slot;	  /* index + 1; 0: empty */
 	uint32_t n_owners;
 };
 

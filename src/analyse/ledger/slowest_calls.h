@@ -16,7 +16,7 @@ struct slow {
 };
 
 struct slowest {
-	struct slow *heap;	/* the fastest on top */
+	struct slow *heap; /* the fastest on top */
 	size_t n, max;
 };
 

@@ -6,16 +6,16 @@
 
 #include "util/mem.h"
 
-#define NONE		(~0u)
-#define TASKS_MAX	16384u
-#define RING_MIN	8u
-#define RING_MAX	65536u		/* sleeps of one task: a sync() of many gigabytes sleeps that often */
-#define SLEEPS_MAX	(1u << 20)	/* of all tasks: 56 MiB */
-#define REQUESTS_MIN	512u
-#define REQUESTS_MAX	131072u		/* 29 MiB */
-#define BIOS_MAX	65536u		/* 3 MiB */
-#define KEEP_NS		(120 * 1000000000ull)	/* what is older makes room before more memory is taken */
-#define CLASS_CACHE	256u
+#define NONE	     (~0u)
+#define TASKS_MAX    16384u
+#define RING_MIN     8u
+#define RING_MAX     65536u	/* sleeps of one task: a sync() of many gigabytes sleeps that often */
+#define SLEEPS_MAX   (1u << 20) /* of all tasks: 56 MiB */
+#define REQUESTS_MIN 512u
+#define REQUESTS_MAX 131072u		   /* 29 MiB */
+#define BIOS_MAX     65536u		   /* 3 MiB */
+#define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
+#define CLASS_CACHE  256u
 
 /* ---- what a stack means ---- */
 
@@ -124,25 +124,25 @@ struct class_cache {
 
 struct link {
 	uint32_t hash;
-	uint32_t chain;		/* next of the same head */
+	uint32_t chain; /* next of the same head */
 };
 
 struct timeline {
-	struct tl_task *task;		/* TASKS_MAX of them */
-	uint32_t n_tasks;		/* ever used */
-	uint32_t free;			/* forgotten ones, linked by `chain` */
+	struct tl_task *task; /* TASKS_MAX of them */
+	uint32_t n_tasks;     /* ever used */
+	uint32_t free;	      /* forgotten ones, linked by `chain` */
 	uint32_t newest, oldest;
-	uint32_t *task_hash;		/* TASKS_MAX heads */
-	size_t n_sleeps;		/* slots in all rings */
-	uint64_t needed;		/* what ended before is not asked for */
+	uint32_t *task_hash; /* TASKS_MAX heads */
+	size_t n_sleeps;     /* slots in all rings */
+	uint64_t needed;     /* what ended before is not asked for */
 
-	struct tl_request *request;	/* a ring */
+	struct tl_request *request; /* a ring */
 	uint32_t cap, next, n_requests;
-	uint32_t *request_hash;		/* cap heads */
-	struct link *link;		/* cap; beside the ring: to look for a request is not to touch all others */
+	uint32_t *request_hash; /* cap heads */
+	struct link *link;	/* cap; beside the ring: to look for a request is not to touch all others */
 
-	struct wire_bio *bio;		/* a ring of BIOS_MAX; NULL: none came */
-	uint32_t n_bios;		/* that came, modulo 2^32 and never 0 after the first */
+	struct wire_bio *bio; /* a ring of BIOS_MAX; NULL: none came */
+	uint32_t n_bios;      /* that came, modulo 2^32 and never 0 after the first */
 
 	struct range *range;
 	size_t n_ranges;
@@ -426,8 +426,16 @@ static void insert(struct timeline *tl, struct tl_task *t, const struct tl_sleep
 bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 {
 	struct tl_sleep s = {
-		.off = w->off, .wake = w->wake, .on = w->on, .rq = w->rq, .done = w->done, .waker = w->waker,
-		.seq = w->seq, .how = w->how, .waker_kind = w->waker_kind, .idle = w->idle,
+		.off = w->off,
+		.wake = w->wake,
+		.on = w->on,
+		.rq = w->rq,
+		.done = w->done,
+		.waker = w->waker,
+		.seq = w->seq,
+		.how = w->how,
+		.waker_kind = w->waker_kind,
+		.idle = w->idle,
 	};
 	const struct wire_bio *b;
 	struct tl_task *t;

@@ -17,53 +17,53 @@
 /* What the innermost telling function of a sleeper's stack says that it waited for. */
 enum stack_class {
 	STACK_NONE,
-	STACK_LOCK,		/* something that another task holds or does */
-	STACK_COMMIT,		/* another task that writes the journal for it */
-	STACK_JOURNAL,		/* the journal itself: a batching sleep, room, other handles */
-	STACK_TAG,		/* a free request */
-	STACK_THROTTLE,		/* rq-qos or blk-throttle */
-	STACK_IO,		/* a request; which one, its completion tells, unless that was missed */
+	STACK_LOCK,	/* something that another task holds or does */
+	STACK_COMMIT,	/* another task that writes the journal for it */
+	STACK_JOURNAL,	/* the journal itself: a batching sleep, room, other handles */
+	STACK_TAG,	/* a free request */
+	STACK_THROTTLE, /* rq-qos or blk-throttle */
+	STACK_IO,	/* a request; which one, its completion tells, unless that was missed */
 };
 
 struct tl_sleep {
-	uint64_t off, wake, on;	/* as in struct wire_sleep */
+	uint64_t off, wake, on; /* as in struct wire_sleep */
 	uint64_t rq, done;
 	uint32_t waker, seq;
-	uint8_t how;		/* enum wire_how */
-	uint8_t class;		/* enum stack_class */
-	uint8_t waker_kind;	/* enum wire_task_kind, or 0 */
-	uint8_t idle;		/* for want of work */
-	uint32_t bio;		/* see tl_bio(); 0: none */
+	uint8_t how;	    /* enum wire_how */
+	uint8_t class;	    /* enum stack_class */
+	uint8_t waker_kind; /* enum wire_task_kind, or 0 */
+	uint8_t idle;	    /* for want of work */
+	uint32_t bio;	    /* see tl_bio(); 0: none */
 };
 
 struct tl_task {
 	uint32_t tid, tgid;
-	uint64_t since;		/* of its WIRE_FOLLOW record; 0: none seen */
-	uint64_t lost;		/* sleeps that ended up to then may have been forgotten */
-	uint64_t enter, exit;	/* its last sync call that has ended; 0: none */
-	uint64_t waited;	/* at its end: see struct wire_sync */
+	uint64_t since;	      /* of its WIRE_FOLLOW record; 0: none seen */
+	uint64_t lost;	      /* sleeps that ended up to then may have been forgotten */
+	uint64_t enter, exit; /* its last sync call that has ended; 0: none */
+	uint64_t waited;      /* at its end: see struct wire_sync */
 	uint16_t switches;
-	char name[16];		/* its comm but for numbers, padded with NULs; "" if not known */
-	uint8_t kind;		/* enum wire_task_kind, or 0 */
-	uint32_t bio;		/* the last one that ended a sleep of it */
+	char name[16]; /* its comm but for numbers, padded with NULs; "" if not known */
+	uint8_t kind;  /* enum wire_task_kind, or 0 */
+	uint32_t bio;  /* the last one that ended a sleep of it */
 	/* sleeps by the time that they ended, in a ring: see tl_at() */
 	struct tl_sleep *ring;
 	uint32_t cap, head, n;
 	/* the table's own */
-	uint32_t chain;		/* next of the same hash */
-	uint32_t newer, older;	/* by last use */
+	uint32_t chain;	       /* next of the same hash */
+	uint32_t newer, older; /* by last use */
 };
 
 struct tl_request {
 	struct wire_request r;
-	uint64_t call;		/* the last call whose FLUSH count it is in, and the steps counted there */
+	uint64_t call; /* the last call whose FLUSH count it is in, and the steps counted there */
 	uint32_t steps;
 };
 
 struct timeline;
 
 struct timeline *tl_new(const struct kernel_symbol *symbols, size_t n);
-void tl_free(struct timeline *tl);	/* NULL is fine */
+void tl_free(struct timeline *tl); /* NULL is fine */
 
 /* A sleep's record may end before its stack: its head says so. Each returns false if the record makes no sense; then nothing has changed. */
 bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *s);

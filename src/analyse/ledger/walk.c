@@ -10,9 +10,9 @@
 
 #include "util/mem.h"
 
-#define SLICES_MAX	(1u << 18)	/* of one call, 8 MiB; beyond, the rest is unknown */
-#define VIAS_MAX	4096u	/* beyond, a slice shows fewer of the tasks that it came through */
-#define VIA_SLOTS	(2 * VIAS_MAX)
+#define SLICES_MAX (1u << 18) /* of one call, 8 MiB; beyond, the rest is unknown */
+#define VIAS_MAX   4096u      /* beyond, a slice shows fewer of the tasks that it came through */
+#define VIA_SLOTS  (2 * VIAS_MAX)
 
 /* Through whom: a tree, entry 0 is the caller itself. */
 struct via {
@@ -24,30 +24,30 @@ struct via {
 struct walk {
 	struct timeline *tl;
 	struct walk_result result;
-	size_t cap;		/* slices */
+	size_t cap; /* slices */
 	const struct wire_sync *call;
-	uint64_t serial;	/* of the call */
-	enum walk_part part;	/* of what is being handed out, and its barrier write */
+	uint64_t serial;     /* of the call */
+	enum walk_part part; /* of what is being handed out, and its barrier write */
 	uint64_t barrier;
-	const struct wire_bio *bio;	/* that ended the innermost sleep of which that is known; NULL: none */
+	const struct wire_bio *bio; /* that ended the innermost sleep of which that is known; NULL: none */
 	struct via via[VIAS_MAX];
 	uint32_t n_vias;
-	uint32_t via_hash[VIA_SLOTS];	/* index, 0: empty */
+	uint32_t via_hash[VIA_SLOTS]; /* index, 0: empty */
 };
 
 /* A task whose time is being walked, and how we came to it. */
 struct frame {
 	const struct frame *up;
-	const struct tl_task *task;	/* NULL: nothing is known of it */
+	const struct tl_task *task; /* NULL: nothing is known of it */
 	uint32_t tid, via;
 	unsigned int depth;
-	bool asleep;		/* it sleeps all through the window of the next frame */
-	bool caller;		/* in its own call all its sleeps are known */
-	bool handle;		/* it holds a handle of the journal for which a commit waits */
-	uint64_t from, woke;	/* it ended a sleep of [from, woke): its sleeps that ended in there are known; 0: it did not */
-	bool have_seq;		/* and when it did, its next sleep was to be number `seq` */
+	bool asleep;	     /* it sleeps all through the window of the next frame */
+	bool caller;	     /* in its own call all its sleeps are known */
+	bool handle;	     /* it holds a handle of the journal for which a commit waits */
+	uint64_t from, woke; /* it ended a sleep of [from, woke): its sleeps that ended in there are known; 0: it did not */
+	bool have_seq;	     /* and when it did, its next sleep was to be number `seq` */
 	uint32_t seq;
-	enum cause blind;	/* what the sleeper's stack says where this task's time is not known */
+	enum cause blind; /* what the sleeper's stack says where this task's time is not known */
 };
 
 /* ---- slices ---- */
@@ -82,7 +82,12 @@ static inline void add_slice(struct walk *w, enum cause cause, uint32_t via, uin
 		s->ns += ns;
 	else
 		*new_slice(w) = (struct walk_slice){
-			.ns = ns, .barrier = w->barrier, .via = via, .dev = dev, .cause = cause, .part = w->part,
+			.ns = ns,
+			.barrier = w->barrier,
+			.via = via,
+			.dev = dev,
+			.cause = cause,
+			.part = w->part,
 		};
 	r->ledger.ns[cause] += ns;
 }
@@ -111,6 +116,7 @@ static uint64_t clamp(uint64_t v, uint64_t lo, uint64_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
+/* clang-format off */
 static const enum cause class_causes[WIRE_CLASSES] = {
 	[WIRE_READ_SYNC] = CAUSE_DEVICE_READ,
 	[WIRE_READ_ASYNC] = CAUSE_DEVICE_READ,
@@ -122,6 +128,7 @@ static const enum cause class_causes[WIRE_CLASSES] = {
 	[WIRE_DISCARD] = CAUSE_DEVICE_DISCARD,
 	[WIRE_OTHER] = CAUSE_DEVICE_OTHER,
 };
+/* clang-format on */
 
 /* What a disk without requests does with a bio, apart from the FLUSH before a write. */
 static enum cause bio_cause(const struct wire_bio *b)
@@ -221,9 +228,9 @@ void walk_forget(struct walk *w)
 /* A sleep that is being cut along a request's life. */
 struct cut {
 	struct walk *w;
-	const struct frame *f;		/* the sleeper */
+	const struct frame *f; /* the sleeper */
 	struct tl_request *r;
-	uint64_t at, to;		/* what lies before `at` has been handed out */
+	uint64_t at, to; /* what lies before `at` has been handed out */
 	bool foreign;
 };
 
@@ -288,8 +295,13 @@ static void walk_sender(struct cut *c, uint64_t time)
 	const struct wire_request *r = &c->r->r;
 	const struct tl_task *t = r->tid ? tl_task(c->w->tl, r->tid) : NULL;
 	struct frame f = {
-		.up = c->f, .task = t, .tid = r->tid, .depth = c->f->depth + 1, .asleep = true,
-		.handle = c->f->handle, .blind = CAUSE_UNKNOWN,
+		.up = c->f,
+		.task = t,
+		.tid = r->tid,
+		.depth = c->f->depth + 1,
+		.asleep = true,
+		.handle = c->f->handle,
+		.blind = CAUSE_UNKNOWN,
 	};
 
 	if (!t || f.depth > WALK_DEPTH || on_the_way(c->f, r->tid)) {
@@ -452,7 +464,9 @@ static bool is_foreign(const struct walk *w, const struct wire_request *r)
 static void walk_request(struct walk *w, const struct frame *f, struct tl_request *r, uint64_t from, uint64_t to)
 {
 	struct cut c = { .w = w, .f = f, .r = r, .at = from, .to = to, .foreign = is_foreign(w, &r->r) };
-	const struct wire_step *last = happened(&r->r.post) ? &r->r.post : happened(&r->r.data) ? &r->r.data : &r->r.pre;
+	const struct wire_step *last = happened(&r->r.post) ? &r->r.post :
+				       happened(&r->r.data) ? &r->r.data :
+							      &r->r.pre;
 	enum walk_part part = w->part;
 	uint64_t barrier = w->barrier;
 
@@ -470,6 +484,7 @@ static void walk_request(struct walk *w, const struct frame *f, struct tl_reques
 
 /* ---- tasks ---- */
 
+/* clang-format off */
 static const enum cause stack_causes[] = {
 	[STACK_NONE] = CAUSE_UNKNOWN,
 	[STACK_LOCK] = CAUSE_LOCK,
@@ -479,6 +494,7 @@ static const enum cause stack_causes[] = {
 	[STACK_THROTTLE] = CAUSE_THROTTLE,
 	[STACK_IO] = CAUSE_UNKNOWN,
 };
+/* clang-format on */
 
 static bool is_jbd2(const struct tl_task *t)
 {
@@ -502,9 +518,16 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 {
 	const struct tl_task *t = tl_task(w->tl, s->waker);
 	struct frame next = {
-		.up = f, .task = t, .tid = s->waker, .depth = f->depth + 1, .asleep = true,
-		.handle = f->handle || held_by(f, s, t), .from = s->off, .woke = s->wake,
-		.have_seq = s->done == 1, .seq = (uint32_t)s->rq,
+		.up = f,
+		.task = t,
+		.tid = s->waker,
+		.depth = f->depth + 1,
+		.asleep = true,
+		.handle = f->handle || held_by(f, s, t),
+		.from = s->off,
+		.woke = s->wake,
+		.have_seq = s->done == 1,
+		.seq = (uint32_t)s->rq,
 		.blind = stack_causes[s->class],
 	};
 
@@ -536,17 +559,14 @@ static void explain_end(struct walk *w, const struct frame *f, const struct tl_s
 		else
 			emit_blind(w, f, CAUSE_UNKNOWN, from, to);
 		return;
-	case HOW_TASK:
-		walk_waker(w, f, s, from, to);
-		return;
+	case HOW_TASK: walk_waker(w, f, s, from, to); return;
 	case HOW_IRQ:
 		if (s->class == STACK_JOURNAL) {
 			emit(w, f, cause, 0, to - from);
 			return;
 		}
 		/* fall through */
-	default:
-		emit_blind(w, f, cause, from, to);
+	default: emit_blind(w, f, cause, from, to);
 	}
 }
 
@@ -713,7 +733,11 @@ static bool complete(const struct tl_task *t, const struct wire_sync *call, uint
 static void walk_by_worker(struct walk *w, const struct wire_sync *call, const struct frame *f)
 {
 	struct tl_sleep s = {
-		.off = call->enter, .wake = call->exit, .on = call->exit, .how = HOW_TASK, .waker = call->worker,
+		.off = call->enter,
+		.wake = call->exit,
+		.on = call->exit,
+		.how = HOW_TASK,
+		.waker = call->worker,
 	};
 
 	walk_waker(w, f, &s, call->enter, call->exit);
@@ -740,7 +764,10 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 {
 	bool by_worker = call->worker && call->worker != call->tid;
 	struct frame f = {
-		.task = tl_task(w->tl, call->tid), .tid = call->tid, .asleep = !by_worker, .caller = !by_worker,
+		.task = tl_task(w->tl, call->tid),
+		.tid = call->tid,
+		.asleep = !by_worker,
+		.caller = !by_worker,
 		.blind = CAUSE_UNKNOWN,
 	};
 	uint32_t first = f.task && !by_worker ? tl_first(f.task, call->enter) : 0;

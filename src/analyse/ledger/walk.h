@@ -15,20 +15,22 @@
 #include "wire.h"
 
 /* What a slice is a part of: whether it would be there if there were no flush, or if others did not use the journal. */
+/* clang-format off */
 enum walk_part {
 	PART_OWN,		/* nothing of the following */
 	PART_EMPTY,		/* an empty flush, until the sleeper ran again */
 	PART_JOURNAL,		/* what the journal's thread does for the caller and others, outside a barrier write's steps */
 	PART_PRE, PART_DATA, PART_POST,	/* steps of a barrier write; the way to a FLUSH and back is a part of that */
 };
+/* clang-format on */
 
 struct walk_slice {
 	uint64_t ns;
-	uint64_t barrier;	/* end of the barrier write that it is a step of; 0: none, or one that the caller sent itself */
-	uint32_t via;		/* through whom: see walk_via() */
-	uint32_t dev;		/* kernel dev_t; 0: no device */
-	uint8_t cause;		/* enum cause */
-	uint8_t part;		/* enum walk_part */
+	uint64_t barrier; /* end of the barrier write that it is a step of; 0: none, or one that the caller sent itself */
+	uint32_t via;	  /* through whom: see walk_via() */
+	uint32_t dev;	  /* kernel dev_t; 0: no device */
+	uint8_t cause;	  /* enum cause */
+	uint8_t part;	  /* enum walk_part */
 };
 _Static_assert(sizeof(struct walk_slice) == 32, "no more than that: each piece of each call is one");
 
@@ -40,13 +42,13 @@ struct walk_result {
 	size_t n;
 	struct ledger ledger;
 	uint64_t flush_own_ns, flush_foreign_ns;
-	uint64_t flushes, in_flight;	/* FLUSHes waited for; others in the device when they were issued */
-	bool blind;		/* there is time of which nothing is known: it may hide anything */
-	bool mended;		/* the slices did not add up; never seen */
+	uint64_t flushes, in_flight; /* FLUSHes waited for; others in the device when they were issued */
+	bool blind;		     /* there is time of which nothing is known: it may hide anything */
+	bool mended;		     /* the slices did not add up; never seen */
 };
 
 struct walk *walk_new(struct timeline *tl);
-void walk_free(struct walk *w);		/* NULL is fine */
+void walk_free(struct walk *w); /* NULL is fine */
 
 /* False when facts about the caller itself are missing; then there is no result. */
 bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_result **out);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* Others in the device's queue: fewer than two can't make a request much longer than it is by itself. */
-#define QUEUED_BEHIND		2.0
+#define QUEUED_BEHIND 2.0
 /* So many that any device, also a parallel one, is at work on them (an ATA queue has 32). */
-#define DEEP			8.0
+#define DEEP 8.0
 
 const struct hist *facts_flush_hist(const struct report_device *d)
 {
@@ -145,6 +145,7 @@ static void device_facts_of(struct facts *f)
 
 enum group facts_group(const struct facts *f, enum cause c)
 {
+	/* clang-format off */
 	static const enum group groups[CAUSE_COUNT] = {
 		[CAUSE_CPU] = GROUP_CPU, [CAUSE_COMPLETION] = GROUP_CPU,
 		[CAUSE_RUNQ] = GROUP_RUNQ,
@@ -156,6 +157,7 @@ enum group facts_group(const struct facts *f, enum cause c)
 		[CAUSE_FLUSH_POST] = GROUP_FLUSH, [CAUSE_FLUSH_ONLY] = GROUP_FLUSH,
 		[CAUSE_JOURNAL] = GROUP_JOURNAL, [CAUSE_LOCK] = GROUP_LOCK, [CAUSE_UNKNOWN] = GROUP_UNKNOWN,
 	};
+	/* clang-format on */
 	enum group g = groups[c];
 
 	if (g == GROUP_FLUSH)

@@ -5,9 +5,10 @@
 
 #include "model/report.h"
 
-#define TWICE 2	/* clearly more than something else */
+#define TWICE 2 /* clearly more than something else */
 
 /* What competes for being the reason: causes of the ledger, put together as far as one remedy helps them all. */
+/* clang-format off */
 enum group {
 	GROUP_FLUSH, GROUP_WRITE, GROUP_READ, GROUP_FUA, GROUP_DISCARD,
 	GROUP_BUSY,		/* of the five above, what goes to other requests in the device's queue */
@@ -19,17 +20,18 @@ enum group {
 enum unsafe {
 	SAFE, UNSAFE_NOBARRIER, UNSAFE_RANGE, UNSAFE_NO_FLUSH, UNSAFE_WRITE_THROUGH, UNSAFE_TOO_FAST
 };
+/* clang-format on */
 
 struct facts {
 	const struct report *r;
 	const struct report_sync *s;
-	const struct report_device *dev;	/* where most of the calls' I/O went; NULL: no device was traced */
-	uint64_t flush_mean, flush_p50;		/* of dev; 0: no FLUSH */
+	const struct report_device *dev; /* where most of the calls' I/O went; NULL: no device was traced */
+	uint64_t flush_mean, flush_p50;	 /* of dev; 0: no FLUSH */
 	uint64_t write_mean, write_p50, write_fast;
 	double ahead;			/* others in the device when a FLUSH was issued; without FLUSHes, on average */
-	bool flush_queued, data_queued;	/* they are long because of the others in the device's queue */
+	bool flush_queued, data_queued; /* they are long because of the others in the device's queue */
 	uint64_t ns[GROUPS];
-	enum group first, second;	/* the largest two */
+	enum group first, second; /* the largest two */
 	enum unsafe unsafe;
 	const struct report_device *unsafe_dev;
 	const struct report_mount *unsafe_mount;

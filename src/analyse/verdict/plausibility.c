@@ -14,9 +14,9 @@
 struct judge {
 	struct card *c;
 	const struct card_row *small, *large; /* after 4 KiB, and after the most that was tried; NULL: not measured */
-	uint64_t quick; /* median flush after 4 KiB */
-	bool at_most; /* it took less than that */
-	char took[64]; /* in words */
+	uint64_t quick;			      /* median flush after 4 KiB */
+	bool at_most;			      /* it took less than that */
+	char took[64];			      /* in words */
 };
 
 static void reason(struct judge *j, char *owned)
@@ -180,7 +180,8 @@ static enum card_grade grade_none(struct judge *j)
 				    "cache: with protection against power loss, or with its cache switched off (hdparm -W "
 				    "0). It is wrong for a USB bridge that doesn't tell of its drive's cache, and where "
 				    "somebody wrote it there. Which it is cannot be seen from here: `barriertrace doctor "
-				    "%s` asks the drive, where that is possible.", c->name ? c->name : "DISK"));
+				    "%s` asks the drive, where that is possible.",
+				    c->name ? c->name : "DISK"));
 	else
 		reason(j, xstrdup("No flush reached the disk although it has a volatile cache: barriers are off in the "
 				  "file system, or below it."));
@@ -189,7 +190,7 @@ static enum card_grade grade_none(struct judge *j)
 
 static enum card_grade grade_time(struct judge *j)
 {
-	enum card_grade (*const grades[CARD_MEDIA])(struct judge *j) = {
+	enum card_grade (*const grades[CARD_MEDIA])(struct judge * j) = {
 		[CARD_MEDIUM_VIRTUAL] = grade_virtual,
 		[CARD_MEDIUM_ROTATING] = grade_rotating,
 		[CARD_MEDIUM_FLASH] = grade_flash,
@@ -238,7 +239,8 @@ static char *sentence(const struct judge *j)
 	case CARD_NO_FLUSH:
 		if (is_write_through(j->c))
 			return xasprintf("No flush is sent to %s, because the kernel takes it for a disk without a volatile "
-					 "cache; whether it has one was not seen.", name);
+					 "cache; whether it has one was not seen.",
+					 name);
 		return xasprintf("No flush is sent to %s: what an fsync promises rests on a cache that survives a "
 				 "power cut.",
 				 name);

@@ -17,10 +17,10 @@
 
 #include "model/flush_profile.h"
 
-#define BELIEVE_ROTATION_NS	500000u		/* an eighth of 4 ms */
-#define BELIEVE_PROGRAM_NS	100000u
-#define BELIEVE_ROTATING_RATE	600000000.0	/* bytes per second */
-#define BELIEVE_FEW		5u		/* calls: below, nothing is said */
+#define BELIEVE_ROTATION_NS   500000u /* an eighth of 4 ms */
+#define BELIEVE_PROGRAM_NS    100000u
+#define BELIEVE_ROTATING_RATE 600000000.0 /* bytes per second */
+#define BELIEVE_FEW	      5u	  /* calls: below, nothing is said */
 
 /* Fills in medium, grade, sentence and reasons from the rest. */
 void believe(struct card *c);

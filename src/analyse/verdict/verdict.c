@@ -13,29 +13,29 @@
 #include "analyse/verdict/facts.h"
 #include "wire.h"
 
-#define MSEC	1000000ull
-#define SEC	1000000000ull
+#define MSEC 1000000ull
+#define SEC  1000000000ull
 
 /*
  * Thresholds. All are about what a person could do with the answer, none about a disk.
  *
  * With sync calls at a fifth of the run, making them free would make it 1.25 times as fast at most (Amdahl).
  */
-#define NOT_SYNC_BELOW		0.20
+#define NOT_SYNC_BELOW 0.20
 /* The share of a sum of N values that scatter as much as their mean is good to 1/sqrt(N): about a third for 10. */
-#define ENOUGH_CALLS		10
+#define ENOUGH_CALLS 10
 /* Below, the clocks' own cost, about a microsecond per event, is in the shares. */
-#define ENOUGH_NS		(1 * MSEC)
+#define ENOUGH_NS (1 * MSEC)
 /* One call that long (a `sync` by hand) is what somebody wants to know about, and its ledger is exact. */
-#define LONG_ENOUGH_NS		(1 * SEC)
+#define LONG_ENOUGH_NS (1 * SEC)
 /* A cause stands out when it is clearly more than half, or at least a third and TWICE the next. */
-#define CLEARLY			0.60
-#define STANDS_OUT		(1.0 / 3)
+#define CLEARLY	   0.60
+#define STANDS_OUT (1.0 / 3)
 /*
  * A disk that rotates at 15,000/min needs 4 ms for a turn, and half of it on average until a sector comes
  * along: what is durable after less than 1 ms isn't on the platter.
  */
-#define FASTER_THAN_A_PLATTER	(1 * MSEC)
+#define FASTER_THAN_A_PLATTER (1 * MSEC)
 
 static double ratio(uint64_t a, uint64_t b)
 {
@@ -200,8 +200,10 @@ static bool first_is(const struct facts *f, enum group g, double *share)
 	return f->first == g;
 }
 
+/* clang-format off */
 #define RULE_OF_GROUP(name, group) \
 	static bool rule_##name(struct facts *f, double *share) { return first_is(f, group, share); }
+/* clang-format on */
 
 RULE_OF_GROUP(flush, GROUP_FLUSH)
 RULE_OF_GROUP(busy, GROUP_BUSY)
@@ -221,6 +223,7 @@ static bool rule_cpu(struct facts *f, double *share)
 	return true;
 }
 
+/* clang-format off */
 static const struct rule {
 	const char *class;
 	int family;		/* enum cause_family; -1: none */
@@ -245,6 +248,7 @@ static const struct rule {
 	{ "lock", FAMILY_HOST, rule_lock },
 	{ "cpu", FAMILY_HOST, rule_cpu },	/* always applies */
 };
+/* clang-format on */
 
 void verdict_make(struct report *r)
 {

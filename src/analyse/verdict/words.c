@@ -14,14 +14,14 @@
 #include "wire.h"
 
 /* Below this, on average, calls aren't called slow: a good drive with a protected cache takes about 0.4 ms. */
-#define SLOW_NS		1000000ull
+#define SLOW_NS 1000000ull
 /* A process or a kind of call that makes up so much is spoken of as if it were alone. */
-#define ALMOST_ALL	0.9
+#define ALMOST_ALL 0.9
 /* A share of the time that is worth a line: a neighbour's of the flushes, that of a mirror's legs. */
-#define WORTH_A_LINE	0.05
+#define WORTH_A_LINE 0.05
 /* A leg of a mirror is the slow one when it takes so many times what the next takes. */
-#define CAUSES_SHOWN	6
-#define OTHERS_SHOWN	3
+#define CAUSES_SHOWN 6
+#define OTHERS_SHOWN 3
 
 static const char *dur(struct num *n, uint64_t ns)
 {
@@ -57,7 +57,7 @@ static int by_pid(const void *a, const void *b)
 /* Those with a line of their own; one that took another name, by exec say, has two. */
 static uint64_t named_processes(const struct report_sync *s)
 {
-	uint32_t *pid = xcalloc(s->n_processes + 1, sizeof(*pid));	/* the first one is 0, as the rest's */
+	uint32_t *pid = xcalloc(s->n_processes + 1, sizeof(*pid)); /* the first one is 0, as the rest's */
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < s->n_processes; i++)
@@ -101,7 +101,6 @@ static void add_call(struct buf *b, const struct report_sync *s)
 		}
 	buf_str(b, "sync calls");
 }
-
 
 /* ---- sentences ---- */
 
@@ -204,6 +203,7 @@ static void because_cpu(const struct facts *f, struct buf *b)
 	buf_str(b, "the kernel computes; hardly any of the time is a wait for the disk");
 }
 
+/* clang-format off */
 static void (*const because[GROUPS])(const struct facts *f, struct buf *b) = {
 	[GROUP_FLUSH] = because_flush, [GROUP_WRITE] = because_write, [GROUP_READ] = because_read,
 	[GROUP_FUA] = because_fua, [GROUP_DISCARD] = because_discard, [GROUP_BUSY] = because_busy,
@@ -220,6 +220,7 @@ static const char *const group_names[GROUPS] = {
 	[GROUP_RUNQ] = "waiting for a CPU", [GROUP_JOURNAL] = "the journal", [GROUP_LOCK] = "locks",
 	[GROUP_CPU] = "computing", [GROUP_UNKNOWN] = "not explained",
 };
+/* clang-format on */
 
 /* "91 % of the 6.28 s that sqlite3 spent in fdatasync" */
 static void add_share(const struct facts *f, uint64_t part, struct buf *b)
@@ -254,7 +255,7 @@ static void say_unknown(const struct facts *f, struct buf *b)
 	uint64_t second = f->ns[f->second], sum = ledger_sum(&f->s->ledger);
 
 	buf_str(b, f->ns[f->first] > sum / 2 ? "Where most of the time of your fsyncs went is not known: " :
-		   "There is no single reason for the time of your fsyncs: ");
+					       "There is no single reason for the time of your fsyncs: ");
 	add_share(f, f->ns[f->first], b);
 	buf_str(b, " is not explained.");
 	if (second)
@@ -271,8 +272,8 @@ static void say_mixed(const struct facts *f, struct buf *b)
 	}
 	buf_str(b, "There is no single reason for the time of your fsyncs: ");
 	add_share(f, f->ns[f->first], b);
-	buf_printf(b, " went to %s, %s %s%s.", group_names[f->first], second.s, f->second == GROUP_UNKNOWN ? "is " : "to ",
-		   group_names[f->second]);
+	buf_printf(b, " went to %s, %s %s%s.", group_names[f->first], second.s,
+		   f->second == GROUP_UNKNOWN ? "is " : "to ", group_names[f->second]);
 }
 
 static void say_not_sync(const struct facts *f, struct buf *b)
@@ -289,8 +290,10 @@ static void say_elsewhere(const struct facts *f, struct buf *b)
 	const struct report_sync *s = f->s;
 	struct num n, wall;
 
-	buf_printf(b, "In the %s traced no sync call (fsync or the like) was on the disks that were traced, but %s %s elsewhere, "
-		   "which took %s.", dur(&wall, f->r->wall_ns), num_count(s->elsewhere).s, s->elsewhere == 1 ? "was" : "were",
+	buf_printf(b,
+		   "In the %s traced no sync call (fsync or the like) was on the disks that were traced, but %s %s elsewhere, "
+		   "which took %s.",
+		   dur(&wall, f->r->wall_ns), num_count(s->elsewhere).s, s->elsewhere == 1 ? "was" : "were",
 		   dur(&n, s->elsewhere_ns));
 }
 
@@ -341,26 +344,34 @@ static void say_unsafe(const struct facts *f, struct buf *b)
 
 	switch (f->unsafe) {
 	case UNSAFE_NOBARRIER:
-		buf_printf(b, "Your fsyncs are not safe: %s is mounted without barriers (nobarrier), so the drive %s is never "
+		buf_printf(b,
+			   "Your fsyncs are not safe: %s is mounted without barriers (nobarrier), so the drive %s is never "
 			   "told to empty its write cache, and a power cut loses what fsync said was written.",
 			   f->unsafe_mount->dir ? f->unsafe_mount->dir : "the file system", disk);
 		break;
 	case UNSAFE_RANGE:
-		buf_printf(b, "Your sync calls are not safe: sync_file_range never makes the drive %s empty its write cache, so "
-			   "a power cut loses what it said was written.", disk);
+		buf_printf(b,
+			   "Your sync calls are not safe: sync_file_range never makes the drive %s empty its write cache, so "
+			   "a power cut loses what it said was written.",
+			   disk);
 		break;
 	case UNSAFE_NO_FLUSH:
-		buf_printf(b, "Your fsyncs are not safe: they returned without the drive %s being told to empty its write "
-			   "cache, and a power cut loses what they said was written.", disk);
+		buf_printf(b,
+			   "Your fsyncs are not safe: they returned without the drive %s being told to empty its write "
+			   "cache, and a power cut loses what they said was written.",
+			   disk);
 		break;
 	case UNSAFE_WRITE_THROUGH:
-		buf_printf(b, "Your fsyncs are probably not safe: the kernel takes the disk %s for one without a volatile "
-			   "cache and never flushes it, but %s for a write is too fast for a turning disk.", disk,
-			   dur(&n, f->write_p50));
+		buf_printf(b,
+			   "Your fsyncs are probably not safe: the kernel takes the disk %s for one without a volatile "
+			   "cache and never flushes it, but %s for a write is too fast for a turning disk.",
+			   disk, dur(&n, f->write_p50));
 		break;
 	default:
-		buf_printf(b, "Your fsyncs are perhaps not safe: the disk %s says after %s that its write cache is empty, which "
-			   "is too fast for a turning disk.", disk, dur(&n, f->flush_p50));
+		buf_printf(b,
+			   "Your fsyncs are perhaps not safe: the disk %s says after %s that its write cache is empty, which "
+			   "is too fast for a turning disk.",
+			   disk, dur(&n, f->flush_p50));
 	}
 }
 
@@ -455,7 +466,7 @@ static void show_causes(const struct facts *f, char ***to)
 
 /* Leaves that differ only in who called what on which file: the same tasks waited for, and the same cause at their end. */
 struct way {
-	const char *frames;	/* of a leaf's path: through whom.., cause, device */
+	const char *frames; /* of a leaf's path: through whom.., cause, device */
 	enum cause cause;
 	uint64_t ns;
 };
@@ -524,8 +535,8 @@ static void show_through(const struct facts *f, char ***to)
 	if (!most.ns)
 		return;
 	len = through_len(&most);
-	buf_printf(&b, "The largest part that went through other tasks, %s: %s, by way of ", num_percent(most.ns, f->s->total_ns, 0).s,
-		   cause_name(most.cause));
+	buf_printf(&b, "The largest part that went through other tasks, %s: %s, by way of ",
+		   num_percent(most.ns, f->s->total_ns, 0).s, cause_name(most.cause));
 	for (const char *at = most.frames, *end = at + len; at < end; at += len + 1) {
 		len = strcspn(at, ";");
 		buf_str(&b, at > most.frames ? ", " : "");
@@ -591,8 +602,8 @@ static void show_slow_leg(const struct facts *f, const struct report_device *top
 	}
 	if (!next || !leg_mean(f, next) || leg_mean(f, slow) < TWICE * leg_mean(f, next))
 		return;
-	buf_printf(&b, "%s lies on several disks, and %s is the slow one: a %s takes %s (mean) in it", top->name, slow->name,
-		   flushes_matter_most(f) ? "FLUSH" : "write", dur(&n, leg_mean(f, slow)));
+	buf_printf(&b, "%s lies on several disks, and %s is the slow one: a %s takes %s (mean) in it", top->name,
+		   slow->name, flushes_matter_most(f) ? "FLUSH" : "write", dur(&n, leg_mean(f, slow)));
 	buf_printf(&b, ", %s in %s", dur(&m, leg_mean(f, next)), next->name);
 	add(to, &b);
 }
@@ -635,8 +646,10 @@ static void show_depth(const struct facts *f, char ***to)
 	if (f->flush_queued) {
 		struct num flush, write;
 
-		buf_printf(&b, ", and it took %s (mean), as writes did (a tenth of them took less than %s): it waited in their "
-			   "queue", dur(&flush, f->flush_mean), dur(&write, f->write_fast));
+		buf_printf(&b,
+			   ", and it took %s (mean), as writes did (a tenth of them took less than %s): it waited in their "
+			   "queue",
+			   dur(&flush, f->flush_mean), dur(&write, f->write_fast));
 	}
 	add(to, &b);
 }
@@ -673,12 +686,13 @@ static void show_neighbours(const struct facts *f, char ***to)
 	struct buf b = { 0 };
 
 	if (flush && (double)s->flush_foreign_ns >= WORTH_A_LINE * (double)flush)
-		buf_printf(&b, "%s of the time in flushes went to those of a neighbour", num_percent(s->flush_foreign_ns, flush, 0).s);
+		buf_printf(&b, "%s of the time in flushes went to those of a neighbour",
+			   num_percent(s->flush_foreign_ns, flush, 0).s);
 	add(to, &b);
 	if (s->n_processes < 2)
 		return;
-	buf_printf(&b, "Besides %s (pid %" PRIu32 ", %s call%s), these made sync calls:", p->comm ? p->comm : "?", p->pid,
-		   num_count(p->count).s, num_plural(p->count));
+	buf_printf(&b, "Besides %s (pid %" PRIu32 ", %s call%s), these made sync calls:", p->comm ? p->comm : "?",
+		   p->pid, num_count(p->count).s, num_plural(p->count));
 	other_processes(s, p, &b);
 	add(to, &b);
 }
@@ -732,8 +746,10 @@ static void show_write_through(const struct facts *f, char ***to)
 	if (!d || f->unsafe != SAFE || !f->s->count || strncmp(d->name, "sd", 2) || !d->write_cache ||
 	    strcmp(d->write_cache, "write through"))
 		return;
-	buf_printf(&b, "The kernel takes %s for a disk without a volatile cache, so it is never flushed; behind a USB bridge "
-		   "that can be a mistake (`hdparm -W`, `smartctl -g wcache` ask the drive itself)", d->name);
+	buf_printf(&b,
+		   "The kernel takes %s for a disk without a volatile cache, so it is never flushed; behind a USB bridge "
+		   "that can be a mistake (`hdparm -W`, `smartctl -g wcache` ask the drive itself)",
+		   d->name);
 	add(to, &b);
 }
 
@@ -762,8 +778,9 @@ static void show_elsewhere(const struct facts *f, char ***to)
 static void show_evidence(const struct facts *f, char ***to)
 {
 	static void (*const shows[])(const struct facts *f, char ***to) = {
-		show_unsafe, show_calls, show_wall, show_causes, show_through, show_flushes, show_legs, show_writes, show_depth, show_neighbours,
-		show_settings, show_write_through, show_gaps, show_elsewhere,
+		show_unsafe,   show_calls,	   show_wall,	show_causes,	show_through,
+		show_flushes,  show_legs,	   show_writes, show_depth,	show_neighbours,
+		show_settings, show_write_through, show_gaps,	show_elsewhere,
 	};
 
 	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++)
@@ -812,10 +829,12 @@ static const char *const on_read[] = {
 	"Preallocate files, so that no bitmaps have to be read while syncing. Risk: space that is taken before it is used.",
 	NULL
 };
+/* clang-format off */
 static const char *const on_discard[] = {
 	"Mount without the option discard and run fstrim once a week. Risk: the drive learns of free space later.",
 	NULL
 };
+/* clang-format on */
 static const char *const on_busy[] = {
 	APART, SCHEDULER_OF_OTHERS,
 	"Let fewer requests into the drive, so that the scheduler has something to choose from (nr_requests or the "
@@ -869,9 +888,11 @@ static const char *const on_cpu[] = { BATCH, "Use a faster CPU, or less logging 
 static const char *const on_mixed[] = {
 	BATCH, "Take on the largest share first and measure again: what remains may be something else. Risk: none.", NULL
 };
+/* clang-format off */
 static const char *const on_not_sync[] = {
 	"Look elsewhere: a CPU profile, reads, plain writes, the network. Risk: none.", NULL
 };
+/* clang-format on */
 static const char *const on_elsewhere[] = {
 	"Trace the disks that the calls are on: without a disk's name all are traced. Risk: none.", NULL
 };
@@ -891,6 +912,7 @@ static const char *const on_no_flush[] = {
 	"system. Until then don't rely on this disk in a power cut.",
 	NULL
 };
+/* clang-format off */
 static const char *const on_cache[] = {
 	"Ask the drive itself for its cache (hdparm -W, smartctl -g wcache). If it has one and no battery: switch it off "
 	"(hdparm -W 0), or tell the kernel by writing \"write back\" into /sys/class/scsi_disk/*/cache_type. Risk: none; "
@@ -905,9 +927,10 @@ static const char *const *const on_group[GROUPS] = {
 	[GROUP_THROTTLE] = on_throttle, [GROUP_RUNQ] = on_runq, [GROUP_JOURNAL] = on_journal, [GROUP_LOCK] = on_lock,
 	[GROUP_CPU] = on_cpu, [GROUP_UNKNOWN] = on_mixed,
 };
+/* clang-format on */
 
 static const char *const *const on_unsafe[] = {
-	[UNSAFE_NOBARRIER] = on_nobarrier, [UNSAFE_RANGE] = on_range, [UNSAFE_NO_FLUSH] = on_no_flush,
+	[UNSAFE_NOBARRIER] = on_nobarrier, [UNSAFE_RANGE] = on_range,	 [UNSAFE_NO_FLUSH] = on_no_flush,
 	[UNSAFE_WRITE_THROUGH] = on_cache, [UNSAFE_TOO_FAST] = on_cache,
 };
 

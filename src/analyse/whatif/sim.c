@@ -18,9 +18,10 @@
 
 #include "util/mem.h"
 
-#define NONE	UINT32_MAX
-#define FRACTION 10	/* bits of the CPUs' clock below a nanosecond */
+#define NONE	 UINT32_MAX
+#define FRACTION 10 /* bits of the CPUs' clock below a nanosecond */
 
+/* clang-format off */
 enum state {
 	/* a task */
 	S_START, S_FREE, S_GAP, S_OWN, S_COMMIT, S_FLUSH, S_SECOND, S_HOP, S_TAIL, S_END,
@@ -29,15 +30,16 @@ enum state {
 	/* the device's FLUSH */
 	S_FLUSHING,
 };
+/* clang-format on */
 
 struct actor {
 	enum state state;
-	uint32_t call;		/* a task's: the one that it is in */
-	uint32_t next;		/* of a list: waiting for a commit, or for a FLUSH */
-	uint64_t tid;		/* the commit that it needs */
-	uint64_t delay;		/* to come after the CPU time */
-	bool writes;		/* and it is a write, among others */
-	uint32_t service;	/* of the FLUSH that it waits for */
+	uint32_t call;	  /* a task's: the one that it is in */
+	uint32_t next;	  /* of a list: waiting for a commit, or for a FLUSH */
+	uint64_t tid;	  /* the commit that it needs */
+	uint64_t delay;	  /* to come after the CPU time */
+	bool writes;	  /* and it is a write, among others */
+	uint32_t service; /* of the FLUSH that it waits for */
 };
 
 /* A heap by time, then by order of arrival. */
@@ -54,24 +56,24 @@ struct heap {
 struct sim {
 	const struct sim_input *in;
 	const struct sim_without *without;
-	uint32_t *follows;	/* the call of the same task after this one */
-	struct actor *actor;	/* tasks, then the journal, then the device */
+	uint32_t *follows;   /* the call of the same task after this one */
+	struct actor *actor; /* tasks, then the journal, then the device */
 	uint32_t journal, device;
-	struct heap events, jobs;	/* delays, by time; CPU times, by the CPUs' clock */
+	struct heap events, jobs; /* delays, by time; CPU times, by the CPUs' clock */
 	uint64_t now, order, clock;
 	struct pace_sum *rests;
-	uint64_t idle_since;		/* the last CPU time ended; 0: none has */
-	uint64_t longest_rest;		/* since a call began */
+	uint64_t idle_since;   /* the last CPU time ended; 0: none has */
+	uint64_t longest_rest; /* since a call began */
 	/* the journal */
-	uint64_t running, committed;	/* what changes now, and what has been committed: numbers of commits */
-	bool wanted;			/* somebody waits for the running one */
+	uint64_t running, committed; /* what changes now, and what has been committed: numbers of commits */
+	bool wanted;		     /* somebody waits for the running one */
 	const struct sim_commit *commit;
 	uint64_t n_done;
-	uint32_t committing_list;	/* who waits for a commit */
+	uint32_t committing_list; /* who waits for a commit */
 	/* the device */
 	uint32_t pending, served, last_pending;
 	bool flushing, data_in_flight;
-	uint32_t held, blocked;	/* writes that came while it flushed; tasks that want to change blocks that are being written */
+	uint32_t held, blocked; /* writes that came while it flushed; tasks that want to change blocks that are being written */
 	uint32_t usual_flush;
 	struct sim_phase usual_hop;
 };
@@ -129,7 +131,7 @@ static uint64_t crowd(const struct sim *s)
 
 static uint64_t job_done(const struct sim *s)
 {
-	uint64_t end = s->jobs.e[0].time, left = end > s->clock ? end - s->clock : 0;	/* it may be a rounding too late */
+	uint64_t end = s->jobs.e[0].time, left = end > s->clock ? end - s->clock : 0; /* it may be a rounding too late */
 
 	return s->now + (((left * crowd(s) + s->in->cpus - 1) / s->in->cpus + (1 << FRACTION) - 1) >> FRACTION);
 }
@@ -284,9 +286,7 @@ static void step_journal(struct sim *s)
 	bool none = s->without->flush;
 
 	switch (s->actor[s->journal].state) {
-	case S_WAKE:
-		start_commit(s);
-		break;
+	case S_WAKE: start_commit(s); break;
 	case S_BEFORE:
 		s->actor[s->journal].state = S_PRE;
 		blocks_written(s);
@@ -295,9 +295,7 @@ static void step_journal(struct sim *s)
 		else
 			data_phase(s);
 		break;
-	case S_PRE:
-		data_phase(s);
-		break;
+	case S_PRE: data_phase(s); break;
 	case S_DATA:
 		s->data_in_flight = false;
 		if (s->commit->post && !none && !s->without->post) {
@@ -307,11 +305,8 @@ static void step_journal(struct sim *s)
 		run_phase(s, s->journal, S_AFTER, &s->commit->after);
 		kick(s);
 		break;
-	case S_POST:
-		run_phase(s, s->journal, S_AFTER, &s->commit->after);
-		break;
-	default:
-		end_commit(s);
+	case S_POST: run_phase(s, s->journal, S_AFTER, &s->commit->after); break;
+	default: end_commit(s);
 	}
 }
 
@@ -430,20 +425,11 @@ static void step(struct sim *s, uint32_t i)
 		else
 			empty_flush(s, i, c->flush);
 		break;
-	case S_COMMIT:
-		empty_flush(s, i, c->flush);
-		break;
-	case S_FLUSH:
-		second_flush(s, i);
-		break;
-	case S_SECOND:
-		run_phase(s, i, S_HOP, &c->hop);
-		break;
-	case S_HOP:
-		run_phase(s, i, S_TAIL, &c->tail);
-		break;
-	default:
-		next_call(s, i);
+	case S_COMMIT: empty_flush(s, i, c->flush); break;
+	case S_FLUSH: second_flush(s, i); break;
+	case S_SECOND: run_phase(s, i, S_HOP, &c->hop); break;
+	case S_HOP: run_phase(s, i, S_TAIL, &c->tail); break;
+	default: next_call(s, i);
 	}
 }
 

@@ -23,14 +23,14 @@
 #include "util/mem.h"
 #include "analyse/whatif/sim.h"
 
-#define STRETCH		1024u	/* calls in a row */
-#define STRETCHES	16u	/* kept; of longer runs every second, every fourth.. stretch is kept */
-#define FLUSHES		2048u	/* of a stretch */
-#define COMMITS_BACK	8u	/* a commit is looked for among so many last ones */
-#define PACE_ROUNDS	3
-#define DRIVER_MAX_NS	100000u	/* CPU time of a request: more is not its own */
-#define WAKE_MAX_NS	100000u	/* who is woken and runs after a longer time has waited for others */
-#define SHARE_MIN	0.01	/* of the ledger, for a family to be worth a prediction */
+#define STRETCH	      1024u /* calls in a row */
+#define STRETCHES     16u   /* kept; of longer runs every second, every fourth.. stretch is kept */
+#define FLUSHES	      2048u /* of a stretch */
+#define COMMITS_BACK  8u    /* a commit is looked for among so many last ones */
+#define PACE_ROUNDS   3
+#define DRIVER_MAX_NS 100000u /* CPU time of a request: more is not its own */
+#define WAKE_MAX_NS   100000u /* who is woken and runs after a longer time has waited for others */
+#define SHARE_MIN     0.01    /* of the ledger, for a family to be worth a prediction */
 
 /* ---- types ---- */
 
@@ -40,16 +40,16 @@ struct interval {
 
 struct kept {
 	struct sim_call c;
-	struct interval write;	/* from its first own write to the last */
+	struct interval write; /* from its first own write to the last */
 	uint64_t enter, exit;
 	struct whatif_gap gap;
 	uint32_t tid;
-	uint32_t commit;	/* index + 1 */
+	uint32_t commit; /* index + 1 */
 };
 
 struct kept_commit {
 	struct sim_commit c;
-	struct interval blocks;	/* from its beginning until its blocks were written */
+	struct interval blocks; /* from its beginning until its blocks were written */
 	struct interval write;	/* of the blocks, from the first to the last */
 	struct interval data;	/* of the record */
 	uint64_t key;		/* the end of its barrier write */
@@ -59,7 +59,7 @@ struct kept_commit {
 };
 
 struct stretch {
-	uint64_t number;	/* of all stretches of the run */
+	uint64_t number; /* of all stretches of the run */
 	uint32_t n_calls, n_commits, n_flushes;
 	struct kept call[STRETCH];
 	struct kept_commit commit[STRETCH];
@@ -69,16 +69,17 @@ struct stretch {
 struct whatif {
 	struct stretch *stretch[STRETCHES];
 	uint32_t n;
-	uint64_t skip;		/* every so many stretches one is kept */
+	uint64_t skip; /* every so many stretches one is kept */
 	uint64_t calls;
-	uint64_t first, last;	/* from the first call's enter to the last exit */
+	uint64_t first, last; /* from the first call's enter to the last exit */
 	bool cpu[4096];
 	uint32_t n_cpus;
 };
 
 /* ---- what is kept ---- */
 
-static const uint8_t cause_kinds[CAUSE_COUNT] = {	/* enum sim_kind */
+static const uint8_t cause_kinds[CAUSE_COUNT] = {
+	/* enum sim_kind */
 	[CAUSE_CPU] = SIM_CPU,
 	[CAUSE_RUNQ] = SIM_RUNQ,
 	[CAUSE_COMPLETION] = SIM_COMPLETION,
@@ -124,8 +125,8 @@ static bool is_journal(const struct walk_slice *s)
 /* A call while its slices are read, in the order of time. */
 struct reading {
 	struct kept *call;
-	struct kept_commit commit;	/* the last one that it waited for */
-	uint64_t time;			/* where the slice begins */
+	struct kept_commit commit; /* the last one that it waited for */
+	uint64_t time;		   /* where the slice begins */
 };
 
 /* From the first to the last write. What is not known of the journal's thread is a write too, more often than not. */
@@ -190,8 +191,7 @@ static void read_journal(struct reading *r, const struct walk_slice *s)
 		if (s->cause != CAUSE_FLUSH_WAIT)
 			k->c.post = sum(k->c.post, s->ns);
 		break;
-	default:
-		read_blocks(r, s);
+	default: read_blocks(r, s);
 	}
 }
 
@@ -355,10 +355,10 @@ void whatif_cpu(struct whatif *w, uint32_t cpu)
 struct scene {
 	struct sim_call *call;
 	const struct kept **from;
-	const struct kept_commit **needed;	/* by call; NULL: none */
+	const struct kept_commit **needed; /* by call; NULL: none */
 	struct sim_commit *commit;
 	const struct kept_commit **from_commit;
-	struct interval *flush, *blocks;	/* by time */
+	struct interval *flush, *blocks; /* by time */
 	uint32_t n_flushes;
 	struct lane *lane;
 	struct sim_input in;
@@ -368,9 +368,9 @@ struct scene {
 /* Who calls: a task, and those who take its place when it has ended. */
 struct lane {
 	uint32_t tid;
-	bool commit;		/* its last call waited for one */
-	uint64_t exit;		/* of its last call so far */
-	uint32_t left;		/* calls of this task still to come */
+	bool commit;   /* its last call waited for one */
+	uint64_t exit; /* of its last call so far */
+	uint32_t left; /* calls of this task still to come */
 };
 
 static struct lane *lane_of(struct scene *sc, const struct kept *k)
@@ -697,14 +697,15 @@ static uint32_t gather_all(struct scene sc[STRETCHES], const struct whatif *w)
 /* ---- the report ---- */
 
 struct removal {
-	enum cause_family family;	/* FAMILY_COUNT: one cause */
+	enum cause_family family; /* FAMILY_COUNT: one cause */
 	enum cause cause;
 	struct sim_without without;
-	uint32_t causes;		/* what it is worth in the ledger: bits by cause */
+	uint32_t causes; /* what it is worth in the ledger: bits by cause */
 };
 
 #define BIT(cause) (1u << (cause))
 
+/* clang-format off */
 static const struct removal removals[] = {
 	{ FAMILY_FLUSH, 0, { .flush = true },
 	  BIT(CAUSE_FLUSH_WAIT) | BIT(CAUSE_FLUSH_PRE) | BIT(CAUSE_FLUSH_POST) | BIT(CAUSE_FLUSH_ONLY) },
@@ -713,6 +714,7 @@ static const struct removal removals[] = {
 	{ FAMILY_CPU_SCHEDULER, 0, { .kind = { [SIM_WAKE] = true, [SIM_RUNQ] = true } }, BIT(CAUSE_RUNQ) },
 	{ FAMILY_COUNT, CAUSE_THROTTLE, { .kind = { [SIM_THROTTLE] = true } }, BIT(CAUSE_THROTTLE) },
 };
+/* clang-format on */
 
 static uint64_t removable(const struct removal *m, const struct ledger *l)
 {
@@ -739,8 +741,8 @@ struct film {
 	struct scene scene[STRETCHES];
 	uint32_t n;
 	uint64_t calls;
-	uint64_t observed;	/* ns: what the simulation makes of it as it was */
-	struct pace_sum rests;	/* and how CPUs rested */
+	uint64_t observed;     /* ns: what the simulation makes of it as it was */
+	struct pace_sum rests; /* and how CPUs rested */
 };
 
 static uint64_t simulate(const struct film *f, const struct sim_without *without, struct pace_sum *rests)
@@ -766,8 +768,7 @@ static uint64_t known_cpu(const struct sim_input *in)
 		ns += phase_cpu(&in->call[i].own) + phase_cpu(&in->call[i].hop) + phase_cpu(&in->call[i].tail) +
 		      (in->call[i].busy ? in->call[i].gap : 0);
 	for (uint32_t i = 0; i < in->n_commits; i++)
-		ns += phase_cpu(&in->commit[i].before) + phase_cpu(&in->commit[i].data) +
-		      phase_cpu(&in->commit[i].after);
+		ns += phase_cpu(&in->commit[i].before) + phase_cpu(&in->commit[i].data) + phase_cpu(&in->commit[i].after);
 	return ns;
 }
 

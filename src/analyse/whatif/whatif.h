@@ -16,13 +16,13 @@
 struct whatif;
 
 struct whatif *whatif_new(void);
-void whatif_free(struct whatif *w);	/* NULL is fine */
+void whatif_free(struct whatif *w); /* NULL is fine */
 
 /* What lies before a call: since the end of the same task's call before. */
 struct whatif_gap {
-	uint64_t from;		/* that end; 0: none known */
-	uint64_t waited;	/* of that time, ready to run and waiting for a CPU, ns */
-	bool busy;		/* it never lost the CPU */
+	uint64_t from;	 /* that end; 0: none known */
+	uint64_t waited; /* of that time, ready to run and waiting for a CPU, ns */
+	bool busy;	 /* it never lost the CPU */
 };
 
 /* A call that has been walked; r NULL: it could not be. */

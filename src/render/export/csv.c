@@ -15,7 +15,7 @@
 struct csv {
 	struct rows rows;
 	struct buf *out;
-	bool inside;		/* the row has a cell already */
+	bool inside; /* the row has a cell already */
 };
 
 static struct buf *cell(struct rows *to)
@@ -48,7 +48,7 @@ static void add_real(struct rows *to, double v)
 /* A spreadsheet takes a cell that begins like this for a formula, quoted or not. */
 static bool is_formula(const char *s)
 {
-	static const uint32_t wide[] = { 0xff1d, 0xff0b, 0xff0d, 0xff20 };	/* full-width = + - @ */
+	static const uint32_t wide[] = { 0xff1d, 0xff0b, 0xff0d, 0xff20 }; /* full-width = + - @ */
 	uint32_t cp;
 
 	utf8_decode(s, &cp);

@@ -15,7 +15,7 @@ struct trace_track {
 
 /* Where a FLUSH stands in the trace. */
 struct trace_flush {
-	enum cause role;	/* CAUSE_FLUSH_PRE, _POST, _ONLY */
+	enum cause role; /* CAUSE_FLUSH_PRE, _POST, _ONLY */
 	uint32_t device;
 	uint64_t issue_ns, done_ns;
 	uint32_t request;
@@ -30,12 +30,12 @@ struct trace_arrow {
 struct trace {
 	const struct report_detail *d;
 	struct buf *out;
-	bool any;			/* an event stands in `out` */
+	bool any; /* an event stands in `out` */
 	uint32_t next_tid;
-	struct trace_track *request;	/* of each request */
-	struct trace_flush *flush;	/* by role, device and end */
+	struct trace_track *request; /* of each request */
+	struct trace_flush *flush;   /* by role, device and end */
 	size_t n_flushes;
-	struct trace_arrow *flow;	/* behind all slices, for their ends must be there already */
+	struct trace_arrow *flow; /* behind all slices, for their ends must be there already */
 	size_t n_flows;
 };
 
@@ -46,16 +46,15 @@ static inline uint64_t trace_number(uint64_t v)
 	return v > INT64_MAX ? INT64_MAX : v;
 }
 
-void trace_string(struct buf *b, const char *raw);	/* a JSON string, quotes included */
-void trace_us(struct buf *b, uint64_t ns);		/* microseconds with three decimals */
+void trace_string(struct buf *b, const char *raw); /* a JSON string, quotes included */
+void trace_us(struct buf *b, uint64_t ns);	   /* microseconds with three decimals */
 void trace_name(struct trace *t, const char *what, struct trace_track where, const char *name);
 
 /* An X slice up to and with `"args":{`; the caller adds members and trace_close()s it. */
-void trace_open(struct trace *t, struct trace_track where, const char *cat, const char *name, uint64_t from,
-		uint64_t ns);
+void trace_open(struct trace *t, struct trace_track where, const char *cat, const char *name, uint64_t from, uint64_t ns);
 void trace_close(struct trace *t);
 void trace_flow(struct trace *t, struct trace_track from, struct trace_track to, uint64_t at);
-void trace_flows(struct trace *t);	/* writes those that have been noted */
+void trace_flows(struct trace *t); /* writes those that have been noted */
 
 /*
  * Lanes: slices on one track must nest, so those that overlap go to different ones. To be asked in order of begins;

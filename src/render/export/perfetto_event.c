@@ -47,8 +47,7 @@ void trace_name(struct trace *t, const char *what, struct trace_track where, con
 	trace_close(t);
 }
 
-void trace_open(struct trace *t, struct trace_track where, const char *cat, const char *name, uint64_t from,
-		uint64_t ns)
+void trace_open(struct trace *t, struct trace_track where, const char *cat, const char *name, uint64_t from, uint64_t ns)
 {
 	begin(t, 'X', where);
 	buf_str(t->out, ",\"ts\":");

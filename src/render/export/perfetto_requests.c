@@ -8,7 +8,7 @@
 #include "render/export/perfetto.h"
 #include "render/export/tables.h"
 
-#define AHEAD 64	/* steps that are looked at; several only where a device has several FLUSHes at a time */
+#define AHEAD 64 /* steps that are looked at; several only where a device has several FLUSHes at a time */
 
 /* A step as it stands in the trace: within its request and behind the step before. `done` is 0 if it isn't known. */
 struct shown {
@@ -25,7 +25,8 @@ static uint64_t clamp(uint64_t v, uint64_t lo, uint64_t hi)
 static size_t show_steps(const struct detail_request *q, struct shown out[3])
 {
 	const struct shown all[] = {
-		{ .name = "preflush", .step = &q->pre }, { .name = "data", .step = &q->data },
+		{ .name = "preflush", .step = &q->pre },
+		{ .name = "data", .step = &q->data },
 		{ .name = "postflush", .step = &q->post },
 	};
 	uint64_t at = q->begin_ns, end = clamp(q->end_ns, at, UINT64_MAX);
@@ -142,7 +143,8 @@ static void add_flushes(struct trace *t, uint32_t request)
 		if (step[i].step == &q->data || f.issue_ns >= f.done_ns)
 			continue;
 		f.role = step[i].step == &q->post ? CAUSE_FLUSH_POST :
-			 q->class == OP_FLUSH ? CAUSE_FLUSH_ONLY : CAUSE_FLUSH_PRE;
+			 q->class == OP_FLUSH	  ? CAUSE_FLUSH_ONLY :
+						    CAUSE_FLUSH_PRE;
 		*(struct trace_flush *)grow((void **)&t->flush, &t->n_flushes, sizeof(f)) = f;
 	}
 }
@@ -229,8 +231,8 @@ static void step(struct trace *t, struct trace_track where, const struct shown *
 
 static void args(struct trace *t, const struct detail_request *q, size_t i)
 {
-	buf_printf(t->out, "\"id\":%zu,\"sector\":%" PRIu64 ",\"bytes\":%u,\"device\":", i + 1,
-		   trace_number(q->sector), q->bytes);
+	buf_printf(t->out, "\"id\":%zu,\"sector\":%" PRIu64 ",\"bytes\":%u,\"device\":", i + 1, trace_number(q->sector),
+		   q->bytes);
 	trace_string(t->out, t->d->name[q->device]);
 	if (op_class_kind(q->class))
 		buf_printf(t->out, ",\"kind\":\"%s\"", op_class_kind(q->class));

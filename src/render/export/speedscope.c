@@ -8,7 +8,7 @@
 #include "render/json_put.h"
 
 struct profile {
-	json_t *frames, *index;		/* the list, and where a name stands in it */
+	json_t *frames, *index; /* the list, and where a name stands in it */
 	json_t *samples, *weights;
 	uint64_t end;
 };
@@ -75,9 +75,7 @@ static void put_exporter(json_t *doc, const char *version)
 void render_speedscope(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	json_t *doc = xmust(json_object()), *shared = xmust(json_object()), *profiles = xmust(json_array());
-	struct profile p = {
-		xmust(json_array()), xmust(json_object()), xmust(json_array()), xmust(json_array()), 0
-	};
+	struct profile p = { xmust(json_array()), xmust(json_object()), xmust(json_array()), xmust(json_array()), 0 };
 
 	(void)o;
 	for (size_t i = 0; i < r->sync.n_leaves; i++)

@@ -12,16 +12,16 @@
 #include "render/render.h"
 #include "render/export/tables.h"
 
-#define LARGEST (1ll << 46)	/* bytes; SQLite's own limit for memory is 1 GiB, and an hour's calls take more */
+#define LARGEST (1ll << 46) /* bytes; SQLite's own limit for memory is 1 GiB, and an hour's calls take more */
 
 struct db {
 	struct rows rows;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
-	int column;		/* bound last */
-	struct buf text;	/* room for one */
-	int scratch;		/* 0: in memory */
-	bool failed;		/* there was no room in the file */
+	int column;	 /* bound last */
+	struct buf text; /* room for one */
+	int scratch;	 /* 0: in memory */
+	bool failed;	 /* there was no room in the file */
 };
 
 /* With statements that are right, only memory can fail, which is the end, and room for the file. */
@@ -64,8 +64,7 @@ static void bind_text(struct rows *to, const char *raw)
 
 	++d->column;
 	if (raw)
-		must(d, sqlite3_bind_text(d->insert, d->column, row_safe(&d->text, raw), -1,
-				       SQLITE_TRANSIENT) == SQLITE_OK);
+		must(d, sqlite3_bind_text(d->insert, d->column, row_safe(&d->text, raw), -1, SQLITE_TRANSIENT) == SQLITE_OK);
 }
 
 static void bind_none(struct rows *to)

@@ -89,12 +89,14 @@ static int file_zero(sqlite3_file *f)
 	return nothing(f, 0);
 }
 
+/* clang-format off */
 static const sqlite3_io_methods methods = {
 	.iVersion = 1, .xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate,
 	.xSync = nothing, .xFileSize = file_size, .xLock = nothing, .xUnlock = file_unlock,
 	.xCheckReservedLock = file_reserved, .xFileControl = file_control, .xSectorSize = file_zero,
 	.xDeviceCharacteristics = file_zero,
 };
+/* clang-format on */
 
 /* The name is the descriptor's number. */
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out_flags)
@@ -139,7 +141,7 @@ int db_file_open(int fd, sqlite3 **db)
 	char name[16];
 
 	if (!vfs.zName) {
-		vfs = *sqlite3_vfs_find(NULL);	/* the clock and the like */
+		vfs = *sqlite3_vfs_find(NULL); /* the clock and the like */
 		vfs.zName = NAME;
 		vfs.szOsFile = sizeof(struct file);
 		vfs.pNext = NULL;

@@ -3,7 +3,7 @@
 #ifndef BT_RENDER_EXPORT_SQLITE_SCHEMA_H
 #define BT_RENDER_EXPORT_SQLITE_SCHEMA_H
 
-#define DB_APPLICATION_ID 0x62745452	/* "btTR": file(1) and others know the format by it */
+#define DB_APPLICATION_ID 0x62745452 /* "btTR": file(1) and others know the format by it */
 
 /* Nothing has to be undone: whoever fails ends the program. */
 #define DB_SETTINGS \
@@ -13,6 +13,7 @@
 	"PRAGMA synchronous = OFF;" \
 	"PRAGMA auto_vacuum = NONE;"
 
+/* clang-format off */
 #define DB_VIEWS \
 	/* every call with the cause that took most of it */ \
 	"CREATE VIEW slow_call AS" \
@@ -33,5 +34,6 @@
 	" FROM step AS s JOIN request AS r ON r.id = s.request_id" \
 	" WHERE s.step <> 'data' AND s.done_ns > s.issue_ns" \
 	" GROUP BY r.device, s.issue_ns, s.done_ns ORDER BY s.issue_ns, r.device;"
+/* clang-format on */
 
 #endif

@@ -3,7 +3,10 @@
 #include "render/export/tables.h"
 #include "util/utf8.h"
 
-#define TABLE(name, file, key) { #name, file, name##_columns, key, fill_##name }
+#define TABLE(name, file, key) \
+	{ \
+#name, file, name##_columns, key, fill_##name \
+	}
 
 const struct table tables[] = {
 	TABLE(run, "run.csv", NULL),

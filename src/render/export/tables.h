@@ -11,43 +11,47 @@
 #include "util/buf.h"
 #include "model/report.h"
 
-#define ROWS_SCHEMA 1	/* grows when a column changes its meaning or goes away */
+#define ROWS_SCHEMA 1 /* grows when a column changes its meaning or goes away */
 
 struct rows {
 	void (*integer)(struct rows *to, uint64_t v);
 	void (*real)(struct rows *to, double v);
-	void (*text)(struct rows *to, const char *raw);		/* NULL: not known */
+	void (*text)(struct rows *to, const char *raw); /* NULL: not known */
 	void (*none)(struct rows *to);
 	void (*end)(struct rows *to);
 };
 
 struct table {
-	const char *name;		/* in the database */
-	const char *file;		/* among the CSV files */
-	const char *const *column;	/* "pid INTEGER": name and SQL type; NULL-terminated */
-	const char *key;		/* columns of its primary key; NULL: none, or the column says so itself */
+	const char *name;	   /* in the database */
+	const char *file;	   /* among the CSV files */
+	const char *const *column; /* "pid INTEGER": name and SQL type; NULL-terminated */
+	const char *key;	   /* columns of its primary key; NULL: none, or the column says so itself */
 	void (*fill)(const struct report *r, struct rows *to);
 };
 
-extern const struct table tables[];	/* the last one has no name */
+extern const struct table tables[]; /* the last one has no name */
 
 typedef void table_fill(const struct report *r, struct rows *to);
 
 /* tables_run.c */
-extern const char *const run_columns[], *const device_columns[], *const mount_columns[], *const operation_columns[],
-	*const histogram_columns[];
+extern const char *const run_columns[],
+	*const device_columns[], *const mount_columns[], *const operation_columns[], *const histogram_columns[];
 table_fill fill_run, fill_device, fill_mount, fill_operation, fill_histogram;
 
 /* tables_sync.c: what is known of all sync calls, left out in the detail or not */
-extern const char *const cause_columns[], *const leaf_columns[], *const process_columns[], *const file_columns[],
-	*const process_ledger_columns[], *const file_ledger_columns[], *const verdict_columns[],
-	*const remark_columns[], *const whatif_columns[];
+extern const char *const cause_columns[],
+	*const leaf_columns[], *const process_columns[],
+				       *const file_columns[], *const process_ledger_columns[],
+								      *const file_ledger_columns[],
+									      *const verdict_columns[],
+										      *const remark_columns[],
+											      *const whatif_columns[];
 table_fill fill_cause, fill_leaf, fill_process, fill_file, fill_process_ledger, fill_file_ledger, fill_verdict,
 	fill_remark, fill_whatif;
 
 /* tables_calls.c: empty where the report has no detail */
-extern const char *const sync_call_columns[], *const ledger_columns[], *const slice_columns[],
-	*const request_columns[], *const step_columns[];
+extern const char *const sync_call_columns[],
+	*const ledger_columns[], *const slice_columns[], *const request_columns[], *const step_columns[];
 table_fill fill_sync_call, fill_ledger, fill_slice, fill_request, fill_step;
 
 /* Valid UTF-8 without control characters, as every table has it: `raw` itself, or what is made of it in `room`. */

@@ -7,10 +7,12 @@ static void name(const struct report_detail *d, uint32_t i, struct rows *to)
 	row_text_or_none(to, d->name[i]);
 }
 
+/* clang-format off */
 const char *const sync_call_columns[] = {
 	"id INTEGER PRIMARY KEY", "start_ns INTEGER NOT NULL", "duration_ns INTEGER NOT NULL", "pid INTEGER NOT NULL",
 	"tid INTEGER NOT NULL", "comm TEXT", "call TEXT NOT NULL", "path TEXT", "device TEXT", NULL
 };
+/* clang-format on */
 
 void fill_sync_call(const struct report *r, struct rows *to)
 {
@@ -32,10 +34,12 @@ void fill_sync_call(const struct report *r, struct rows *to)
 	}
 }
 
+/* clang-format off */
 const char *const ledger_columns[] = {
 	"call_id INTEGER NOT NULL REFERENCES sync_call (id)", "cause TEXT NOT NULL REFERENCES cause (cause)",
 	"ns INTEGER NOT NULL", NULL
 };
+/* clang-format on */
 
 void fill_ledger(const struct report *r, struct rows *to)
 {
@@ -56,10 +60,12 @@ void fill_ledger(const struct report *r, struct rows *to)
 	}
 }
 
+/* clang-format off */
 const char *const slice_columns[] = {
 	"call_id INTEGER NOT NULL REFERENCES sync_call (id)", "seq INTEGER NOT NULL", "offset_ns INTEGER NOT NULL",
 	"ns INTEGER NOT NULL", "cause TEXT NOT NULL REFERENCES cause (cause)", "via TEXT", "device TEXT", NULL
 };
+/* clang-format on */
 
 static void slices(const struct report_detail *d, size_t call, struct rows *to)
 {
@@ -87,11 +93,13 @@ void fill_slice(const struct report *r, struct rows *to)
 
 /* ---- requests ---- */
 
+/* clang-format off */
 const char *const request_columns[] = {
 	"id INTEGER PRIMARY KEY", "device TEXT", "disk TEXT", "op TEXT NOT NULL", "kind TEXT",
 	"begin_ns INTEGER NOT NULL", "end_ns INTEGER NOT NULL", "sector INTEGER NOT NULL", "bytes INTEGER NOT NULL",
 	"pid INTEGER", "tid INTEGER", "sequence INTEGER NOT NULL", "throttled INTEGER NOT NULL", NULL
 };
+/* clang-format on */
 
 void fill_request(const struct report *r, struct rows *to)
 {
@@ -118,10 +126,12 @@ void fill_request(const struct report *r, struct rows *to)
 	}
 }
 
+/* clang-format off */
 const char *const step_columns[] = {
 	"request_id INTEGER NOT NULL REFERENCES request (id)", "step TEXT NOT NULL", "begin_ns INTEGER",
 	"issue_ns INTEGER", "done_ns INTEGER", "in_flight INTEGER", NULL
 };
+/* clang-format on */
 
 static void step(size_t request, const char *which, const struct detail_step *s, struct rows *to)
 {

@@ -21,6 +21,7 @@ static void words(struct rows *to, char *const *v)
 
 /* ---- the run ---- */
 
+/* clang-format off */
 const char *const run_columns[] = {
 	"version TEXT", "schema INTEGER", "start TEXT", "wall_ns INTEGER", "command TEXT", "exit_status INTEGER",
 	"processes INTEGER", "threads INTEGER", "kernel TEXT", "arch TEXT", "filter TEXT", "lost_events INTEGER",
@@ -29,6 +30,7 @@ const char *const run_columns[] = {
 	"calls_left_out INTEGER", "slices_left_out INTEGER", "requests_left_out INTEGER",
 	"elsewhere INTEGER", "elsewhere_ns INTEGER", "under_way INTEGER", "under_way_oldest_ns INTEGER", NULL
 };
+/* clang-format on */
 
 static void run_facts(const struct report *r, struct rows *to)
 {
@@ -52,8 +54,8 @@ void fill_run(const struct report *r, struct rows *to)
 	const struct report_sync *s = &r->sync;
 	const struct report_detail *d = r->detail;
 	const uint64_t sync[] = {
-		s->count, s->total_ns, s->no_ledger, s->unflushed, s->flush_own_ns, s->flush_foreign_ns,
-		s->busy_in_flight, s->busy_flushes,
+		s->count,	 s->total_ns,	      s->no_ledger,	 s->unflushed,
+		s->flush_own_ns, s->flush_foreign_ns, s->busy_in_flight, s->busy_flushes,
 	};
 
 	run_facts(r, to);
@@ -71,6 +73,7 @@ void fill_run(const struct report *r, struct rows *to)
 
 /* ---- devices ---- */
 
+/* clang-format off */
 const char *const device_columns[] = {
 	"name TEXT", "major INTEGER", "minor INTEGER", "disk TEXT", "via TEXT", "model TEXT", "size INTEGER",
 	"write_cache TEXT", "fua INTEGER", "scheduler TEXT", "nr_requests INTEGER", "wbt_lat_us INTEGER",
@@ -83,6 +86,7 @@ const char *const device_columns[] = {
 	"kernel_flush_ns INTEGER", "requeues INTEGER", "merges INTEGER", "errors INTEGER", "unpaired INTEGER",
 	"by_command INTEGER", NULL
 };
+/* clang-format on */
 
 static void device_facts(const struct report_device *d, struct rows *to)
 {
@@ -107,8 +111,8 @@ static void device_facts(const struct report_device *d, struct rows *to)
 static void device_flush(const struct report_flush *f, struct rows *to)
 {
 	const uint64_t v[] = {
-		f->pre, f->post, f->only, f->mixed, f->unknown, f->waiters, f->in_flight, f->barrier_writes,
-		f->barrier_flushes, f->native_fua,
+		f->pre,	    f->post,	  f->only,	     f->mixed,		 f->unknown,
+		f->waiters, f->in_flight, f->barrier_writes, f->barrier_flushes, f->native_fua,
 	};
 
 	row_u64s(to, v, sizeof(v) / sizeof(v[0]));
@@ -117,8 +121,8 @@ static void device_flush(const struct report_flush *f, struct rows *to)
 static void device_kernel(const struct report_kernel *k, struct rows *to)
 {
 	const uint64_t v[] = {
-		k->reads, k->read_bytes, k->read_ns, k->writes, k->write_bytes, k->write_ns,
-		k->discards, k->discard_bytes, k->discard_ns,
+		k->reads,    k->read_bytes, k->read_ns,	      k->writes,     k->write_bytes,
+		k->write_ns, k->discards,   k->discard_bytes, k->discard_ns,
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
@@ -144,9 +148,11 @@ void fill_device(const struct report *r, struct rows *to)
 	}
 }
 
+/* clang-format off */
 const char *const mount_columns[] = {
 	"device TEXT", "dir TEXT", "fstype TEXT", "options TEXT", "barrier TEXT", NULL
 };
+/* clang-format on */
 
 void fill_mount(const struct report *r, struct rows *to)
 {
@@ -168,10 +174,10 @@ void fill_mount(const struct report *r, struct rows *to)
 
 #define PHASE_COLUMNS(p) p "_count INTEGER", p "_sum_ns INTEGER", HIST_COLUMNS(p "_")
 
-const char *const operation_columns[] = {
-	"device TEXT", "op TEXT", "count INTEGER", "bytes INTEGER",
-	PHASE_COLUMNS("queue"), PHASE_COLUMNS("device"), PHASE_COLUMNS("total"), NULL
-};
+const char *const operation_columns[] = { "device TEXT",	  "op TEXT",
+					  "count INTEGER",	  "bytes INTEGER",
+					  PHASE_COLUMNS("queue"), PHASE_COLUMNS("device"),
+					  PHASE_COLUMNS("total"), NULL };
 
 static void operation(const char *device, enum op_row row, const struct report_op *op, struct rows *to)
 {
@@ -204,9 +210,11 @@ void fill_operation(const struct report *r, struct rows *to)
 
 /* ---- histograms ---- */
 
+/* clang-format off */
 const char *const histogram_columns[] = {
 	"device TEXT", "op TEXT", "phase TEXT", "lower_ns INTEGER", "upper_ns INTEGER", "count INTEGER", NULL
 };
+/* clang-format on */
 
 struct which {
 	const char *device, *op, *phase;
@@ -219,7 +227,7 @@ static void buckets(struct which w, const struct hist *h, struct rows *to)
 
 		if (!h->bucket[i])
 			continue;
-		if (i == HIST_BUCKETS - 1 && h->max > upper)	/* it has no end of its own */
+		if (i == HIST_BUCKETS - 1 && h->max > upper) /* it has no end of its own */
 			upper = h->max;
 		to->text(to, w.device);
 		to->text(to, w.op);

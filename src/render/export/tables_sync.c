@@ -2,10 +2,12 @@
 /* tables_sync.c - all sync calls together, and by cause, process, file; what follows from them. */
 #include "render/export/tables.h"
 
+/* clang-format off */
 const char *const cause_columns[] = {
 	"seq INTEGER PRIMARY KEY", "cause TEXT NOT NULL UNIQUE", "family TEXT NOT NULL", "ns INTEGER",
 	"meaning TEXT NOT NULL", NULL
 };
+/* clang-format on */
 
 void fill_cause(const struct report *r, struct rows *to)
 {
@@ -19,10 +21,12 @@ void fill_cause(const struct report *r, struct rows *to)
 	}
 }
 
+/* clang-format off */
 const char *const leaf_columns[] = {
 	"id INTEGER PRIMARY KEY", "path TEXT NOT NULL", "cause TEXT NOT NULL REFERENCES cause (cause)",
 	"ns INTEGER NOT NULL", "count INTEGER NOT NULL", HIST_COLUMNS(""), NULL
 };
+/* clang-format on */
 
 void fill_leaf(const struct report *r, struct rows *to)
 {
@@ -44,13 +48,13 @@ void fill_leaf(const struct report *r, struct rows *to)
 /* ---- by process, by file ---- */
 
 const char *const process_columns[] = {
-	"id INTEGER PRIMARY KEY", "pid INTEGER", "comm TEXT", "count INTEGER NOT NULL", "total_ns INTEGER NOT NULL",
-	HIST_COLUMNS(""), NULL
+	"id INTEGER PRIMARY KEY",    "pid INTEGER",    "comm TEXT", "count INTEGER NOT NULL",
+	"total_ns INTEGER NOT NULL", HIST_COLUMNS(""), NULL
 };
 
 const char *const file_columns[] = {
-	"id INTEGER PRIMARY KEY", "path TEXT", "device TEXT", "count INTEGER NOT NULL", "total_ns INTEGER NOT NULL",
-	HIST_COLUMNS(""), NULL
+	"id INTEGER PRIMARY KEY",    "path TEXT",      "device TEXT", "count INTEGER NOT NULL",
+	"total_ns INTEGER NOT NULL", HIST_COLUMNS(""), NULL
 };
 
 static void group(const struct report_group *g, struct rows *to)

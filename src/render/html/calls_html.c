@@ -60,8 +60,13 @@ static void group_row(struct buf *b, const struct report_group *g, bool process,
 static void groups(struct buf *b, const char *caption, const struct report_group *g, size_t n, bool process)
 {
 	const struct html_column columns[] = {
-		{ process ? "process" : "file", 's' }, { process ? "pid" : "device", process ? 'n' : 's' },
-		{ "calls", 'n' }, { "total", 'n' }, { "mean", 'n' }, { "p99", 'n' }, { "what for", ' ' },
+		{ process ? "process" : "file", 's' },
+		{ process ? "pid" : "device", process ? 'n' : 's' },
+		{ "calls", 'n' },
+		{ "total", 'n' },
+		{ "mean", 'n' },
+		{ "p99", 'n' },
+		{ "what for", ' ' },
 	};
 	const struct report_group **order = xcalloc(n + 1, sizeof(*order));
 	size_t begin, i;
@@ -76,8 +81,10 @@ static void groups(struct buf *b, const char *caption, const struct report_group
 		group_row(b, order[i], process, i >= HTML_FOLD_GROUPS);
 	html_table_end(b, NULL);
 	if (i < n)
-		buf_printf(b, "<p class=\"aside\">%zu more %s left out here: <code>--csv</code> and "
-			   "<code>--json</code> have them all.</p>\n", n - i, n - i == 1 ? "is" : "are");
+		buf_printf(b,
+			   "<p class=\"aside\">%zu more %s left out here: <code>--csv</code> and "
+			   "<code>--json</code> have them all.</p>\n",
+			   n - i, n - i == 1 ? "is" : "are");
 	buf_str(b, "</div>\n");
 	free(order);
 }
@@ -146,8 +153,8 @@ static void cause_data(struct buf *b)
 void html_slowest(struct buf *b, const struct report *r)
 {
 	static const struct html_column columns[] = {
-		{ "duration", 'n' }, { "began at", 'n' }, { "call", 's' }, { "process", 's' },
-		{ "file", 's' }, { "what for", ' ' },
+		{ "duration", 'n' }, { "began at", 'n' }, { "call", 's' },
+		{ "process", 's' },  { "file", 's' },	  { "what for", ' ' },
 	};
 	const struct report_sync *s = &r->sync;
 
@@ -155,8 +162,7 @@ void html_slowest(struct buf *b, const struct report *r)
 		return;
 	buf_str(b, "<div id=\"picked\" class=\"picked\" aria-live=\"polite\" hidden></div>\n");
 	buf_printf(b, "<div class=\"slowest\" data-fold=\"%d\">", HTML_FOLD_CALLS);
-	html_table(b, s->n_slowest < s->count ? "The slowest sync calls" : "The sync calls, slowest first", columns,
-		   6, 0);
+	html_table(b, s->n_slowest < s->count ? "The slowest sync calls" : "The sync calls, slowest first", columns, 6, 0);
 	for (size_t i = 0; i < s->n_slowest; i++)
 		call_row(b, &s->slowest[i], i);
 	html_table_end(b, NULL);

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-
-
 static const char *class_color(enum op_class c)
 {
 	return c == OP_FLUSH ? "f-flush" : "f-device";
@@ -142,14 +140,14 @@ static void class_hist(struct buf *b, const struct report_device *d, enum op_cla
 {
 	const struct report_op *op = &d->op[c];
 	struct side queue = { .h = &op->queue }, device = { .h = d->bio_based ? &op->total : &op->device };
-	bool queued = !d->bio_based && op->queue.max;	/* all zero: nothing waited, and the table has said so */
+	bool queued = !d->bio_based && op->queue.max; /* all zero: nothing waited, and the table has said so */
 
 	if (!device.h->count)
 		return;
 	group(&queue);
 	group(&device);
-	buf_printf(b, "<table class=\"hist %s\"><caption>%s: %s</caption><thead><tr>", class_color(c),
-		   op_class_name(c), num_count(op->count).s);
+	buf_printf(b, "<table class=\"hist %s\"><caption>%s: %s</caption><thead><tr>", class_color(c), op_class_name(c),
+		   num_count(op->count).s);
 	if (queued)
 		side_head(b, "queue", queue.h, "left");
 	buf_str(b, "<th scope=\"col\">latency</th>");
@@ -191,8 +189,10 @@ static void roles(struct buf *b, const struct report_device *d)
 		uint64_t n;
 		const char *what;
 	} role[] = {
-		{ f->pre, "before a commit record" }, { f->post, "after a commit record (FUA emulated)" },
-		{ f->only, f->only == 1 ? "on its own" : "on their own" }, { f->mixed, "for several waiters in different roles" },
+		{ f->pre, "before a commit record" },
+		{ f->post, "after a commit record (FUA emulated)" },
+		{ f->only, f->only == 1 ? "on its own" : "on their own" },
+		{ f->mixed, "for several waiters in different roles" },
 		{ f->unknown, "for waiters that could not be read" },
 	};
 	const char *between = ": ";
@@ -328,8 +328,10 @@ static void oddities(struct buf *b, const struct report_device *d)
 		uint64_t n;
 		const char *what;
 	} odd[] = {
-		{ d->unpaired, "without times (in flight when the run began, or lost)" }, { d->requeues, "requeued" },
-		{ d->merges, "merged" }, { d->errors, "completed with an error" },
+		{ d->unpaired, "without times (in flight when the run began, or lost)" },
+		{ d->requeues, "requeued" },
+		{ d->merges, "merged" },
+		{ d->errors, "completed with an error" },
 	};
 	const char *between = "";
 

@@ -22,8 +22,7 @@ static void escaped(struct buf *b, const char *json)
 		if (cp == '\n')
 			continue;
 		if (cp >= 0x10000 && cp != UTF8_BAD)
-			buf_printf(b, "\\u%04x\\u%04x", 0xd800 + ((cp - 0x10000) >> 10),
-				   0xdc00 + ((cp - 0x10000) & 0x3ff));
+			buf_printf(b, "\\u%04x\\u%04x", 0xd800 + ((cp - 0x10000) >> 10), 0xdc00 + ((cp - 0x10000) & 0x3ff));
 		else if (cp >= 0x7f || cp == '<' || cp == '>' || cp == '&')
 			buf_printf(b, "\\u%04x", cp == UTF8_BAD ? 0xfffd : cp);
 		else
@@ -42,7 +41,8 @@ static void drop_hists(json_t *list)
 	size_t i;
 	json_t *one;
 
-	json_array_foreach(list, i, one) {
+	json_array_foreach(list, i, one)
+	{
 		json_object_del(json_object_get(one, "each"), "buckets");
 		json_object_del(json_object_get(one, "latency"), "buckets");
 	}

@@ -9,19 +9,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WIDTH		2400u	/* units of the picture, which is stretched to fit */
-#define LEVELS		7u	/* shades */
-#define ROWS_LEAST	8u
-#define TICKS_MOST	6u
-#define CLOSE_TICKS	10u	/* rows */
-#define LOWEST_BITS	10	/* heat_map.h: rows begin at 1 µs, 2^10 ns */
-#define SEC		1000000000ull
+#define WIDTH	    2400u /* units of the picture, which is stretched to fit */
+#define LEVELS	    7u	  /* shades */
+#define ROWS_LEAST  8u
+#define TICKS_MOST  6u
+#define CLOSE_TICKS 10u /* rows */
+#define LOWEST_BITS 10	/* heat_map.h: rows begin at 1 µs, 2^10 ns */
+#define SEC	    1000000000ull
 
 struct map {
 	const struct heat *h;
-	uint64_t extent;	/* what the axis of time ends with */
+	uint64_t extent; /* what the axis of time ends with */
 	unsigned int bottom, rows;
-	uint32_t most;		/* in one cell */
+	uint32_t most; /* in one cell */
 };
 
 /* ---- scales ---- */
@@ -46,7 +46,7 @@ static unsigned int level(uint32_t n, uint32_t most)
 static uint64_t depth(const struct map *m, uint64_t ns)
 {
 	uint64_t top = 1000ull * (m->bottom + m->rows), at = 0;
-	unsigned int e = hist_log2(ns), shift = e > 20 ? e - 20 : 0;	/* so that the product fits */
+	unsigned int e = hist_log2(ns), shift = e > 20 ? e - 20 : 0; /* so that the product fits */
 
 	if (ns && e >= LOWEST_BITS)
 		at = 2000ull * (e - LOWEST_BITS) + ((ns - (1ull << e)) >> shift) * 2000 / (1ull << (e - shift));
@@ -199,8 +199,7 @@ static void row_path(struct buf *b, const struct map *m, unsigned int r, unsigne
 
 static void cells(struct buf *b, const struct map *m, const char *label)
 {
-	buf_printf(b, "<svg viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"", WIDTH,
-		   m->rows);
+	buf_printf(b, "<svg viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"", WIDTH, m->rows);
 	html_text(b, label);
 	buf_str(b, "\">");
 	for (unsigned int shade = 1; shade <= LEVELS; shade++) {
@@ -250,12 +249,11 @@ static enum cause_family heaviest(const struct ledger *l)
 static void dots(struct buf *b, const struct map *m, const struct report_sync *s)
 {
 	buf_str(b, "<div class=\"dots\" role=\"radiogroup\" "
-		"aria-label=\"The slowest calls: choose one to see its ledger\">");
+		   "aria-label=\"The slowest calls: choose one to see its ledger\">");
 	for (size_t i = 0; i < s->n_slowest; i++) {
 		const struct report_call *c = &s->slowest[i];
 
-		buf_printf(b, "<span class=\"dot %s\" data-call=\"%zu\" style=\"",
-			   html_family(heaviest(&c->ledger)).s, i);
+		buf_printf(b, "<span class=\"dot %s\" data-call=\"%zu\" style=\"", html_family(heaviest(&c->ledger)).s, i);
 		html_permyriad(b, "left", c->start_ns + c->duration_ns, m->extent);
 		buf_char(b, ';');
 		html_permyriad(b, "top", depth(m, c->duration_ns), 1000ull * m->rows);
@@ -330,8 +328,10 @@ static void device_maps(struct buf *b, const struct report_device *d, uint64_t e
 		const char *title;
 		enum cause_family family;
 	} maps[HEAT_CLASSES] = {
-		{ HEAT_FLUSH, "flush", FAMILY_FLUSH }, { HEAT_FUA, "write with FUA", FAMILY_DEVICE },
-		{ HEAT_WRITE, "write", FAMILY_DEVICE }, { HEAT_READ, "read", FAMILY_DEVICE },
+		{ HEAT_FLUSH, "flush", FAMILY_FLUSH },
+		{ HEAT_FUA, "write with FUA", FAMILY_DEVICE },
+		{ HEAT_WRITE, "write", FAMILY_DEVICE },
+		{ HEAT_READ, "read", FAMILY_DEVICE },
 	};
 
 	for (int i = 0; i < HEAT_CLASSES; i++) {
@@ -356,9 +356,10 @@ void html_heat(struct buf *b, const struct report *r)
 	size_t begin = b->len;
 
 	if (r->have_sync && r->sync.heat)
-		map(b, r->sync.heat, extent, "sync", r->sync.n_slowest < r->sync.count ?
-		    "Sync calls, by when they ended; dots are the slowest" :
-		    "Sync calls, by when they ended; each has a dot", &r->sync);
+		map(b, r->sync.heat, extent, "sync",
+		    r->sync.n_slowest < r->sync.count ? "Sync calls, by when they ended; dots are the slowest" :
+							"Sync calls, by when they ended; each has a dot",
+		    &r->sync);
 	html_slowest(b, r);
 	for (size_t i = 0; i < r->n_devices; i++)
 		device_maps(b, &r->device[i], extent, begin);

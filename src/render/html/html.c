@@ -43,12 +43,12 @@ static const struct {
 static void head(struct buf *b, const struct report *r)
 {
 	buf_str(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-		"script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<meta name=\"color-scheme\" content=\"light dark\">\n"
-		"<meta name=\"referrer\" content=\"no-referrer\">\n"
-		"<link rel=\"icon\" href=\"data:,\">\n<title>barriertrace");
+		   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+		   "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		   "<meta name=\"color-scheme\" content=\"light dark\">\n"
+		   "<meta name=\"referrer\" content=\"no-referrer\">\n"
+		   "<link rel=\"icon\" href=\"data:,\">\n<title>barriertrace");
 	if (r->have_verdict && r->verdict.class) {
 		buf_str(b, ": ");
 		html_text(b, r->verdict.class);
@@ -59,12 +59,11 @@ static void head(struct buf *b, const struct report *r)
 	}
 	buf_str(b, "</title>\n<style>\n");
 	for (int f = 0; f < FAMILY_COUNT; f++)
-		buf_printf(b, ".%s{--c:%s}\n", html_family((enum cause_family)f).s,
-			   palette_family((enum cause_family)f));
+		buf_printf(b, ".%s{--c:%s}\n", html_family((enum cause_family)f).s, palette_family((enum cause_family)f));
 	buf_str(b, asset_page_css);
 	buf_str(b, asset_flame_css);
 	buf_str(b, "</style>\n<noscript><style>tr[hidden] { display: table-row !important }</style></noscript>\n"
-		"</head>\n");
+		   "</head>\n");
 }
 
 static void banner(struct buf *b, const struct report *r)

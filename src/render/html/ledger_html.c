@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-
 /* ---- small ledgers, in tables ---- */
 
 void html_causes(struct buf *b, const struct ledger *l, size_t most)
@@ -107,15 +106,19 @@ static void total_row(struct buf *b, const struct ledger_table *t)
 /* The unknown is always told, also when there is none of it. */
 static void causes(struct buf *b, const struct report_sync *s)
 {
+	/* clang-format off */
 	static const struct html_column columns[] = {
 		{ "cause", 's' }, { "family", 's' }, { "", ' ' },
 		{ "total", 'n' }, { "share", 'n' }, { "per call", 'n' },
 	};
+	/* clang-format on */
 	enum cause order[CAUSE_COUNT];
 	size_t n = ledger_causes(&s->ledger, order);
 	struct buf foot = { 0 };
 	struct ledger_table t = {
-		.sum = ledger_sum(&s->ledger), .most = n ? s->ledger.ns[order[0]] : 0, .calls = s->count,
+		.sum = ledger_sum(&s->ledger),
+		.most = n ? s->ledger.ns[order[0]] : 0,
+		.calls = s->count,
 	};
 
 	html_table(b, "Time of the sync calls by cause", columns, 6, 3);
@@ -159,11 +162,12 @@ void html_ledger(struct buf *b, const struct report *r)
 	if (!r->have_sync)
 		return;
 	if (!r->sync.count) {
-		buf_str(b, r->sync.no_ledger ? "<p>No sync call whose time is known.</p>\n" :
-			   r->under_way ? "<p>No sync call returned.</p>\n" :
-			   r->filter ? "<p>None of the filtered tasks made a sync call.</p>\n" :
-			   r->sync.elsewhere ? "<p>No sync call was made on these disks.</p>\n" :
-			   report_may_lack_calls(r) ? "<p>No sync call was seen.</p>\n" : "<p>No sync call was made.</p>\n");
+		buf_str(b, r->sync.no_ledger	    ? "<p>No sync call whose time is known.</p>\n" :
+			   r->under_way		    ? "<p>No sync call returned.</p>\n" :
+			   r->filter		    ? "<p>None of the filtered tasks made a sync call.</p>\n" :
+			   r->sync.elsewhere	    ? "<p>No sync call was made on these disks.</p>\n" :
+			   report_may_lack_calls(r) ? "<p>No sync call was seen.</p>\n" :
+						      "<p>No sync call was made.</p>\n");
 		return;
 	}
 	families(b, &r->sync.ledger);

@@ -93,8 +93,9 @@ void html_arguments(struct buf *b, char *const *argv)
 
 void html_permyriad(struct buf *b, const char *property, uint64_t part, uint64_t whole)
 {
-	unsigned int p = !whole ? 0 : part >= whole ? 10000 :
-			 (unsigned int)((double)part / (double)whole * 10000 + 0.5);
+	unsigned int p = !whole	       ? 0 :
+			 part >= whole ? 10000 :
+					 (unsigned int)((double)part / (double)whole * 10000 + 0.5);
 
 	buf_printf(b, "%s:%u.%02u%%", property, p / 100, p % 100);
 }

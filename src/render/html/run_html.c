@@ -76,8 +76,9 @@ static void device_row(struct buf *b, const struct report_device *d)
 static void devices(struct buf *b, const struct report *r)
 {
 	static const struct html_column columns[] = {
-		{ "device", 's' }, { "model", 's' }, { "size", 'n' }, { "write cache", 's' }, { "FUA", 's' },
-		{ "scheduler", 's' }, { "nr_requests", 'n' }, { "wbt", 'n' }, { "how it was found", ' ' },
+		{ "device", 's' },	{ "model", 's' }, { "size", 'n' },
+		{ "write cache", 's' }, { "FUA", 's' },	  { "scheduler", 's' },
+		{ "nr_requests", 'n' }, { "wbt", 'n' },	  { "how it was found", ' ' },
 	};
 
 	if (!r->n_devices)
@@ -109,7 +110,8 @@ static void mount_rows(struct buf *b, const struct report_device *d)
 static void mounts(struct buf *b, const struct report *r)
 {
 	static const struct html_column columns[] = {
-		{ "mounted at", 's' }, { "device", 's' }, { "file system", 's' }, { "barriers", 's' }, { "options", ' ' },
+		{ "mounted at", 's' }, { "device", 's' },  { "file system", 's' },
+		{ "barriers", 's' },   { "options", ' ' },
 	};
 	size_t n = 0, begin = b->len;
 
@@ -173,9 +175,11 @@ static void lost(struct buf *b, const struct report *r)
 
 static void probes(struct buf *b, const struct report *r)
 {
+	/* clang-format off */
 	static const struct html_column columns[] = {
 		{ "probe", 's' }, { "state", 's' }, { "by way of", 's' }, { "reason", 's' },
 	};
+	/* clang-format on */
 
 	if (!r->n_probes)
 		return;
@@ -199,7 +203,7 @@ void html_run(struct buf *b, const struct report *r)
 	buf_str(b, "<dl class=\"facts\">\n");
 	command(b, r);
 	text_fact(b, "began", r->start);
-	if (r->wall_ns) {	/* 0: cut off, nobody knows */
+	if (r->wall_ns) { /* 0: cut off, nobody knows */
 		html_fact(b, "lasted");
 		html_dur(b, r->wall_ns);
 		html_fact_end(b);
@@ -217,5 +221,5 @@ void html_run(struct buf *b, const struct report *r)
 	buf_str(b, "</dl>\n");
 	probes(b, r);
 	buf_str(b, "<p class=\"aside\">For machines: the report as JSON is in this page, in the element with the id "
-		"<code>report</code>. <span id=\"save\"></span></p>\n");
+		   "<code>report</code>. <span id=\"save\"></span></p>\n");
 }

@@ -8,7 +8,7 @@
 
 #include "util/mem.h"
 
-#define WORTH_A_LINE	1.05	/* a what-if that gains less is told in passing, as in the text */
+#define WORTH_A_LINE 1.05 /* a what-if that gains less is told in passing, as in the text */
 
 /* ---- what to be careful with ---- */
 
@@ -40,9 +40,10 @@ static void doubtful_calls(struct buf *b, const struct report_sync *s)
 		buf_str(b, " of all, not in these figures</li>\n");
 	}
 	if (s->unflushed && s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count)
-		buf_printf(b, "<li><strong>%s of %s sync call%s returned without any FLUSH</strong>, though the disk’s "
-			   "cache is volatile: what was written may not survive a power cut</li>\n", num_count(s->unflushed).s,
-			   num_count(s->count).s, num_plural(s->count));
+		buf_printf(b,
+			   "<li><strong>%s of %s sync call%s returned without any FLUSH</strong>, though the disk’s "
+			   "cache is volatile: what was written may not survive a power cut</li>\n",
+			   num_count(s->unflushed).s, num_count(s->count).s, num_plural(s->count));
 	if (s->count && ledger_sum(&s->ledger) != s->total_ns)
 		buf_str(b, "<li><strong>The causes do not add up to the time of the calls.</strong></li>\n");
 }
@@ -54,8 +55,7 @@ static void failed_requests(struct buf *b, const struct report_device *d)
 	buf_str(b, "<li><strong>");
 	html_text(b, d->name);
 	if (d->errors)
-		buf_printf(b, ": %s request%s completed with an error", num_count(d->errors).s,
-			   num_plural(d->errors));
+		buf_printf(b, ": %s request%s completed with an error", num_count(d->errors).s, num_plural(d->errors));
 	if (d->vanished)
 		buf_printf(b, "%s vanished during the run", d->errors ? ", and it" : "");
 	buf_str(b, "</strong></li>\n");
@@ -100,7 +100,7 @@ static void sentence(struct buf *b, const struct report *r)
 {
 	if (!r->have_verdict) {
 		buf_str(b, r->have_sync ? "<h1>Where the time of the sync calls went</h1>\n" :
-			   "<h1>What the block devices did</h1>\n");
+					  "<h1>What the block devices did</h1>\n");
 		if (!r->have_sync)
 			buf_str(b, "<p>Sync calls were not traced: this is about the devices alone.</p>\n");
 		return;
@@ -164,8 +164,10 @@ static void tiles(struct buf *b, const struct report *r)
 		const char *name;
 		uint64_t ns;
 	} figures[] = {
-		{ "mean", hist_mean(h) }, { "median", hist_quantile(h, 0.5) },
-		{ "99th percentile", hist_quantile(h, 0.99) }, { "longest", h->max },
+		{ "mean", hist_mean(h) },
+		{ "median", hist_quantile(h, 0.5) },
+		{ "99th percentile", hist_quantile(h, 0.99) },
+		{ "longest", h->max },
 	};
 
 	if (!r->have_sync || !r->sync.count)
@@ -284,8 +286,8 @@ static void whatif_table(struct buf *b, const struct report *r, const struct rep
 	if (!n)
 		return;
 	buf_str(b, "<table><caption>The run’s time, if a cause went "
-		"away</caption><thead><tr><th scope=\"col\">without</th><th scope=\"col\" class=\"n\">time</th>"
-		"<td></td><th scope=\"col\" class=\"n\">faster</th></tr></thead><tbody>\n");
+		   "away</caption><thead><tr><th scope=\"col\">without</th><th scope=\"col\" class=\"n\">time</th>"
+		   "<td></td><th scope=\"col\" class=\"n\">faster</th></tr></thead><tbody>\n");
 	whatif_row(b, "as it was", "was", r->wall_ns, r->wall_ns);
 	buf_str(b, "</td></tr>\n");
 	for (size_t i = 0; i < n; i++) {

@@ -74,8 +74,7 @@ static json_t *row_json(const struct bench_row *r)
 
 void render_bench_json(const struct bench *b, struct buf *out)
 {
-	json_t *doc = start_document(b->report.version, "bench"), *j = xmust(json_object()),
-	       *rows = xmust(json_array());
+	json_t *doc = start_document(b->report.version, "bench"), *j = xmust(json_object()), *rows = xmust(json_array());
 
 	put_str(j, "workload", b->workload);
 	put_str(j, "dir", b->dir);

@@ -146,11 +146,11 @@ static const char *part_name(enum op_class class)
 {
 	switch (class) {
 	case OP_READ_SYNC:
-	case OP_WRITE_SYNC:	return "sync";
+	case OP_WRITE_SYNC: return "sync";
 	case OP_READ_ASYNC:
-	case OP_WRITE_ASYNC:	return "async";
-	case OP_WRITE_BARRIER:	return "barrier";
-	default:		return NULL;
+	case OP_WRITE_ASYNC: return "async";
+	case OP_WRITE_BARRIER: return "barrier";
+	default: return NULL;
 	}
 }
 
@@ -158,7 +158,7 @@ static json_t *ops_json(const struct comparison_device *d)
 {
 	json_t *a = xmust(json_array());
 
-	for (enum op_class class = 0; class < OP_CLASSES; class++) {
+	for (enum op_class class = 0; class < OP_CLASSES; class ++) {
 		const struct report_op *op[SIDES] = { &d->side[SIDE_A]->op[class], &d->side[SIDE_B]->op[class] };
 		json_t *j;
 

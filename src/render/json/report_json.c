@@ -20,6 +20,7 @@ static json_t *op_json(const struct report_op *op)
 }
 
 /* Rows that are made of several classes show each of them, too. */
+/* clang-format off */
 static const struct {
 	enum op_class class;
 	const char *key;
@@ -30,6 +31,7 @@ static const struct {
 	{ OP_WRITE_ASYNC, "async" },
 	{ OP_WRITE_BARRIER, "barrier" },
 };
+/* clang-format on */
 
 static json_t *ops_json(const struct report_device *d)
 {
@@ -59,8 +61,7 @@ static void put_flush(json_t *o, const struct report_flush *f)
 {
 	json_t *j;
 
-	if (!f->pre && !f->post && !f->only && !f->mixed && !f->unknown && !f->waiters &&
-	    !f->barrier_writes)
+	if (!f->pre && !f->post && !f->only && !f->mixed && !f->unknown && !f->waiters && !f->barrier_writes)
 		return;
 	j = xmust(json_object());
 	put_u64(j, "pre", f->pre);
@@ -75,8 +76,7 @@ static void put_flush(json_t *o, const struct report_flush *f)
 	put_u64(j, "barrier_writes", f->barrier_writes);
 	put_u64(j, "barrier_flushes", f->barrier_flushes);
 	if (f->barrier_writes && f->barrier_flushes)
-		put(j, "flushes_per_commit",
-		    json_real((double)f->barrier_flushes / (double)f->barrier_writes));
+		put(j, "flushes_per_commit", json_real((double)f->barrier_flushes / (double)f->barrier_writes));
 	put_u64(j, "native_fua", f->native_fua);
 	put_hist(j, "slot_wait", &f->slot_wait);
 	put_hist(j, "slot_wait_flush", &f->slot_wait_flush);
@@ -159,7 +159,7 @@ static json_t *device_json(const struct report *r, const struct report_device *d
 	put_flush(j, &d->flush);
 	put_filled(j, "ops", ops_json(d));
 	put_hist(j, "naive_write", &d->naive_write);
-	if (!d->bio_based) {	/* bios are neither merged nor requeued */
+	if (!d->bio_based) { /* bios are neither merged nor requeued */
 		put_u64(j, "requeues", d->requeues);
 		put_u64(j, "merges", d->merges);
 	}
@@ -201,10 +201,9 @@ static void put_pace(json_t *run, const struct pace *p)
 	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < p->n; i++)
-		json_array_append_new(a, xmust(json_pack("{s:I, s:I, s:I}",
-							 "idle_ns", (json_int_t)p->point[i].idle_ns,
-							 "work_ns", (json_int_t)p->point[i].work_ns,
-							 "wake_ns", (json_int_t)p->point[i].wake_ns)));
+		json_array_append_new(a, xmust(json_pack("{s:I, s:I, s:I}", "idle_ns", (json_int_t)p->point[i].idle_ns,
+							 "work_ns", (json_int_t)p->point[i].work_ns, "wake_ns",
+							 (json_int_t)p->point[i].wake_ns)));
 	put(run, "pace", a);
 }
 

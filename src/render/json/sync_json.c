@@ -24,8 +24,7 @@ static void put_calls(json_t *o, const struct report_sync *s)
 	put_filled(o, "calls", j);
 }
 
-static void put_groups(json_t *o, const char *key, const struct report_group *g, size_t n,
-		       bool process)
+static void put_groups(json_t *o, const char *key, const struct report_group *g, size_t n, bool process)
 {
 	json_t *a = xmust(json_array());
 
@@ -91,7 +90,7 @@ static void put_left_out(json_t *o, const struct report *r)
 {
 	put_u64(o, "elsewhere", r->sync.elsewhere);
 	put_u64(o, "elsewhere_ns", r->sync.elsewhere_ns);
-	if (!r->under_way)	/* or not known: older recordings don't say */
+	if (!r->under_way) /* or not known: older recordings don't say */
 		return;
 	put_u64(o, "under_way", r->under_way);
 	put_u64(o, "under_way_oldest_ns", r->under_way_ns);

@@ -25,24 +25,24 @@
 #include "render/command_line.h"
 #include "render/palette.h"
 
-#define WIDTH	1200u
-#define PAD	10u
-#define INNER	(WIDTH - 2 * PAD)
-#define ROW	21u		/* from frame to frame */
-#define HEIGHT	20u
-#define FONT	12u
-#define ROOM	(900u << 10)	/* the page that this is a part of has room for 1 MiB */
-#define TRIES	16		/* at how wide a frame has to be, where there are too many: to 1/65536 of the picture */
+#define WIDTH  1200u
+#define PAD    10u
+#define INNER  (WIDTH - 2 * PAD)
+#define ROW    21u /* from frame to frame */
+#define HEIGHT 20u
+#define FONT   12u
+#define ROOM   (900u << 10) /* the page that this is a part of has room for 1 MiB */
+#define TRIES  16	    /* at how wide a frame has to be, where there are too many: to 1/65536 of the picture */
 
-#define COMMAND	240u		/* bytes of a command line, which may be without end */
+#define COMMAND 240u /* bytes of a command line, which may be without end */
 
 struct flame {
 	const struct report *r;
 	struct buf *out;
-	bool alone;		/* not a part of a page that says itself what ran, and how it went */
+	bool alone; /* not a part of a page that says itself what ran, and how it went */
 	struct flame_tree tree;
 	uint64_t min_ns;
-	unsigned int y;		/* where the frames begin */
+	unsigned int y; /* where the frames begin */
 	uint32_t deepest;
 };
 
@@ -84,11 +84,12 @@ static void box(struct flame *f, uint32_t depth, uint64_t start, uint64_t ns, co
 	free(full);
 }
 
-static void open_frame(struct flame *f, const char *class, uint32_t depth, uint64_t start, uint64_t ns,
-		       const char *time)
+static void open_frame(struct flame *f, const char *class, uint32_t depth, uint64_t start, uint64_t ns, const char *time)
 {
-	buf_printf(f->out, "<g class=\"f%s%s\" data-depth=\"%u\" data-start=\"%" PRIu64 "\" data-ns=\"%" PRIu64 "\" "
-		   "data-t=\"%s\"", *class ? " " : "", class, depth, start, ns, time);
+	buf_printf(f->out,
+		   "<g class=\"f%s%s\" data-depth=\"%u\" data-start=\"%" PRIu64 "\" data-ns=\"%" PRIu64 "\" "
+		   "data-t=\"%s\"",
+		   *class ? " " : "", class, depth, start, ns, time);
 	if (depth > f->deepest)
 		f->deepest = depth;
 }
@@ -126,7 +127,7 @@ static void range(struct buf *b, const struct flame_cell *c)
 static void cell(struct flame *f, const struct flame_frame *of, const struct flame_cell *c, uint64_t start)
 {
 	struct svg_color color = svg_shade(palette_family(cause_family(of->cause)), c->from + (c->to - c->from) / 2);
-	struct num time = c->count == 1 ? (struct num){ "" } : num_duration(c->ns, 0);	/* its name says it */
+	struct num time = c->count == 1 ? (struct num){ "" } : num_duration(c->ns, 0); /* its name says it */
 	struct buf name = { 0 };
 
 	buf_printf(&name, "%s× ", num_count(c->count).s);
@@ -279,8 +280,8 @@ static void families(struct flame *f)
 		if (!ns)
 			continue;
 		words = xasprintf("%s %s", family_name((enum cause_family)i), num_percent(ns, f->tree.ns, 0).s);
-		buf_printf(f->out, "<g class=\"key\"><rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/>", x, f->y - 10,
-			   palette_family((enum cause_family)i));
+		buf_printf(f->out, "<g class=\"key\"><rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/>",
+			   x, f->y - 10, palette_family((enum cause_family)i));
 		text(f->out, "word", x + 16, f->y, words);
 		buf_str(f->out, "</g>\n");
 		x += 16 + svg_width(words, strlen(words), FONT) + 18;
@@ -302,9 +303,10 @@ static void shades(struct flame *f)
 	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++, latency *= 10) {
 		struct svg_color c = svg_shade(grey, latency);
 
-		buf_printf(f->out, "<rect x=\"%u\" y=\"%u\" width=\"52\" height=\"16\" fill=\"%s\"/>"
-			   "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>", x, f->y - 12, c.hex, c.dark ? "step l" : "step",
-			   x + 26, f->y, name[i]);
+		buf_printf(f->out,
+			   "<rect x=\"%u\" y=\"%u\" width=\"52\" height=\"16\" fill=\"%s\"/>"
+			   "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>",
+			   x, f->y - 12, c.hex, c.dark ? "step l" : "step", x + 26, f->y, name[i]);
 		x += 52;
 	}
 	buf_str(f->out, "</g>\n");
@@ -337,8 +339,8 @@ static void foot(struct flame *f)
 	struct buf b = { 0 };
 
 	buf_str(&b, "Width is time. Downwards: command, sync call, file, through whom it waited, cause, device; in the last "
-		"row that time by how long it took each time (×: how often), pale when short, deep when long: the numbers "
-		"of times are exact, their widths within about 3 %.");
+		    "row that time by how long it took each time (×: how often), pale when short, deep when long: the numbers "
+		    "of times are exact, their widths within about 3 %.");
 	lacking(f, &b);
 	f->y += (f->deepest + 1) * ROW + 18;
 	buf_str(f->out, "<g class=\"foot\">\n");
@@ -412,9 +414,11 @@ static void svg(const struct report *r, struct buf *out, bool alone)
 	struct buf inside = { 0 };
 	unsigned int height = fitting_content(r, &inside, alone);
 
-	buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame%s\" width=\"100%%\" viewBox=\"0 0 %u %u\" "
+	buf_printf(out,
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame%s\" width=\"100%%\" viewBox=\"0 0 %u %u\" "
 		   "preserveAspectRatio=\"xMinYMin meet\" aria-label=\"Flame-style histogram of where the time of sync calls "
-		   "went\">\n", alone ? " alone" : "", WIDTH, height);
+		   "went\">\n",
+		   alone ? " alone" : "", WIDTH, height);
 	if (alone)
 		buf_printf(out, "<style><![CDATA[\n%s]]></style>\n", asset_flame_css);
 	buf_add(out, inside.data, inside.len);

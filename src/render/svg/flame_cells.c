@@ -9,7 +9,7 @@
 #include "render/svg/flame_tree.h"
 
 struct row {
-	uint64_t count, weight;	/* weight: estimated time */
+	uint64_t count, weight; /* weight: estimated time */
 	uint64_t from, to;
 };
 
@@ -108,7 +108,10 @@ size_t flame_cells(const struct hist *h, uint64_t ns, uint64_t min_ns, struct fl
 		weight += row[i].weight;
 		upto = i == n - 1 ? ns : (uint64_t)((unsigned __int128)ns * weight / sum);
 		cell[i] = (struct flame_cell){
-			.from = row[i].from, .to = row[i].to, .count = row[i].count, .ns = upto - done,
+			.from = row[i].from,
+			.to = row[i].to,
+			.count = row[i].count,
+			.ns = upto - done,
 			.exact = n == 1 || (h->count <= 2 && sum == ns),
 		};
 		done = upto;

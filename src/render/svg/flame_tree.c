@@ -112,7 +112,10 @@ static size_t enter(struct builder *b, const struct siblings *s, const struct fl
 {
 	struct flame_tree *t = b->tree;
 	struct flame_frame f = {
-		.depth = depth, .start_ns = start, .ns = s->ns, .cause = s->path->leaf->cause,
+		.depth = depth,
+		.start_ns = start,
+		.ns = s->ns,
+		.cause = s->path->leaf->cause,
 		.name = xmust(strndup(s->path->rest, frame_len(s->path->rest))),
 	};
 	size_t ends = 0;

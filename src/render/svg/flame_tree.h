@@ -11,22 +11,22 @@
 #include "model/report.h"
 
 struct flame_frame {
-	char *name;			/* raw bytes as in the path */
-	uint32_t depth;			/* 1: a command */
-	uint64_t start_ns, ns;		/* from the left edge; a frame holds all that stands below it */
-	uint64_t own_ns;		/* of ns, what belongs to no frame below: it ends here, and stands first */
-	const struct tally *each;	/* the contributions that own_ns is the sum of; NULL: none */
-	bool caused;			/* it is a cause, or stands below one */
-	bool device;			/* below the cause */
+	char *name;		  /* raw bytes as in the path */
+	uint32_t depth;		  /* 1: a command */
+	uint64_t start_ns, ns;	  /* from the left edge; a frame holds all that stands below it */
+	uint64_t own_ns;	  /* of ns, what belongs to no frame below: it ends here, and stands first */
+	const struct tally *each; /* the contributions that own_ns is the sum of; NULL: none */
+	bool caused;		  /* it is a cause, or stands below one */
+	bool device;		  /* below the cause */
 	enum cause cause;
-	size_t smaller;			/* 0, or: it stands for so many frames that are too narrow to be drawn */
+	size_t smaller; /* 0, or: it stands for so many frames that are too narrow to be drawn */
 };
 
 struct flame_tree {
-	struct flame_frame *frame;	/* a parent stands before what is below it; siblings widest first */
+	struct flame_frame *frame; /* a parent stands before what is below it; siblings widest first */
 	size_t n;
-	uint64_t ns;			/* of all leaves */
-	struct tally **merged;		/* of leaves with the same path */
+	uint64_t ns;	       /* of all leaves */
+	struct tally **merged; /* of leaves with the same path */
 	size_t n_merged;
 };
 
@@ -37,9 +37,9 @@ void flame_tree_free(struct flame_tree *t);
 /* A part of a leaf: its contributions that lasted from `from` to `to` (both inclusive). */
 struct flame_cell {
 	uint64_t from, to;
-	uint64_t count;		/* exact */
-	uint64_t ns;		/* apportioned: of a histogram's buckets only counts are known */
-	bool exact;		/* ns is exact all the same */
+	uint64_t count; /* exact */
+	uint64_t ns;	/* apportioned: of a histogram's buckets only counts are known */
+	bool exact;	/* ns is exact all the same */
 };
 
 /*

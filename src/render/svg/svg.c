@@ -20,23 +20,12 @@ static void escape(struct buf *b, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		switch (s[i]) {
-		case '&':
-			buf_str(b, "&amp;");
-			break;
-		case '<':
-			buf_str(b, "&lt;");
-			break;
-		case '>':
-			buf_str(b, "&gt;");
-			break;
-		case '"':
-			buf_str(b, "&quot;");
-			break;
-		case '\'':
-			buf_str(b, "&#39;");
-			break;
-		default:
-			buf_char(b, s[i]);
+		case '&': buf_str(b, "&amp;"); break;
+		case '<': buf_str(b, "&lt;"); break;
+		case '>': buf_str(b, "&gt;"); break;
+		case '"': buf_str(b, "&quot;"); break;
+		case '\'': buf_str(b, "&#39;"); break;
+		default: buf_char(b, s[i]);
 		}
 	}
 }
@@ -96,7 +85,7 @@ unsigned int svg_width(const char *utf8, size_t n, unsigned int font_px)
 		size_t len = utf8_decode(utf8, &cp);
 
 		sum += len == 1 ? char_width((unsigned char)*utf8) : 64 * (unsigned int)utf8_width(utf8, len);
-		if (cp == 0x2026 || utf8_width(utf8, len) > 1)	/* the ellipsis, and what is as wide as it is high */
+		if (cp == 0x2026 || utf8_width(utf8, len) > 1) /* the ellipsis, and what is as wide as it is high */
 			sum += 40;
 		utf8 += len;
 	}
@@ -181,10 +170,10 @@ void svg_milli(struct buf *b, uint64_t milli)
 /* ---- colours ---- */
 
 /* Pale at SHORTEST and below, the plain colour half-way, deep at LONGEST and above; between them by powers of two. */
-#define SHORTEST	6u	/* heat_row(): 8 µs */
-#define LONGEST		40u	/* 1 s */
-#define PALE		85u	/* % of white */
-#define DEEP		72u	/* % of black */
+#define SHORTEST 6u  /* heat_row(): 8 µs */
+#define LONGEST	 40u /* 1 s */
+#define PALE	 85u /* % of white */
+#define DEEP	 72u /* % of black */
 
 static void rgb_of(const char *hex, unsigned int rgb[3])
 {

@@ -27,8 +27,8 @@ unsigned int svg_wrap(struct buf *b, const char *class, const char *raw, unsigne
 void svg_milli(struct buf *b, uint64_t milli);
 
 struct svg_color {
-	char hex[8];		/* "#d55e00" */
-	bool dark;		/* light words can be read on it, dark ones can't */
+	char hex[8]; /* "#d55e00" */
+	bool dark;   /* light words can be read on it, dark ones can't */
 };
 
 /* A colour "#rrggbb" shaded by latency, pale when short, deep when long: the same in every picture. */

@@ -108,9 +108,9 @@ static void row(struct text *t, const struct bench_row *r)
 	time(t, r->each.p50);
 	time(t, r->each.p99);
 	text_right(t, STYLE_PLAIN,
-		   r->bytes && r->wall_ns
-			   ? num_ratio((uint64_t)((double)r->bytes * 1e12 / (double)r->wall_ns), 1000ull << 20).s
-			   : "-",
+		   r->bytes && r->wall_ns ?
+			   num_ratio((uint64_t)((double)r->bytes * 1e12 / (double)r->wall_ns), 1000ull << 20).s :
+			   "-",
 		   TIME);
 	/* a single one is the preparation's */
 	if (r->traced && r->traced->count > 1)

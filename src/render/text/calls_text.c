@@ -16,18 +16,18 @@
 #include "util/mem.h"
 #include "render/text/text.h"
 
-#define INDENT		2
-#define TITLE		42
-#define FIGURES		38
-#define GROUPS_SHOWN	5
-#define CAUSES_GROUP	4
-#define CAUSES_CALL	5
-#define CALL_AT		22
+#define INDENT	     2
+#define TITLE	     42
+#define FIGURES	     38
+#define GROUPS_SHOWN 5
+#define CAUSES_GROUP 4
+#define CAUSES_CALL  5
+#define CALL_AT	     22
 
 /* --- causes as words --- */
 
 struct flow {
-	size_t at, column;	/* where lines begin, where this one has got to */
+	size_t at, column; /* where lines begin, where this one has got to */
 };
 
 /* The next one of a list, on this line if it and the comma behind it fit. */
@@ -109,7 +109,7 @@ static void who(struct text *t, struct buf *b, const char *comm, uint32_t pid, u
 {
 	text_raw(t, b, comm && *comm ? comm : "?");
 	if (!pid)
-		return;	/* those that have no line of their own */
+		return; /* those that have no line of their own */
 	buf_printf(b, " (%u", pid);
 	if (tid && tid != pid)
 		buf_printf(b, ", thread %u", tid);
@@ -179,8 +179,7 @@ static size_t *by_time(const struct report_group *g, size_t n)
 	return order;
 }
 
-static void others(struct text *t, const struct report_group *g, const size_t *order, size_t n,
-		   size_t title)
+static void others(struct text *t, const struct report_group *g, const size_t *order, size_t n, size_t title)
 {
 	uint64_t count = 0, total = 0;
 	struct buf b = { 0 };
@@ -200,8 +199,7 @@ static void others(struct text *t, const struct report_group *g, const size_t *o
 	buf_free(&b);
 }
 
-static void groups(struct text *t, const char *name, const struct report_group *g, size_t n,
-		   bool process)
+static void groups(struct text *t, const char *name, const struct report_group *g, size_t n, bool process)
 {
 	size_t shown = t->o->verbose || n < GROUPS_SHOWN ? n : GROUPS_SHOWN;
 	size_t title = t->width < TITLE + FIGURES ? t->width - FIGURES : TITLE, *order;

@@ -13,12 +13,12 @@
 #include "render/command_line.h"
 #include "render/text/text.h"
 
-#define INDENT		2
-#define NAME		18	/* "write barrier p99" */
-#define COL_A		10
-#define COL_B		11
-#define COL_DIFF	12
-#define COL_RATIO	7
+#define INDENT	  2
+#define NAME	  18 /* "write barrier p99" */
+#define COL_A	  10
+#define COL_B	  11
+#define COL_DIFF  12
+#define COL_RATIO 7
 
 /* ---- words ---- */
 
@@ -88,8 +88,10 @@ static void doubt(struct text *t, const struct comparison *c, int side)
 	}
 	buf_clear(&b);
 	if (r->have_sync && s->unflushed && s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count) {
-		buf_printf(&b, "%s: %s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: what was written "
-			   "may not survive a power cut", letter, num_count(s->unflushed).s, num_count(s->count).s,
+		buf_printf(&b,
+			   "%s: %s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: what was written "
+			   "may not survive a power cut",
+			   letter, num_count(s->unflushed).s, num_count(s->count).s,
 			   s->count == 1 ? "call returned" : "calls returned");
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}
@@ -297,7 +299,8 @@ static void class_rows(struct text *t, const struct comparison_device *d, enum o
 static void fraction_row(struct text *t, const char *name, const double v[SIDES])
 {
 	row_name(t, STYLE_FLUSH, name);
-	cells(t, text_factor(v[SIDE_A]).s, text_factor(v[SIDE_B]).s, text_factor(v[SIDE_B] - v[SIDE_A]).s, v[SIDE_A], v[SIDE_B]);
+	cells(t, text_factor(v[SIDE_A]).s, text_factor(v[SIDE_B]).s, text_factor(v[SIDE_B] - v[SIDE_A]).s, v[SIDE_A],
+	      v[SIDE_B]);
 }
 
 static void device_name(struct text *t, struct buf *b, const struct report_device *d)
@@ -337,7 +340,7 @@ static void device(struct text *t, const struct comparison_device *d)
 	if (d->have_per_commit)
 		fraction_row(t, "flushes per commit", d->flushes_per_commit);
 	class_rows(t, d, OP_FLUSH);
-	for (int class = 0; class < OP_CLASSES; class++)
+	for (int class = 0; class < OP_CLASSES; class ++)
 		if (class != OP_FLUSH)
 			class_rows(t, d, class);
 }

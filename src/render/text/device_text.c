@@ -130,8 +130,7 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 		const char *what;
 	} roles[] = {
 		{ f->pre, "before a commit record" },
-		{ f->post, f->pre ? "after it (FUA emulated)" :
-				    "after a commit record (FUA emulated)" },
+		{ f->post, f->pre ? "after it (FUA emulated)" : "after a commit record (FUA emulated)" },
 		{ f->only, f->only == 1 ? "on its own" : "on their own" },
 		{ f->mixed, "for several waiters in different roles" },
 		{ f->unknown, "for waiters that could not be read" },
@@ -147,8 +146,7 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 	if (list.data)
 		buf_printf(b, ": %s", list.data);
 	if (f->waiters)
-		buf_printf(b, "; served %s\x1fwaiter%s", num_count(f->waiters).s,
-			   num_plural(f->waiters));
+		buf_printf(b, "; served %s\x1fwaiter%s", num_count(f->waiters).s, num_plural(f->waiters));
 	buf_free(&list);
 	if (!n)
 		return;
@@ -175,8 +173,7 @@ static void commits(const struct report_device *d, struct buf *b)
 	if (!f->barrier_writes)
 		return;
 	if (f->barrier_flushes) {
-		text_item(b, "%s flushes per commit (",
-			  num_ratio(f->barrier_flushes, f->barrier_writes).s);
+		text_item(b, "%s flushes per commit (", num_ratio(f->barrier_flushes, f->barrier_writes).s);
 		buf_printf(b, "%s\x1f%s waited for in ", num_count(f->barrier_flushes).s,
 			   f->barrier_flushes == 1 ? "flush step" : "flush steps");
 		buf_printf(b, "%s\x1f%s)", num_count(f->barrier_writes).s,
@@ -186,8 +183,7 @@ static void commits(const struct report_device *d, struct buf *b)
 			  f->barrier_writes == 1 ? "barrier write" : "barrier writes");
 	}
 	if (f->native_fua)
-		text_item(b, "%s\x1fof them with FUA done by the device",
-			  num_count(f->native_fua).s);
+		text_item(b, "%s\x1fof them with FUA done by the device", num_count(f->native_fua).s);
 }
 
 /* A flush that waits behind other people's data is not the same as a slow flush. */
@@ -197,8 +193,10 @@ static void company(struct text *t, const struct report_device *d)
 
 	if (!report_device_depths(d) || !d->flush.in_flight)
 		return;
-	buf_printf(&b, "%s\x1fother requests were in the device, on average, when a FLUSH was "
-		   "issued", num_ratio(d->flush.in_flight, report_device_depths(d)).s);
+	buf_printf(&b,
+		   "%s\x1fother requests were in the device, on average, when a FLUSH was "
+		   "issued",
+		   num_ratio(d->flush.in_flight, report_device_depths(d)).s);
 	text_para(t, "company", STYLE_PLAIN, b.data);
 	buf_free(&b);
 }
@@ -225,7 +223,8 @@ static void slot_wait_parts(struct buf *b, const struct report_flush *f)
 	text_num(b, num_percent(f->slot_wait_flush.sum, f->slot_wait.sum, 0));
 	buf_str(b, "\x1fof it all for the FLUSH before, ");
 	text_num(b, num_percent(f->slot_wait_data.sum, f->slot_wait.sum, 0));
-	buf_str(b, "\x1f" "for data of other barriers");
+	buf_str(b, "\x1f"
+		   "for data of other barriers");
 }
 
 static void flushes(struct text *t, const struct report_device *d)
@@ -283,7 +282,7 @@ static void honest_write(struct text *t, const struct report_device *d)
 	buf_str(&b, " with its queue); ");
 	if (naive > honest + honest / 2) {
 		buf_str(&b, "tools that time the request from its allocation (iostat w_await, "
-			"biolatency) show ");
+			    "biolatency) show ");
 		text_dur(t, &b, naive);
 		if (naive <= queued + queued / 2)
 			buf_str(&b, ", because they count the queue too");
@@ -306,8 +305,7 @@ static void kernel_flushes(struct text *t, const struct report_device *d)
 
 	if (!k->have || !k->have_flush || (!k->flushes && !op->count))
 		return;
-	buf_printf(&b, "kernel counted %s\x1f%s, ", num_count(k->flushes).s,
-		   k->flushes == 1 ? "flush" : "flushes");
+	buf_printf(&b, "kernel counted %s\x1f%s, ", num_count(k->flushes).s, k->flushes == 1 ? "flush" : "flushes");
 	text_dur(t, &b, k->flush_ns);
 	buf_printf(&b, "; this trace %s, ", num_count(op->count).s);
 	text_dur(t, &b, op->total.sum);
@@ -316,7 +314,7 @@ static void kernel_flushes(struct text *t, const struct report_device *d)
 		buf_str(&b, " (filtered; the kernel counts everybody's)");
 	} else if (k->flushes != op->count) {
 		buf_str(&b, ": they differ, by what was in flight at the start or the end, or by "
-			"lost events");
+			    "lost events");
 		style = STYLE_WARN;
 	} else if (!report_flush_times_agree(d)) {
 		buf_str(&b, ": same count, but the times differ");
@@ -328,8 +326,7 @@ static void kernel_flushes(struct text *t, const struct report_device *d)
 	buf_free(&b);
 }
 
-static void kernel_io(struct text *t, const struct report_device *d, const char *label,
-		      enum style style)
+static void kernel_io(struct text *t, const struct report_device *d, const char *label, enum style style)
 {
 	const struct report_kernel *k = &d->kernel;
 	struct buf b = { 0 };
@@ -340,7 +337,10 @@ static void kernel_io(struct text *t, const struct report_device *d, const char 
 	text_num(&b, num_bytes(k->read_bytes, t->num));
 	buf_printf(&b, ", %s\x1fwrite%s of ", num_count(k->writes).s, num_plural(k->writes));
 	text_num(&b, num_bytes(k->write_bytes, t->num));
-	buf_printf(&b, ", %s\x1f" "discard%s of ", num_count(k->discards).s, num_plural(k->discards));
+	buf_printf(&b,
+		   ", %s\x1f"
+		   "discard%s of ",
+		   num_count(k->discards).s, num_plural(k->discards));
 	text_num(&b, num_bytes(k->discard_bytes, t->num));
 	text_para(t, label, style, b.data);
 	buf_free(&b);
@@ -372,8 +372,7 @@ static void troubles(struct text *t, const struct report_device *d)
 	}
 	buf_clear(&b);
 	if (d->unpaired)
-		text_item(&b, "%s without times (in flight when the run began, or lost)",
-			  num_count(d->unpaired).s);
+		text_item(&b, "%s without times (in flight when the run began, or lost)", num_count(d->unpaired).s);
 	if (d->requeues)
 		text_item(&b, "%s requeued", num_count(d->requeues).s);
 	if (d->merges && t->o->verbose)
@@ -400,8 +399,10 @@ static void idle_device(struct text *t, const struct report_device *d)
 		return;
 	}
 	/* of a recording that was cut off the counters may be lost, and the kernel's with them */
-	heading(t, d, t->r->filter ? "no I/O of the filtered tasks" : t->r->incomplete && !d->kernel.have ? "no I/O was seen" :
-		"no I/O");
+	heading(t, d,
+		t->r->filter			    ? "no I/O of the filtered tasks" :
+		t->r->incomplete && !d->kernel.have ? "no I/O was seen" :
+						      "no I/O");
 }
 
 void text_device(struct text *t, const struct report_device *d)

@@ -11,13 +11,15 @@
 #include "render/render_diagnosis.h"
 #include "render/text/text.h"
 
-#define INDENT	2
-#define KEY	20
-#define VALUE	12
+#define INDENT 2
+#define KEY    20
+#define VALUE  12
 
+/* clang-format off */
 static const enum style grade_styles[DIAG_GRADES] = {
 	[DIAG_UNSAFE] = STYLE_WARN, [DIAG_CHECK] = STYLE_WARN, [DIAG_SLOW] = STYLE_FLUSH, [DIAG_NOTE] = STYLE_DIM,
 };
+/* clang-format on */
 
 /* ---- findings ---- */
 
@@ -175,7 +177,7 @@ static size_t same_reason(const struct diag_layer *l, size_t from)
 	size_t n = 1;
 
 	while (reason && from + n < l->n_settings && l->setting[from + n].unknown &&
-		!strcmp(l->setting[from + n].unknown, reason))
+	       !strcmp(l->setting[from + n].unknown, reason))
 		n++;
 	return n;
 }

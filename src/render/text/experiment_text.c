@@ -12,14 +12,14 @@
 #include "render/command_line.h"
 #include "render/text/text.h"
 
-#define INDENT		2
-#define NAME		26
-#define COL_RUN		11
-#define COL_FASTER	10
-#define COL_INTERVAL	18
-#define COL_PREDICTED	12
-#define COL_CAUSE	11	/* a variant's time in the ledgers */
-#define CAUSE_NAME	16
+#define INDENT	      2
+#define NAME	      26
+#define COL_RUN	      11
+#define COL_FASTER    10
+#define COL_INTERVAL  18
+#define COL_PREDICTED 12
+#define COL_CAUSE     11 /* a variant's time in the ledgers */
+#define CAUSE_NAME    16
 
 static char letter(size_t i)
 {
@@ -178,7 +178,8 @@ static void cause_row(struct text *t, const struct outcome *o, enum cause c, siz
 	for (size_t i = from; i < to; i++) {
 		const struct outcome_variant *v = &o->variant[i];
 
-		text_right(t, STYLE_PLAIN, num_duration(v->ledger.ns[c] / (v->n_runs ? v->n_runs : 1), t->num).s, COL_CAUSE);
+		text_right(t, STYLE_PLAIN, num_duration(v->ledger.ns[c] / (v->n_runs ? v->n_runs : 1), t->num).s,
+			   COL_CAUSE);
 	}
 	buf_char(t->out, '\n');
 }
@@ -262,8 +263,8 @@ static void doubts(struct text *t, const struct outcome *o)
 
 		buf_clear(&b);
 		if (v->lost_events)
-			buf_printf(&b, "%c: %s event%s lost: its ledger is incomplete", letter(i), num_count(v->lost_events).s,
-				   v->lost_events == 1 ? " was" : "s were");
+			buf_printf(&b, "%c: %s event%s lost: its ledger is incomplete", letter(i),
+				   num_count(v->lost_events).s, v->lost_events == 1 ? " was" : "s were");
 		else if (v->incomplete)
 			buf_printf(&b, "%c: its ledger is incomplete", letter(i));
 		if (b.len)
@@ -298,6 +299,6 @@ void render_outcome_text(const struct outcome *o, const struct render_opts *opts
 	buf_char(out, '\n');
 	verdicts(&t, o);
 	doubts(&t, o);
-	text_para(&t, "settings", o->restored ? STYLE_PLAIN : STYLE_WARN, o->restored ? "all as they were before" :
-		  "not all could be put back");
+	text_para(&t, "settings", o->restored ? STYLE_PLAIN : STYLE_WARN,
+		  o->restored ? "all as they were before" : "not all could be put back");
 }

@@ -150,8 +150,7 @@ static void test(struct text *t, const struct card_row *r)
 	text_left(t, STYLE_PLAIN, name, NAME);
 	if (!r->call.count) {
 		buf_str(t->out, "  ");
-		text_wrap(t, STYLE_DIM, r->missing ? r->missing : "no call was seen", INDENT + NAME + 2,
-			  INDENT + NAME + 2);
+		text_wrap(t, STYLE_DIM, r->missing ? r->missing : "no call was seen", INDENT + NAME + 2, INDENT + NAME + 2);
 		return;
 	}
 	text_right(t, STYLE_PLAIN, num_count(r->call.count).s, COUNT);
@@ -173,9 +172,9 @@ static void fua(struct text *t, const struct card *c)
 		return;
 	buf_str(&b, "a write with O_DSYNC takes ");
 	text_dur(t, &b, hist_quantile(&by_write->call, 0.5));
-	buf_str(&b, by_write->flush.count || by_write->unwaited ? " (a write and a FLUSH)"
-		    : by_write->ledger.ns[CAUSE_DEVICE_FUA]	? " (one FUA write)"
-								: "");
+	buf_str(&b, by_write->flush.count || by_write->unwaited ? " (a write and a FLUSH)" :
+		    by_write->ledger.ns[CAUSE_DEVICE_FUA]	? " (one FUA write)" :
+								  "");
 	buf_str(&b, ", the fdatasync after a write ");
 	text_dur(t, &b, hist_quantile(&by_flush->call, 0.5));
 	text_para(t, "FUA", STYLE_PLAIN, b.data);

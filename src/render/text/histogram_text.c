@@ -12,11 +12,11 @@
 
 #include "render/text/text.h"
 
-#define ROWS	(HIST_TOP_BITS + 1)	/* 0, then [2^(row-1), 2^row) */
+#define ROWS	(HIST_TOP_BITS + 1) /* 0, then [2^(row-1), 2^row) */
 #define INDENT	2
-#define AXIS	18			/* "4.19 ms - 8.39 ms" */
+#define AXIS	18 /* "4.19 ms - 8.39 ms" */
 #define COUNT	8
-#define BAR_MAX	48
+#define BAR_MAX 48
 #define TOP	3
 
 struct side {
@@ -78,10 +78,9 @@ static struct num fitting(uint64_t n)
 	return n < 1000000 ? num_count(n) : num_count_short(n);
 }
 
-static void row_line(struct text *t, const struct side *s, size_t n, unsigned int row,
-		     enum style style, size_t half)
+static void row_line(struct text *t, const struct side *s, size_t n, unsigned int row, enum style style, size_t half)
 {
-	size_t pending = 0;	/* blanks are written only before something */
+	size_t pending = 0; /* blanks are written only before something */
 
 	buf_fill(t->out, ' ', INDENT);
 	axis(t, row);
@@ -122,7 +121,7 @@ static void rows(struct text *t, const struct side *s, size_t n, enum style styl
 		for (next = row + 1; next <= last && row_empty(s, n, next);)
 			next++;
 		row_line(t, s, n, row, style, half);
-		if (next <= last && next - row > 1) {	/* a hole in the axis is said, not drawn */
+		if (next <= last && next - row > 1) { /* a hole in the axis is said, not drawn */
 			text_pad(t, 0, INDENT + 7);
 			text_style(t, STYLE_DIM, t->o->unicode ? "⋮\n" : ":\n");
 		}

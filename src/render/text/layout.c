@@ -5,12 +5,13 @@
 
 #include "render/text/text.h"
 
-#define WIDTH_DEFAULT	80
-#define WIDTH_MIN	60
-#define WIDTH_MAX	200
-#define INDENT	2
-#define LABEL	11	/* "on top of" and two blanks */
+#define WIDTH_DEFAULT 80
+#define WIDTH_MIN     60
+#define WIDTH_MAX     200
+#define INDENT	      2
+#define LABEL	      11 /* "on top of" and two blanks */
 
+/* clang-format off */
 static const char *const style_on[] = {
 	[STYLE_PLAIN] = "",
 	[STYLE_HEAD] = "\x1b[1m",
@@ -18,13 +19,14 @@ static const char *const style_on[] = {
 	[STYLE_DIM] = "\x1b[2m",
 	[STYLE_WARN] = "\x1b[1;33m",
 };
+/* clang-format on */
 
 static const char *const family_on[FAMILY_COUNT] = {
 	[FAMILY_HOST] = "",
 	[FAMILY_CPU_SCHEDULER] = "\x1b[35m",
 	[FAMILY_IO_SCHEDULER] = "\x1b[94m",
 	[FAMILY_DEVICE] = "\x1b[33m",
-	[FAMILY_FLUSH] = "\x1b[36m",	/* as the flush of a device: STYLE_FLUSH */
+	[FAMILY_FLUSH] = "\x1b[36m", /* as the flush of a device: STYLE_FLUSH */
 	[FAMILY_FILE_SYSTEM] = "\x1b[32m",
 	[FAMILY_UNKNOWN] = "\x1b[31m",
 };
@@ -32,7 +34,9 @@ static const char *const family_on[FAMILY_COUNT] = {
 struct text text_start(const struct report *r, const struct render_opts *o, struct buf *out)
 {
 	struct text t = {
-		.r = r, .o = o, .out = out,
+		.r = r,
+		.o = o,
+		.out = out,
 		.width = o->width ? o->width : WIDTH_DEFAULT,
 		.num = o->unicode ? 0 : NUM_ASCII,
 	};
@@ -177,7 +181,8 @@ void text_raw(struct text *t, struct buf *b, const char *raw)
 
 static bool is_unit(const char *s, size_t n)
 {
-	static const char *const units[] = { "ns", "us", "µs", "ms", "s", "min", "h", "d", "%", "B", "KiB", "MiB", "GiB", "TiB" };
+	static const char *const units[] = { "ns", "us", "µs", "ms",  "s",   "min", "h",
+					     "d",  "%",	 "B",  "KiB", "MiB", "GiB", "TiB" };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (n == strlen(units[i]) && !strncmp(s, units[i], n))
@@ -191,7 +196,8 @@ static void glue_units(struct buf *b, size_t from)
 	for (size_t i = from + 1; i + 1 < b->len; i++) {
 		const char *next = b->data + i + 1;
 
-		if (b->data[i] == ' ' && b->data[i - 1] >= '0' && b->data[i - 1] <= '9' && is_unit(next, strcspn(next, " ,.;:)")))
+		if (b->data[i] == ' ' && b->data[i - 1] >= '0' && b->data[i - 1] <= '9' &&
+		    is_unit(next, strcspn(next, " ,.;:)")))
 			b->data[i] = GLUE;
 	}
 }

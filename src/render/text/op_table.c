@@ -10,11 +10,12 @@
 
 #include "render/text/text.h"
 
-#define INDENT 2
+#define INDENT	     2
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 enum source { SRC_NAME, SRC_COUNT, SRC_BYTES, SRC_QUEUE, SRC_DEVICE, SRC_TOTAL };
 
+/* clang-format off */
 enum column {
 	COL_NAME, COL_COUNT, COL_BYTES, COL_Q50, COL_Q99, COL_QMAX,
 	COL_D50, COL_D90, COL_D99, COL_DMAX, COL_T50, COL_T90, COL_T99, COL_TMAX, COLS
@@ -48,9 +49,11 @@ static const char *const group_names[] = {
 #define BIT(c) (1u << (c))
 #define COLS_REQ (BIT(COL_Q50) | BIT(COL_Q99) | BIT(COL_QMAX) | BIT(COL_D50) | BIT(COL_D90) | \
 		  BIT(COL_D99) | BIT(COL_DMAX))
+/* clang-format on */
 #define COLS_BIO (BIT(COL_T50) | BIT(COL_T90) | BIT(COL_T99) | BIT(COL_TMAX))
 
 /* Ways to make it fit, from roomy to cramped. */
+/* clang-format off */
 static const struct {
 	unsigned int flags, gap, lead, drop;	/* lead: more blanks before a group */
 } fits[] = {
@@ -63,6 +66,7 @@ static const struct {
 	{ NUM_TIGHT, 1, 0, BIT(COL_D90) | BIT(COL_T90) | BIT(COL_Q99) },
 	{ NUM_TIGHT, 1, 0, BIT(COL_D90) | BIT(COL_T90) | BIT(COL_Q99) | BIT(COL_BYTES) },
 };
+/* clang-format on */
 
 struct cell {
 	char s[40];
@@ -91,10 +95,8 @@ static struct num cell_number(const struct report_op *op, enum column c, unsigne
 	const struct hist *h;
 
 	switch (columns[c].source) {
-	case SRC_COUNT:
-		return op->count < 1000000 ? num_count(op->count) : num_count_short(op->count);
-	case SRC_BYTES:
-		return op->bytes ? num_bytes(op->bytes, flags) : (struct num){ "-" };
+	case SRC_COUNT: return op->count < 1000000 ? num_count(op->count) : num_count_short(op->count);
+	case SRC_BYTES: return op->bytes ? num_bytes(op->bytes, flags) : (struct num){ "-" };
 	default:
 		h = column_hist(op, columns[c].source);
 		if (!h->count)
@@ -131,15 +133,14 @@ static size_t before(const struct table *tab, int c)
 }
 
 /* Fills the cells and returns how wide the table is. */
-static size_t lay_out(struct table *tab, const struct report_device *d, size_t fit,
-		      unsigned int num)
+static size_t lay_out(struct table *tab, const struct report_device *d, size_t fit, unsigned int num)
 {
 	size_t total = INDENT;
 
 	tab->gap = fits[fit].gap;
 	tab->lead = fits[fit].lead;
-	tab->shown = (BIT(COL_NAME) | BIT(COL_COUNT) | BIT(COL_BYTES) |
-		      (d->bio_based ? COLS_BIO : COLS_REQ)) & ~fits[fit].drop;
+	tab->shown = (BIT(COL_NAME) | BIT(COL_COUNT) | BIT(COL_BYTES) | (d->bio_based ? COLS_BIO : COLS_REQ)) &
+		     ~fits[fit].drop;
 	for (size_t i = 0; i < tab->rows; i++)
 		fill_row(tab, i, &d->op[tab->class[i]], fits[fit].flags | num);
 	for (int c = 0; c < COLS; c++) {

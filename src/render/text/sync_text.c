@@ -13,12 +13,12 @@
 
 #include "render/text/text.h"
 
-#define INDENT		2
-#define NAME		16	/* "device.discard" */
-#define FAMILY		13	/* "CPU scheduler" */
-#define NUMBERS		29	/* total, share, per call */
-#define BAR_MIN		8
-#define BAR_MAX		40
+#define INDENT	2
+#define NAME	16 /* "device.discard" */
+#define FAMILY	13 /* "CPU scheduler" */
+#define NUMBERS 29 /* total, share, per call */
+#define BAR_MIN 8
+#define BAR_MAX 40
 
 /* Something that exists is never drawn as nothing. */
 static void bar(struct text *t, enum cause_family f, uint64_t part, uint64_t whole, size_t width)
@@ -42,7 +42,7 @@ static void bar(struct text *t, enum cause_family f, uint64_t part, uint64_t who
 struct ledger_table {
 	uint64_t sum, calls, most;
 	size_t bar;
-	bool family;	/* there is room for its column */
+	bool family; /* there is room for its column */
 };
 
 static void numbers(struct text *t, const struct ledger_table *tab, enum style style, uint64_t ns)
@@ -72,8 +72,7 @@ static void cause_line(struct text *t, const struct ledger_table *tab, enum caus
 	buf_char(t->out, '\n');
 }
 
-static void plain_line(struct text *t, const struct ledger_table *tab, enum style style,
-		       const char *name, uint64_t ns)
+static void plain_line(struct text *t, const struct ledger_table *tab, enum style style, const char *name, uint64_t ns)
 {
 	text_pad(t, 0, INDENT);
 	text_left(t, style, name, NAME + (tab->family ? FAMILY : 0));
@@ -93,8 +92,7 @@ static void ledger_head(struct text *t, const struct ledger_table *tab)
 }
 
 /* What is small stands together, as long as that saves a line; the unknown never does. */
-static size_t minor_causes(const struct text *t, const struct ledger *l, const enum cause *order,
-			   size_t n, uint64_t least)
+static size_t minor_causes(const struct text *t, const struct ledger *l, const enum cause *order, size_t n, uint64_t least)
 {
 	size_t count = 0;
 
@@ -147,7 +145,8 @@ static void glossary(struct text *t, const struct ledger *l)
 static void ledger(struct text *t, const struct report_sync *s)
 {
 	struct ledger_table tab = {
-		.sum = ledger_sum(&s->ledger), .calls = s->count,
+		.sum = ledger_sum(&s->ledger),
+		.calls = s->count,
 		.family = t->width >= INDENT + NAME + FAMILY + NUMBERS + 2 + BAR_MIN,
 	};
 	size_t used = INDENT + NAME + (tab.family ? FAMILY : 0) + NUMBERS + 2;
@@ -210,8 +209,8 @@ static void share_of_run(struct text *t, const struct report_sync *s)
 		text_num(&b, num_percent(s->total_ns, wall, 0));
 		buf_printf(&b, " of the %s's ", run);
 	} else {
-		buf_printf(&b, " in sync calls, several at once: %s\x1ftimes the %s's ",
-			   num_ratio(s->total_ns, wall).s, run);
+		buf_printf(&b, " in sync calls, several at once: %s\x1ftimes the %s's ", num_ratio(s->total_ns, wall).s,
+			   run);
 	}
 	text_dur(t, &b, wall);
 	text_para(t, "in all", STYLE_PLAIN, b.data);
@@ -226,8 +225,7 @@ static void flushes(struct text *t, const struct report_sync *s)
 
 	if (sum) {
 		text_dur(t, &b, sum);
-		buf_str(&b, s->flush_foreign_ns ? " in FLUSHes, " :
-			    " in FLUSHes, all sent for the caller or its journal");
+		buf_str(&b, s->flush_foreign_ns ? " in FLUSHes, " : " in FLUSHes, all sent for the caller or its journal");
 	}
 	if (s->flush_foreign_ns) {
 		text_dur(t, &b, s->flush_foreign_ns);
@@ -260,7 +258,8 @@ static void warnings(struct text *t, const struct report_sync *s)
 	buf_clear(&b);
 	/* a few that met a commit under way prove nothing; JSON has the number all the same */
 	if (s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count && s->unflushed) {
-		buf_printf(&b, "%s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: "
+		buf_printf(&b,
+			   "%s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: "
 			   "what was written may not survive a power cut",
 			   num_count(s->unflushed).s, num_count(s->count).s,
 			   s->count == 1 ? "call returned" : "calls returned");
@@ -271,9 +270,12 @@ static void warnings(struct text *t, const struct report_sync *s)
 
 static void no_calls(struct text *t, const struct report_sync *s)
 {
-	const char *none = s->no_ledger ? "none whose time is known" : t->r->under_way ? "none returned" :
-			   t->r->filter ? "none of the filtered tasks" :
-			   s->elsewhere ? "none on these disks" : report_may_lack_calls(t->r) ? "none was seen" : "none was made";
+	const char *none = s->no_ledger		       ? "none whose time is known" :
+			   t->r->under_way	       ? "none returned" :
+			   t->r->filter		       ? "none of the filtered tasks" :
+			   s->elsewhere		       ? "none on these disks" :
+			   report_may_lack_calls(t->r) ? "none was seen" :
+							 "none was made";
 	struct buf b = { 0 };
 
 	buf_str(&b, none);

@@ -70,8 +70,7 @@ static void command(struct text *t)
 	}
 	if (r->processes)
 		text_item(&b, "%s process%s with %s thread%s followed", num_count(r->processes).s,
-			  r->processes == 1 ? "" : "es", num_count(r->threads).s,
-			  num_plural(r->threads));
+			  r->processes == 1 ? "" : "es", num_count(r->threads).s, num_plural(r->threads));
 	failed = r->have_exit_status && r->exit_status;
 	if (b.len)
 		text_para(t, "", failed ? STYLE_WARN : STYLE_PLAIN, b.data);
@@ -116,8 +115,7 @@ static void lost(struct text *t)
 		text_raw(t, &why, r->lost[i].reason ? r->lost[i].reason : "?");
 		buf_printf(&why, ":\x1f%s", num_count(r->lost[i].count).s);
 	}
-	buf_printf(&b, "%s event%s lost", num_count(r->lost_events).s,
-		   r->lost_events == 1 ? " was" : "s were");
+	buf_printf(&b, "%s event%s lost", num_count(r->lost_events).s, r->lost_events == 1 ? " was" : "s were");
 	if (why.data)
 		buf_printf(&b, " (%s)", why.data);
 	buf_str(&b, ": these figures are incomplete");

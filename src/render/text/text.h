@@ -12,8 +12,8 @@ struct text {
 	const struct render_opts *o;
 	struct buf *out;
 	unsigned int width;
-	unsigned int num;	/* NUM_ASCII or 0 */
-	size_t top;		/* where in `out` the part that answers begins */
+	unsigned int num; /* NUM_ASCII or 0 */
+	size_t top;	  /* where in `out` the part that answers begins */
 };
 
 enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_FLUSH, STYLE_DIM, STYLE_WARN };

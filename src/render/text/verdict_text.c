@@ -15,10 +15,10 @@
 #include "util/mem.h"
 #include "render/text/text.h"
 
-#define INDENT		2
-#define BODY		13	/* where text_para() puts the words */
-#define NAME		13	/* "CPU scheduler", "device.write" */
-#define WORTH_A_LINE	1.05	/* a what-if that gains less is told in passing */
+#define INDENT	     2
+#define BODY	     13	  /* where text_para() puts the words */
+#define NAME	     13	  /* "CPU scheduler", "device.write" */
+#define WORTH_A_LINE 1.05 /* a what-if that gains less is told in passing */
 
 /* A paragraph that starts with a mark, its further lines under its words. */
 static void marked(struct text *t, const char *label, const char *mark, const char *raw)

@@ -13,17 +13,17 @@
 #include "util/mem.h"
 #include "render/tui/screen_internal.h"
 
-#define NAME_END	16
-#define PID_END		23
-#define CALLS_END	31
-#define RATE_END	37
-#define TOTAL_END	45
-#define MEAN_END	53
-#define P99_END		61
-#define CAUSE_AT	63
-#define BAR_AT		86	/* a bar per caller where there is room */
-#define BAR_LEAST	16
-#define SLOWEST_LEAST	3	/* rows for the slowest calls below the callers */
+#define NAME_END      16
+#define PID_END	      23
+#define CALLS_END     31
+#define RATE_END      37
+#define TOTAL_END     45
+#define MEAN_END      53
+#define P99_END	      61
+#define CAUSE_AT      63
+#define BAR_AT	      86 /* a bar per caller where there is room */
+#define BAR_LEAST     16
+#define SLOWEST_LEAST 3 /* rows for the slowest calls below the callers */
 
 static uint64_t mean(const struct report_group *g)
 {
@@ -38,11 +38,11 @@ struct sortable {
 static uint64_t key_of(const struct report_group *g, enum screen_sort sort)
 {
 	switch (sort) {
-	case SORT_MEAN:		return mean(g);
-	case SORT_P99:		return hist_quantile(&g->latency, 0.99);
-	case SORT_COUNT:	return g->count;
-	case SORT_NAME:		return 0;
-	default:		return g->total_ns;
+	case SORT_MEAN: return mean(g);
+	case SORT_P99: return hist_quantile(&g->latency, 0.99);
+	case SORT_COUNT: return g->count;
+	case SORT_NAME: return 0;
+	default: return g->total_ns;
 	}
 }
 
@@ -90,8 +90,9 @@ static void heads(const struct screen *s, unsigned int row)
 		const char *name;
 		enum screen_sort sort;
 	} heads[] = {
-		{ PID_END, "pid", SCREEN_SORTS }, { CALLS_END, "calls", SORT_COUNT }, { RATE_END, "/s", SCREEN_SORTS },
-		{ TOTAL_END, "total", SORT_TOTAL }, { MEAN_END, "mean", SORT_MEAN }, { P99_END, "p99", SORT_P99 },
+		{ PID_END, "pid", SCREEN_SORTS }, { CALLS_END, "calls", SORT_COUNT },
+		{ RATE_END, "/s", SCREEN_SORTS }, { TOTAL_END, "total", SORT_TOTAL },
+		{ MEAN_END, "mean", SORT_MEAN },  { P99_END, "p99", SORT_P99 },
 	};
 	struct buf b = { 0 };
 
@@ -158,8 +159,10 @@ static void caller(const struct screen *s, unsigned int row, const struct report
 
 static const char *nobody(const struct report *r)
 {
-	return !r ? "not yet" : !r->have_sync ? "sync calls are not traced" :
-	       r->filter ? "no sync calls of the filtered tasks" : "no sync calls";
+	return !r	     ? "not yet" :
+	       !r->have_sync ? "sync calls are not traced" :
+	       r->filter     ? "no sync calls of the filtered tasks" :
+			       "no sync calls";
 }
 
 void screen_callers(const struct screen *s, struct area a)

@@ -16,18 +16,18 @@
 #include "util/mem.h"
 #include "render/tui/screen_internal.h"
 
-#define COMM_MAX	16
-#define LEGEND_ROWS	2
-#define CAUSE_ROOM	19
-#define WHEN_END	8
-#define TOOK_END	16
-#define CALL_AT		18
-#define COMM_ROOM	14
+#define COMM_MAX    16
+#define LEGEND_ROWS 2
+#define CAUSE_ROOM  19
+#define WHEN_END    8
+#define TOOK_END    16
+#define CALL_AT	    18
+#define COMM_ROOM   14
 
 /* ---- the files of a command, out of the leaves ---- */
 
 struct file {
-	const char *name;	/* in a leaf's path: not terminated */
+	const char *name; /* in a leaf's path: not terminated */
 	size_t len;
 	struct ledger ledger;
 	uint64_t ns;
@@ -121,7 +121,7 @@ static struct file *files_of(const struct report *run, const char *comm, size_t 
 
 struct lines {
 	struct area a;
-	size_t skip, at;	/* lines above the sight; lines so far */
+	size_t skip, at; /* lines above the sight; lines so far */
 };
 
 static bool next_line(struct lines *l, unsigned int *row)

@@ -12,10 +12,10 @@
 #include "util/mem.h"
 #include "render/tui/screen_internal.h"
 
-#define NAME_END	12
-#define COLUMN		7
-#define RATES		3
-#define TREND_AT	(NAME_END + 8 * COLUMN + 2)
+#define NAME_END 12
+#define COLUMN	 7
+#define RATES	 3
+#define TREND_AT (NAME_END + 8 * COLUMN + 2)
 
 const struct report_device *screen_chosen_device(const struct screen_state *state, const struct report *r, size_t *at)
 {

@@ -179,7 +179,7 @@ unsigned int screen_wrap(const struct screen *s, struct area a, int style, const
 		size_t n = line_length(text, s->g->cols);
 		char *line = xasprintf("%.*s", (int)n, text);
 
-		if (!n)		/* a character wider than the screen */
+		if (!n) /* a character wider than the screen */
 			used = a.rows;
 		else if (used + 1 == a.rows)
 			screen_put_cut(s, a.top + used, 0, s->g->cols, style, text);

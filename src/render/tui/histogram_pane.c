@@ -13,10 +13,10 @@
 #include "util/mem.h"
 #include "render/tui/screen_internal.h"
 
-#define ROWS	(HIST_TOP_BITS + 1)	/* 0, then [2^(row-1), 2^row) */
-#define AXIS	10
-#define COUNT	7
-#define SERIES	4
+#define ROWS   (HIST_TOP_BITS + 1) /* 0, then [2^(row-1), 2^row) */
+#define AXIS   10
+#define COUNT  7
+#define SERIES 4
 
 struct series {
 	const char *name;
@@ -46,7 +46,7 @@ static void gather(const struct report *r, const struct report_device *d, struct
 }
 
 struct axis {
-	unsigned int first, step;	/* rows of the series in a row of the screen */
+	unsigned int first, step; /* rows of the series in a row of the screen */
 	unsigned int rows;
 };
 
@@ -101,8 +101,7 @@ static void column(const struct screen *s, struct area a, const struct series *p
 		if (!v)
 			continue;
 		len = (unsigned int)((double)v / (double)top * room + 0.5);
-		screen_right(s, a.top + n, at + COUNT, SCREEN_PLAIN,
-			     v < 100000 ? num_count(v).s : num_count_short(v).s);
+		screen_right(s, a.top + n, at + COUNT, SCREEN_PLAIN, v < 100000 ? num_count(v).s : num_count_short(v).s);
 		/* something that exists is never drawn as nothing */
 		for (unsigned int i = 0; i < (len ? len : 1); i++)
 			screen_put(s, a.top + n, at + COUNT + 1 + i, end, p->style, s->state->unicode ? "█" : "#");
@@ -167,6 +166,5 @@ void screen_hist(const struct screen *s, struct area a)
 		screen_right(s, a.top + 2 + n, AXIS - 1, SCREEN_DIM, row ? screen_time(s, 1ull << (row - 1)).s : "0");
 	}
 	for (unsigned int i = 0; i < SERIES; i++)
-		column(s, (struct area){ a.top + 2, a.rows - 2 }, &series[i], &x, AXIS + i * width,
-		       AXIS + (i + 1) * width);
+		column(s, (struct area){ a.top + 2, a.rows - 2 }, &series[i], &x, AXIS + i * width, AXIS + (i + 1) * width);
 }

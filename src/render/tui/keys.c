@@ -11,7 +11,8 @@
 void screen_state_init(struct screen_state *s, bool unicode, bool color)
 {
 	*s = (struct screen_state){
-		.unicode = unicode, .color = color,
+		.unicode = unicode,
+		.color = color,
 		/* who syncs is asked of the run; how the disks do, of now */
 		.of_run = { [PANE_CALLERS] = true, [PANE_HIST] = true },
 	};
@@ -85,12 +86,12 @@ static size_t moved(size_t at, size_t n, int key)
 	size_t last = n ? n - 1 : 0;
 
 	switch (key) {
-	case SCREEN_UP:		return at ? at - 1 : 0;
-	case SCREEN_DOWN:	return at < last ? at + 1 : last;
-	case SCREEN_PAGE_UP:	return at > PAGE ? at - PAGE : 0;
-	case SCREEN_PAGE_DOWN:	return at + PAGE < last ? at + PAGE : last;
-	case SCREEN_HOME:	return 0;
-	default:		return last;
+	case SCREEN_UP: return at ? at - 1 : 0;
+	case SCREEN_DOWN: return at < last ? at + 1 : last;
+	case SCREEN_PAGE_UP: return at > PAGE ? at - PAGE : 0;
+	case SCREEN_PAGE_DOWN: return at + PAGE < last ? at + PAGE : last;
+	case SCREEN_HOME: return 0;
+	default: return last;
 	}
 }
 
@@ -178,16 +179,16 @@ static void toggle_hist(struct screen_state *s)
 static int plain_key(int key)
 {
 	switch (key) {
-	case 'k':	return SCREEN_UP;
-	case 'j':	return SCREEN_DOWN;
-	case 'g':	return SCREEN_HOME;
-	case 'G':	return SCREEN_END;
+	case 'k': return SCREEN_UP;
+	case 'j': return SCREEN_DOWN;
+	case 'g': return SCREEN_HOME;
+	case 'G': return SCREEN_END;
 	case '\r':
-	case '\n':	return SCREEN_ENTER;
+	case '\n': return SCREEN_ENTER;
 	case 27:
 	case 127:
-	case '\b':	return SCREEN_BACK;
-	default:	return key;
+	case '\b': return SCREEN_BACK;
+	default: return key;
 	}
 }
 
@@ -199,16 +200,19 @@ bool screen_press(struct screen_state *s, const struct report *interval, const s
 		return true;
 	}
 	switch (key) {
-	case '?':	s->help = true; return true;
-	case '\t':	next_pane(s); return true;
-	case 's':	s->sort = (s->sort + 1) % SCREEN_SORTS; return true;
-	case 'h':	toggle_hist(s); return true;
-	case 'i':	s->of_run[s->focus] = !s->of_run[s->focus]; return true;
+	case '?': s->help = true; return true;
+	case '\t': next_pane(s); return true;
+	case 's': s->sort = (s->sort + 1) % SCREEN_SORTS; return true;
+	case 'h': toggle_hist(s); return true;
+	case 'i': s->of_run[s->focus] = !s->of_run[s->focus]; return true;
 	case SCREEN_ENTER: enter(s, scope(s, PANE_CALLERS, interval, run)); return true;
 	case SCREEN_BACK: back(s); return true;
-	case SCREEN_UP: case SCREEN_DOWN: case SCREEN_PAGE_UP: case SCREEN_PAGE_DOWN: case SCREEN_HOME: case SCREEN_END:
-		move(s, interval, run, key);
-		return true;
-	default:	return false;
+	case SCREEN_UP:
+	case SCREEN_DOWN:
+	case SCREEN_PAGE_UP:
+	case SCREEN_PAGE_DOWN:
+	case SCREEN_HOME:
+	case SCREEN_END: move(s, interval, run, key); return true;
+	default: return false;
 	}
 }

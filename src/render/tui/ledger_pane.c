@@ -11,15 +11,16 @@
 
 #include "render/tui/screen_internal.h"
 
-#define COUNT_END	20
-#define TIME_END	29
-#define BAR_AT		31
-#define NARROW		60	/* below it the bar alone has to do */
+#define COUNT_END 20
+#define TIME_END  29
+#define BAR_AT	  31
+#define NARROW	  60 /* below it the bar alone has to do */
 
 /*
  * A cause looks the same in every bar: its family's colour, and within the family a pattern. Without colours (or
  * Unicode) it is a letter.
  */
+/* clang-format off */
 static const struct {
 	const char *pattern, *letter;
 } marks[CAUSE_COUNT] = {
@@ -42,6 +43,7 @@ static const struct {
 	[CAUSE_LOCK] = { "▒", "k" },
 	[CAUSE_UNKNOWN] = { "░", "?" },
 };
+/* clang-format on */
 
 static const char *mark(const struct screen *s, enum cause c)
 {
@@ -136,12 +138,14 @@ static void line(const struct screen *s, unsigned int row, const char *name, con
 	screen_put(s, row, narrow ? 0 : 1, at - 1, SCREEN_PLAIN, name);
 	if (!sync || !sync->count) {
 		screen_put_cut(s, row, narrow ? at : COUNT_END - 1, s->g->cols, SCREEN_DIM,
-			       !r ? "not yet" : r->have_sync ? "no sync calls" : "sync calls are not traced");
+			       !r	    ? "not yet" :
+			       r->have_sync ? "no sync calls" :
+					      "sync calls are not traced");
 		return;
 	}
 	if (!narrow) {
-		screen_right(s, row, COUNT_END, SCREEN_PLAIN, sync->count < 1000000 ? num_count(sync->count).s :
-										   num_count_short(sync->count).s);
+		screen_right(s, row, COUNT_END, SCREEN_PLAIN,
+			     sync->count < 1000000 ? num_count(sync->count).s : num_count_short(sync->count).s);
 		screen_right(s, row, TIME_END, SCREEN_PLAIN, screen_time(s, sync->total_ns).s);
 	}
 	screen_bar(s, row, at, &sync->ledger);

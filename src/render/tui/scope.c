@@ -26,8 +26,8 @@ struct num screen_time(const struct screen *s, uint64_t ns)
 
 struct num screen_span(const struct screen *s, uint64_t ns)
 {
-	uint64_t seconds = (ns + 500000000) / 1000000000, off = ns > seconds * 1000000000 ? ns - seconds * 1000000000 :
-							      seconds * 1000000000 - ns;
+	uint64_t seconds = (ns + 500000000) / 1000000000,
+		 off = ns > seconds * 1000000000 ? ns - seconds * 1000000000 : seconds * 1000000000 - ns;
 	struct num n = screen_time(s, ns);
 
 	if (seconds && seconds < 1000 && off <= ns / 20)

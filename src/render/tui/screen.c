@@ -5,10 +5,10 @@
 
 #include "render/tui/screen_internal.h"
 
-#define FULL_ROWS	16	/* below: verdict and ledger only */
-#define FULL_COLS	72
-#define ROOMY		30	/* rows from which panes are set apart */
-#define BOTH		40	/* rows from which callers and histogram stand together */
+#define FULL_ROWS 16 /* below: verdict and ledger only */
+#define FULL_COLS 72
+#define ROOMY	  30 /* rows from which panes are set apart */
+#define BOTH	  40 /* rows from which callers and histogram stand together */
 
 static bool is_full(const struct screen_grid *g)
 {
@@ -73,8 +73,7 @@ static unsigned int losses(const struct screen *s, unsigned int end)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), " %s %s lost ", num_count_short(lost(s->v)).s,
-		 lost(s->v) == 1 ? "event" : "events");
+	snprintf(text, sizeof(text), " %s %s lost ", num_count_short(lost(s->v)).s, lost(s->v) == 1 ? "event" : "events");
 	return at_right(s, end, SCREEN_WARN, text);
 }
 
@@ -141,8 +140,7 @@ static void bottom(const struct screen *s, unsigned int row)
 	unsigned int col = 1;
 
 	if (s->state->stopping) {
-		screen_put_cut(s, row, 1, s->g->cols, SCREEN_WARN,
-			       "ending: waiting for the command (q again: don't wait)");
+		screen_put_cut(s, row, 1, s->g->cols, SCREEN_WARN, "ending: waiting for the command (q again: don't wait)");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -260,7 +258,10 @@ static void panes(const struct screen *s)
 void screen_draw(const struct screen_view *v, struct screen_grid *g)
 {
 	struct screen s = {
-		.v = v, .state = v->state, .g = g, .num = NUM_TIGHT | (v->state->unicode ? 0 : NUM_ASCII),
+		.v = v,
+		.state = v->state,
+		.g = g,
+		.num = NUM_TIGHT | (v->state->unicode ? 0 : NUM_ASCII),
 	};
 
 	screen_grid_size(g, g->rows, g->cols);

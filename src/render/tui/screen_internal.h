@@ -12,7 +12,7 @@ struct screen {
 	const struct screen_view *v;
 	const struct screen_state *state;
 	struct screen_grid *g;
-	unsigned int num;	/* flags for tight numbers */
+	unsigned int num; /* flags for tight numbers */
 };
 
 /* Some rows over the full width. */
@@ -51,8 +51,8 @@ unsigned int screen_title(const struct screen *s, unsigned int row, enum screen_
 const struct report *screen_scope(const struct screen *s, enum screen_pane pane);
 void screen_scope_name(const struct screen *s, enum screen_pane pane, struct buf *b);
 struct num screen_time(const struct screen *s, uint64_t ns);
-struct num screen_span(const struct screen *s, uint64_t ns);	/* of a report: "1s" also when it is off by a little */
-struct num screen_quantile(const struct screen *s, const struct hist *h, double q);	/* "-": no values */
+struct num screen_span(const struct screen *s, uint64_t ns); /* of a report: "1s" also when it is off by a little */
+struct num screen_quantile(const struct screen *s, const struct hist *h, double q); /* "-": no values */
 uint64_t screen_rate(uint64_t count, uint64_t wall_ns);
 /* The first row of a list to show so that the chosen one is among `room`. */
 size_t screen_first(size_t chosen, size_t room);
@@ -62,8 +62,8 @@ size_t screen_first(size_t chosen, size_t room);
 /* A bar of causes from col up to the right edge, and what its parts mean, the largest of `l` first. */
 void screen_bar(const struct screen *s, unsigned int row, unsigned int col, const struct ledger *l);
 void screen_legend(const struct screen *s, struct area a, const struct ledger *l);
-void screen_glossary(const struct screen *s, struct area a);	/* of every cause */
-void screen_ledgers(const struct screen *s, struct area a);	/* the pane */
+void screen_glossary(const struct screen *s, struct area a); /* of every cause */
+void screen_ledgers(const struct screen *s, struct area a);  /* the pane */
 /* "flush.post 44.5 %": the largest; NULL-safe for nothing: "". Its family in *f. */
 void screen_largest(const struct ledger *l, struct buf *b, enum cause_family *f);
 
@@ -72,10 +72,10 @@ void screen_largest(const struct ledger *l, struct buf *b, enum cause_family *f)
 void screen_devices(const struct screen *s, struct area a);
 void screen_callers(const struct screen *s, struct area a);
 void screen_detail(const struct screen *s, struct area a);
-void screen_slowest(const struct screen *s, struct area a);	/* calls of the run, whoever's */
+void screen_slowest(const struct screen *s, struct area a); /* calls of the run, whoever's */
 void screen_hist(const struct screen *s, struct area a);
 
-const struct report_device *screen_device(const struct report *r, const char *name);	/* NULL: not in r, or no r */
+const struct report_device *screen_device(const struct report *r, const char *name); /* NULL: not in r, or no r */
 const struct report_device *screen_chosen_device(const struct screen_state *state, const struct report *r, size_t *at);
 /* Processes in the order of the table; *n of them; to be freed. */
 const struct report_group **screen_sorted(const struct screen_state *state, const struct report *r, size_t *n);
