@@ -3,7 +3,7 @@
 #
 # What the expected bytes in tests/golden/expected are, for golden.bats and for update. Needs $BT and $TOP.
 #
-# Of the recording sqlite, every output is there as it is. Of the others it is the text (text.txt), the folded stacks, what
+# Of the recording sqlite, every output is there as it is, but for scripts and style sheets, which stand there by name. Of the others it is the text (text.txt), the folded stacks, what
 # went to standard error, and in SHA256SUMS the rest: a difference there shows up in sqlite too, or is looked at with
 # `barriertrace report`.
 
@@ -68,10 +68,30 @@ condense() { # DIR
 	)
 }
 
+# name_assets FILE ASSET...: a line with its name in place of each that FILE has, to the byte
+name_assets() {
+	local file=$1 asset
+	shift
+	for asset; do
+		awk -v name="src/render/assets/$asset" '
+			NR == FNR { want[n = FNR] = $0; next }
+			{ line[++lines] = $0 }
+			END {
+				for (i = 1; i <= lines; i += k ? k : 1) {
+					for (k = 0; k < n && line[i + k] == want[k + 1]; k++);
+					k = k == n ? n : 0
+					print k ? name : line[i]
+				}
+			}' "$TOP/src/render/assets/$asset" "$file" >"$file.named" && mv "$file.named" "$file"
+	done
+}
+
 # make_expected NAME DIR: as it is stored
 make_expected() {
 	render "$1" "$2" || return
-	[[ $1 == "$FULL" ]] || condense "$2"
+	[[ $1 == "$FULL" ]] || { condense "$2"; return; }
+	name_assets "$2/page.html" flame.css flame.js page.css page.js
+	name_assets "$2/flame.svg" flame.js # with its style it is a picture still: README shows it
 }
 
 recording_names() {
