@@ -44,8 +44,16 @@ root_disk() {
 	holds "$before <= $(value "$ROOT_DISK" flushes) && $(value "$ROOT_DISK" flushes) <= $after"
 }
 
+no_disk_comes_or_goes() {
+	local before
+	before=$(lsblk -ndo NAME)
+	sleep 0.5
+	[[ $(lsblk -ndo NAME) == "$before" ]]
+}
+
 @test "doctor: every disk of the machine, as files and lsblk have it" {
 	local d
+	eventually 20 no_disk_comes_or_goes
 	doctor
 	same_as_files
 	for d in $(lsblk -bndo NAME,SIZE | awk '$2 { print $1 }'); do
