@@ -300,7 +300,7 @@ settings_of() {
 	for f in "/sys/block/$1/queue/"* "/sys/block/$1/queue/iosched/"*; do
 		[[ ! -f $f ]] || printf '%s %s\n' "$f" "$(cat "$f" 2>/dev/null)"
 	done
-	cat /proc/self/mountinfo
+	grep -F "/dev/$1 " /proc/self/mountinfo
 }
 
 @test "doctor: changes nothing: no file is opened for writing, no ioctl that sets anything" {
