@@ -114,12 +114,12 @@ fdatasyncs() {
 		[[ -z $began || $(jq -r .run.start "$i.json") > $began || $(jq -r .run.start "$i.json") == "$began" ]]
 		began=$(jq -r .run.start "$i.json")
 		calls=$((calls + $(calls_of "$i.json")))
-		writes=$((writes + $(of_disk "$i.json" "$RIG_DISK" '.ops | map(select(.op == "write.sync").count) | add')))
-		flushes=$((flushes + $(of_disk "$i.json" "$RIG_DISK" '.ops | map(select(.op == "flush").count) | add')))
+		writes=$((writes + $(of_disk "$i.json" "$RIG_DISK" ' | (.ops // {}) | map(select(.op == "write.sync").count) | add')))
+		flushes=$((flushes + $(of_disk "$i.json" "$RIG_DISK" ' | (.ops // {}) | map(select(.op == "flush").count) | add')))
 	done
 	[[ $calls == "$(calls_of live.json)" ]]
-	[[ $writes == "$(of_disk live.json "$RIG_DISK" '.ops | map(select(.op == "write.sync").count) | add')" ]]
-	[[ $flushes == "$(of_disk live.json "$RIG_DISK" '.ops | map(select(.op == "flush").count) | add')" ]]
+	[[ $writes == "$(of_disk live.json "$RIG_DISK" ' | (.ops // {}) | map(select(.op == "write.sync").count) | add')" ]]
+	[[ $flushes == "$(of_disk live.json "$RIG_DISK" ' | (.ops // {}) | map(select(.op == "flush").count) | add')" ]]
 	# where one file ends and the next begins, calls keep their ledgers
 	((calls - $(jq -s 'map(.sync.count) | add' [0-9]*.json) <= 4 * n))
 }
