@@ -14,7 +14,7 @@
 ##   make check-truth    measure against known answers, with bounds: after a change of probes, analysis,
 ##                       verdict or what-if (40 minutes; N=10: each scenario ten times)
 ##   make check-kernels  run it in QEMU with Debian's kernels: after a change of probes, rungs or vm
-##                       (25 minutes; FULL=1: all cells, hours; KERNELS="6.1 7.2"; WRITE=1: into docs/kernels.md)
+##                       (25 minutes; FULL=1: all cells, hours; KERNELS="6.1 7.2"; WRITE=1: into docs/reference/kernels.md)
 ##   make check-all      run all three, with one table at the end: before a release
 ##
 ##   T=FILE K=TEXT       only this test file (or folder), only tests whose name contains TEXT
@@ -153,7 +153,7 @@ $(DIST_ARCHS:%=static-%): static-%:
 	@$(MAKE) --no-print-directory static ARCH=$*
 
 # the options in the man page and the completion come from the tables that the program itself reads
-$(O)/barriertrace.1: docs/barriertrace.1.in $(O)/barriertrace
+$(O)/barriertrace.1: docs/reference/barriertrace.1.in $(O)/barriertrace
 	$(say) MAN $@
 	$(Q)$(O)/barriertrace --generate man > $@.options
 	$(Q)sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd;}' -e 's/@VERSION@/$(VERSION)/' $< > $@

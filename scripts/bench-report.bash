@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For scripts/bench: from samples to bench.json, and from that to the table and to docs/overhead.md.
+# For scripts/bench: from samples to bench.json, and from that to the table and to docs/reference/overhead.md.
 
 # Functions of jq for all below
 JQ_WORDS='
@@ -93,10 +93,10 @@ print_table() {
 			(map(select(. == "not measured")) | length | if . > 0 then ", \(.) not measured" else "" end))' "$1"
 }
 
-# ---- docs/overhead.md ----
+# ---- docs/reference/overhead.md ----
 
 # Sentences about missed rows: "ROW-OR-BEGINNING|SENTENCE" lines
-NOTES=$TOP/docs/overhead-notes.txt
+NOTES=$TOP/docs/reference/overhead-notes.txt
 
 write_doc() { # JSON FILE
 	[[ -s $1 ]] || die "no $1: run scripts/bench first"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For scripts/check-kernels: the tables of docs/kernels.md, of what was seen on each kernel. They are their own memory: a run reads
+# For scripts/check-kernels: the tables of docs/reference/kernels.md, of what was seen on each kernel. They are their own memory: a run reads
 # them, puts its results in, and writes them back. A row says which version was seen and on which day; a cell that was seen with
 # another one, or another day, says so itself: "ok (6.1.176-1, 2026-11-22)".
 

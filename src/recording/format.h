@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* format.h - the layout of a recording, which is public (docs/recording-format.md). Private to recording_*.c. */
+/* format.h - the layout of a recording, which is public (docs/reference/recording-format.md). Private to recording_*.c. */
 #ifndef BT_RECORDING_FORMAT_H
 #define BT_RECORDING_FORMAT_H
 

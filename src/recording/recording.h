@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * recording.h - a run kept in a file: the records as they crossed the kernel line, in checksummed blocks, and what is
- * needed beside them to make the report again. The format: docs/recording-format.md.
+ * needed beside them to make the report again. The format: docs/reference/recording-format.md.
  *
  * What a damaged file still holds comes out; what doesn't is counted. Little-endian machines only.
  */

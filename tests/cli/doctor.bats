@@ -133,5 +133,5 @@ refused() {
 	run "$BT" doctor --help
 	[ "$status" -eq 0 ]
 	[[ $output == *'Reads, and changes nothing'* && $output == *--trace* ]]
-	grep -q '^\.B barriertrace doctor' "$TOP/docs/barriertrace.1.in"
+	grep -q '^\.B barriertrace doctor' "$TOP/docs/reference/barriertrace.1.in"
 }

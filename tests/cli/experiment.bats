@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The keys of an experiment: what it takes is what its help, the man page and the README say.
+# The keys of an experiment: what it takes is what its help, the man page and the how-to say.
 
 bats_require_minimum_version 1.5.0
 load ../helpers
@@ -23,16 +23,16 @@ of_man() {
 	sed -n '/^\\fBKeys of \\-\\-set\\fR$/,/^\.S[HS]/s/^\.B //p' "${BT%/*}/barriertrace.1" | tr -d '\\' | sort
 }
 
-of_readme() {
-	tr '\n' ' ' <"$TOP/README.md" | sed 's/.*kill -9` by [^.]*\. Keys: //; s/\. A disk.*//' | grep -o '`[a-z_]*`' | tr -d '`' | sort
+of_how_to() {
+	tr '\n' ' ' <"$TOP/docs/how-to/experiment.md" | sed 's/.*kill -9` by [^.]*\. Keys: //; s/\. A disk.*//' | grep -o '`[a-z_]*`' | tr -d '`' | sort
 }
 
-@test "experiment: the keys that it knows are those of its help, its man page and the README" {
+@test "experiment: the keys that it knows are those of its help, its man page and the how-to" {
 	local k
 	[[ $(known | wc -l) -gt 10 ]]
 	diff <(known) <(of_help)
 	diff <(known) <(of_man)
-	diff <(known) <(of_readme)
+	diff <(known) <(of_how_to)
 	for k in $(known); do
 		run ! "$BT" experiment --set "$k=" -- true
 		[[ $output == *"$k="* && $output != *'no key'* ]] || { echo "$output"; false; }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The formats for other programs, as their readers demand, and docs/formats.md: what it says is there, and its queries run.
+# The formats for other programs, as their readers demand, and docs/reference/formats.md: what it says is there, and its queries run.
 
 load ../helpers
 
 RECORDINGS=$TOP/tests/golden/recordings
-DOC=$TOP/docs/formats.md
+DOC=$TOP/docs/reference/formats.md
 NAMES=(sample sqlite hostile mixed)
 
 setup() {

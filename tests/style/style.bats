@@ -86,3 +86,14 @@ ROOMS=docs/explanation/architecture.md
 	run shellcheck -x scripts/* .ci/run tests/rig/rig tests/style/include-graph
 	[ "$status" -eq 0 ] || { echo "$output"; false; }
 }
+
+@test "what a document links to is there, and README has at most 120 lines" {
+	local page target missing=()
+	for page in $(files '*.md'); do
+		while read -r target; do
+			[[ $target == *://* || $target == *" "* || -e $(dirname "$page")/$target ]] || missing+=("$page: $target")
+		done < <(grep -oE '\]\([^)#]+' "$page" | cut -c3-)
+	done
+	((!${#missing[@]})) || { printf '%s\n' "${missing[@]}"; false; }
+	(($(wc -l <README.md) <= 120))
+}

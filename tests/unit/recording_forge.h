@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * recording_forge.h - bytes of recordings made by hand, after docs/recording-format.md and not by the code under test:
+ * recording_forge.h - bytes of recordings made by hand, after docs/reference/recording-format.md and not by the code under test:
  * checksums are right, all the rest is as wrong as is wanted.
  */
 #ifndef RECORDING_FORGE_H

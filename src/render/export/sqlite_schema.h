@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sqlite_schema.h - what the database has beside the tables of tables.c. Documented in docs/formats.md. */
+/* sqlite_schema.h - what the database has beside the tables of tables.c. Documented in docs/reference/formats.md. */
 #ifndef BT_RENDER_EXPORT_SQLITE_SCHEMA_H
 #define BT_RENDER_EXPORT_SQLITE_SCHEMA_H
 

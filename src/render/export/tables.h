@@ -3,7 +3,7 @@
  * tables.h - the tables of --csv and --db. Both take the same rows from the same place, so they cannot disagree.
  *
  * A table's fill() hands out cells, one per column, and ends each row. What is not known is none(). Documented in
- * docs/formats.md.
+ * docs/reference/formats.md.
  */
 #ifndef BT_RENDER_EXPORT_TABLES_H
 #define BT_RENDER_EXPORT_TABLES_H
