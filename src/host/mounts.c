@@ -338,7 +338,8 @@ void mounts_of(char *const *names, struct report_device *d)
 	struct mount_table t;
 
 	read_mounts(&t);
-	for (const struct mount_entry *m = t.mounts; m < t.mounts + t.n; m++) {
+	for (size_t i = 0; i < t.n; i++) {
+		const struct mount_entry *m = &t.mounts[i];
 		struct report_mount *r;
 
 		if (!is_on(m, names) || is_repeated(&t, m))
@@ -358,7 +359,9 @@ void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
 	char **names;
 
 	read_mounts(&t);
-	for (const struct mount_entry *m = t.mounts; m < t.mounts + t.n; m++) {
+	for (size_t i = 0; i < t.n; i++) {
+		const struct mount_entry *m = &t.mounts[i];
+
 		if (is_repeated(&t, m))
 			continue;
 		names = fs_names(m);
