@@ -192,9 +192,10 @@ struct report_whatif {
 };
 
 struct report_verdict {
-	const char *class;  /* one of the public classes; static */
+	const char *class; /* one of the public classes; static */
+	const char *scope; /* whose calls it is about: "asked" (the run's, the command's, the filter's) or "others"; static */
 	const char *family; /* family or NULL; static */
-	double share; /* of the sync time (of the wall time for not-sync, of the calls for unsafe-fast); NAN: none */
+	double share; /* of the sync time (of the wall time for not-sync and others, of the calls for unsafe-fast); NAN: none */
 	char *sentence;
 	char **evidence; /* NULL-terminated sentences with figures */
 	char **advice;	 /* NULL-terminated: what could be done, best first, each with its risk */
@@ -317,8 +318,8 @@ struct report {
 	bool have_verdict;
 	struct report_verdict verdict;
 	struct report_detail *detail; /* NULL: nobody asked for it */
-	uint64_t under_way,
-		under_way_ns; /* sync calls that had not returned at the end, after a second or more; the oldest's age */
+	uint64_t under_way;	      /* sync calls that had not returned at the end, after a second or more */
+	uint64_t under_way_ns;	      /* the oldest's age */
 };
 
 const char *cause_name(enum cause c);	      /* "flush.pre" */

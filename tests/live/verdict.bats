@@ -4,6 +4,7 @@
 # The verdict where one cause is many times all others together: true on a busy machine, too. Causes that are close, and how
 # large each is: ../truth/matrix.bats.
 
+bats_require_minimum_version 1.5.0
 load ../helpers
 load ../truth/matrix
 
@@ -44,4 +45,67 @@ verdict_of() {
 @test "verdict: no sync call" {
 	or_lost trace dd if=/dev/zero of="$RIG_MNT/other" bs=4k count=10 status=none
 	class_is no-sync
+}
+
+# A server that syncs for whoever asks, and a client that waits for it
+serve() { # FILE
+	while read -r _; do
+		dd if=/dev/zero of="$1" bs=4k count=1 oflag=direct conv=notrunc,fsync status=none
+		echo done
+	done <>"$BATS_TEST_TMPDIR/ask" >"$BATS_TEST_TMPDIR/answer"
+}
+
+ask_often() { # TIMES
+	local i
+	exec 8>"$BATS_TEST_TMPDIR/ask" 9<"$BATS_TEST_TMPDIR/answer"
+	for ((i = 0; i < $1; i++)); do
+		echo please >&8
+		read -r _ <&9
+	done
+}
+export -f ask_often
+
+is_about_others() {
+	jq -r .verdict.sentence "$J"
+	class_is device-flush flush
+	[[ $(json .verdict.scope "$J") == others ]]
+	says .sentence 'no sync call (fsync or the like) by '
+	says .sentence "$RIG_DISK spent "
+	says .sentence "FLUSHes that others sent. Watch the disk: barriertrace $RIG_DISK."
+	! says .sentence "isn't fsync"
+}
+
+@test "verdict: a client whose server syncs is not acquitted, wrapped or by -p" {
+	local client
+	export BATS_TEST_TMPDIR
+	rig_set flush_us=50000 write_us=0
+	mkfifo "$BATS_TEST_TMPDIR/ask" "$BATS_TEST_TMPDIR/answer"
+	start serve "$RIG_MNT/file"
+	or_lost trace "$BASH" -c 'ask_often 10'
+	is_about_others
+	mkfifo "$BATS_TEST_TMPDIR/go"
+	start "$BASH" -c 'read -r _ <"$BATS_TEST_TMPDIR/go"; ask_often 10'
+	client=$STARTED
+	start_tracing -p "$client" "$RIG_DISK" --json "$J" -o "$TXT"
+	echo >"$BATS_TEST_TMPDIR/go"
+	status_of "$STARTED" || [[ $? == 5 ]]
+	is_about_others
+}
+
+@test "verdict: a client whose server computes is not accused" {
+	mkfifo "$BATS_TEST_TMPDIR/ask" "$BATS_TEST_TMPDIR/answer"
+	export BATS_TEST_TMPDIR
+	start "$BASH" -c 'while read -r _; do for ((i = 0; i < 20000; i++)); do :; done; echo done; done <>"$BATS_TEST_TMPDIR/ask" >"$BATS_TEST_TMPDIR/answer"'
+	or_lost trace "$BASH" -c 'ask_often 5'
+	class_is no-sync
+	[[ $(json .verdict.scope "$J") == asked ]]
+	says .sentence "it isn't fsync."
+}
+
+@test "verdict: a command that failed is not told that it isn't fsync" {
+	trace "$BASH" -c "exit 3" || [[ $? == 3 ]]
+	class_is no-sync
+	says .sentence "by ${BASH##*/} in the "
+	says .sentence ", and it ended with exit status 3."
+	! says .sentence "isn't fsync"
 }

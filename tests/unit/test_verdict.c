@@ -490,6 +490,8 @@ static struct report *hardly(uint64_t sync_ns, uint64_t wall_ns)
 		r->sync.ledger.ns[c] = r->sync.ledger.ns[c] * (sync_ns / 1000) / (SEC / 1000);
 	r->sync.total_ns = sync_ns;
 	r->wall_ns = wall_ns;
+	/* the FLUSHes are those of the calls */
+	r->device[0].kernel.flush_ns = sync_ns / 2;
 	return r;
 }
 
@@ -561,6 +563,88 @@ static void test_no_sync(void)
 	ops(add_device(r, "sda", "write back"), OP_WRITE_ASYNC, 100, MS);
 	judged(r, "no-sync", NULL, "plain writes only");
 	ok(strstr(r->verdict.sentence, "it isn't fsync."), "that is certain of a command");
+	drop(r);
+}
+
+/* A client whose server syncs: what a disk did for others is seen whatever was asked about. */
+static struct report *client(unsigned int flushes, uint64_t each_ns)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->have_sync = true;
+	r->wall_ns = SEC;
+	wrap(r);
+	ops(add_device(r, "sda", "write back"), OP_FLUSH, flushes, each_ns);
+	return r;
+}
+
+static void test_others(void)
+{
+	struct report *r = client(200, 3 * MS);
+
+	judged(r, "device-flush", "flush", "a client whose server syncs");
+	ok(!strcmp(r->verdict.scope, "others") && fabs(r->verdict.share - 0.6) < 0.01,
+	   "it is about others, by the run's time");
+	ok(strstr(r->verdict.sentence,
+		  "no sync call (fsync or the like) by sqlite3, but sda spent 600 ms of the 1.00 s traced in 200 "
+		  "FLUSHes that others sent. Watch the disk: barriertrace sda."),
+	   "said: %s", r->verdict.sentence);
+	ok(says(r->verdict.advice, "processes of its own"), "and what to do");
+	drop(r);
+
+	r = client(100, 3 * MS);
+	judged(r, "too-little-data", NULL, "less than half of the run in FLUSHes of others");
+	ok(!strcmp(r->verdict.scope, "others") && !strstr(r->verdict.sentence, "isn't fsync"), "is not acquitted");
+	drop(r);
+
+	r = client(2, 3 * MS);
+	judged(r, "no-sync", NULL, "a stray FLUSH");
+	ok(!strcmp(r->verdict.scope, "asked") && !strstr(r->verdict.sentence, "isn't fsync") &&
+		   strstr(r->verdict.sentence, "Meanwhile sda did 2 FLUSHes, 6.00 ms in all."),
+	   "is told: %s", r->verdict.sentence);
+	drop(r);
+
+	r = client(0, 0);
+	r->have_exit_status = true;
+	r->exit_status = 3;
+	judged(r, "no-sync", NULL, "a command that failed");
+	ok(!strstr(r->verdict.sentence, "isn't fsync") && strstr(r->verdict.sentence, "ended with exit status 3"),
+	   "is told: %s", r->verdict.sentence);
+	drop(r);
+
+	/* a filter leaves out what others send: only the kernel counted it */
+	r = client(0, 0);
+	strv_free(r->command);
+	r->command = NULL;
+	r->filter = xstrdup("pid 42");
+	r->device[0].kernel.have = r->device[0].kernel.have_flush = true;
+	r->device[0].kernel.flushes = 300;
+	r->device[0].kernel.flush_ns = 900 * MS;
+	judged(r, "device-flush", "flush", "FLUSHes that a filter left out");
+	ok(strstr(r->verdict.sentence, "by the filtered tasks, but sda spent 900 ms"), "said: %s", r->verdict.sentence);
+	drop(r);
+
+	/* O_DSYNC on a disk without a cache to flush */
+	r = client(0, 0);
+	ops(&r->device[0], OP_WRITE_SYNC, 100, 5 * MS);
+	judged(r, "no-sync", NULL, "writes that others wait for");
+	ok(!strstr(r->verdict.sentence, "isn't fsync") && strstr(r->verdict.sentence, "Meanwhile sda did 100 writes"),
+	   "are told: %s", r->verdict.sentence);
+	drop(r);
+
+	r = hardly(10 * MS, SEC);
+	wrap(r);
+	r->device[0].kernel.flush_ns = 700 * MS;
+	judged(r, "device-flush", "flush", "a client with hardly any calls of its own");
+	ok(!strcmp(r->verdict.scope, "others") &&
+		   strstr(r->verdict.sentence, "sync calls of sqlite3 took 10.0 ms, but sda spent 700 ms"),
+	   "is about the others: %s", r->verdict.sentence);
+	drop(r);
+
+	r = slow_flush();
+	r->verdict.scope = NULL;
+	judged(r, "device-flush", "flush", "calls of a watched disk");
+	ok(!strcmp(r->verdict.scope, "asked"), "are those that were asked about");
 	drop(r);
 }
 
@@ -819,6 +903,7 @@ int main(void)
 	test_not_sync();
 	test_too_little();
 	test_no_sync();
+	test_others();
 	test_many_processes();
 	test_not_seen();
 	test_under_way();

@@ -178,11 +178,63 @@ static void rank(struct facts *f)
 			f->second = g;
 }
 
+/* The kernel counts whatever the filter leaves out. */
+static void find_flushed(struct facts *f)
+{
+	for (size_t i = 0; i < f->r->n_devices; i++) {
+		const struct report_device *d = &f->r->device[i];
+		const struct report_kernel *k = &d->kernel;
+		bool counted = k->have && k->have_flush;
+		uint64_t n = counted ? k->flushes : d->op[OP_FLUSH].count;
+		uint64_t ns = counted ? k->flush_ns : d->op[OP_FLUSH].device.sum;
+
+		if (!n || (f->flushed && ns <= f->flushes_ns))
+			continue;
+		f->flushed = d;
+		f->flushes = n;
+		f->flushes_ns = ns;
+	}
+}
+
+/* Writes that somebody waits for, but for the command's own. Of those that a filter leaves out the kernel only knows that they are writes. */
+static uint64_t writes_of_others(const struct report *r, const struct report_device *d, uint64_t *ns)
+{
+	const enum op_class durable[] = { OP_WRITE_SYNC, OP_WRITE_BARRIER, OP_FUA };
+	uint64_t n = 0;
+
+	*ns = 0;
+	for (size_t i = 0; i < sizeof(durable) / sizeof(durable[0]); i++) {
+		n += d->op[durable[i]].count;
+		*ns += d->op[durable[i]].total.sum;
+	}
+	if (!r->filter)
+		return r->command && n > d->by_command ? n - d->by_command : 0;
+	if (!d->kernel.have || d->kernel.writes <= n)
+		return 0;
+	*ns = d->kernel.write_ns > *ns ? d->kernel.write_ns - *ns : 0;
+	return d->kernel.writes - n;
+}
+
+static void find_written(struct facts *f)
+{
+	for (size_t i = 0; i < f->r->n_devices; i++) {
+		uint64_t ns, n = writes_of_others(f->r, &f->r->device[i], &ns);
+
+		if (!n || (f->written && ns <= f->writes_ns))
+			continue;
+		f->written = &f->r->device[i];
+		f->writes = n;
+		f->writes_ns = ns;
+	}
+}
+
 void facts_of(const struct report *r, struct facts *f)
 {
 	*f = (struct facts){ .r = r, .s = &r->sync };
 	f->dev = main_device(r);
 	if (f->dev)
 		device_facts_of(f);
+	find_flushed(f);
+	find_written(f);
 	rank(f);
 }

@@ -32,6 +32,10 @@ struct facts {
 	bool flush_queued, data_queued; /* they are long because of the others in the device's queue */
 	uint64_t ns[GROUPS];
 	enum group first, second; /* the largest two */
+	const struct report_device *flushed; /* most of the run went to FLUSHes of this disk, whoever sent them; NULL: none did any */
+	uint64_t flushes, flushes_ns;	     /* of it */
+	const struct report_device *written; /* most time went to durable writes of others to this disk; NULL: to none */
+	uint64_t writes, writes_ns;	     /* of it, at most */
 	enum unsafe unsafe;
 	const struct report_device *unsafe_dev;
 	const struct report_mount *unsafe_mount;

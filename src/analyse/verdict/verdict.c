@@ -22,6 +22,8 @@
  * With sync calls at a fifth of the run, making them free would make it 1.25 times as fast at most (Amdahl).
  */
 #define NOT_SYNC_BELOW 0.20
+/* FLUSHes of others that fill more than half of the run: whatever waits for them waits for the drive. */
+#define MOSTLY 0.50
 /* The share of a sum of N values that scatter as much as their mean is good to 1/sqrt(N): about a third for 10. */
 #define ENOUGH_CALLS 10
 /* Below, the clocks' own cost, about a microsecond per event, is in the shares. */
@@ -45,10 +47,44 @@ static double ratio(uint64_t a, uint64_t b)
 /* ---- rules; each returns whether it applies, and the share that goes with its class, if any does ---- */
 
 /* Of none nothing is known where its record may be among what was lost. */
+static bool made_none(const struct facts *f)
+{
+	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way;
+}
+
+/*
+ * Client and server: who was asked about made no sync calls, or hardly any, and a disk did FLUSHes for others meanwhile. What
+ * the asked's own calls took is taken off: they may have waited for the same FLUSHes. Without a command or a filter all calls
+ * are asked about; where there is none the kernel itself syncs (nfsd, a loop device).
+ */
+static bool flushes_of_others(struct facts *f, double least, double *share)
+{
+	uint64_t own = f->s->total_ns + f->s->elsewhere_ns;
+
+	*share = f->flushed && f->flushes_ns > own ? ratio(f->flushes_ns - own, f->r->wall_ns) : 0;
+	if (!made_none(f) &&
+	    (!f->s->count || !(f->r->command || f->r->filter) || ratio(own, f->r->wall_ns) >= NOT_SYNC_BELOW))
+		return false;
+	return *share >= least;
+}
+
+static bool rule_others_flush(struct facts *f, double *share)
+{
+	return flushes_of_others(f, MOSTLY, share);
+}
+
+static bool rule_others(struct facts *f, double *share)
+{
+	bool applies = flushes_of_others(f, NOT_SYNC_BELOW, share);
+
+	*share = NAN;
+	return applies;
+}
+
 static bool rule_no_sync(struct facts *f, double *share)
 {
 	(void)share;
-	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way;
+	return made_none(f);
 }
 
 static bool is_write_back(const struct report_device *d)
@@ -225,28 +261,30 @@ static bool rule_cpu(struct facts *f, double *share)
 
 /* clang-format off */
 static const struct rule {
-	const char *class;
+	const char *class, *scope;
 	int family;		/* enum cause_family; -1: none */
 	bool (*applies)(struct facts *f, double *share);
 } rules[] = {
-	{ "no-sync", -1, rule_no_sync },
-	{ "unsafe-fast", -1, rule_unsafe },
-	{ "not-sync", -1, rule_not_sync },
-	{ "too-little-data", -1, rule_too_little },
-	{ "mixed", -1, rule_mixed },
-	{ "device-flush", FAMILY_FLUSH, rule_flush },
-	{ "device-busy", FAMILY_DEVICE, rule_busy },
-	{ "device-fua", FAMILY_DEVICE, rule_fua },
-	{ "device-read", FAMILY_DEVICE, rule_read },
-	{ "device-write", FAMILY_DEVICE, rule_write },
+	{ "device-flush", "others", FAMILY_FLUSH, rule_others_flush },
+	{ "too-little-data", "others", -1, rule_others },
+	{ "no-sync", "asked", -1, rule_no_sync },
+	{ "unsafe-fast", "asked", -1, rule_unsafe },
+	{ "not-sync", "asked", -1, rule_not_sync },
+	{ "too-little-data", "asked", -1, rule_too_little },
+	{ "mixed", "asked", -1, rule_mixed },
+	{ "device-flush", "asked", FAMILY_FLUSH, rule_flush },
+	{ "device-busy", "asked", FAMILY_DEVICE, rule_busy },
+	{ "device-fua", "asked", FAMILY_DEVICE, rule_fua },
+	{ "device-read", "asked", FAMILY_DEVICE, rule_read },
+	{ "device-write", "asked", FAMILY_DEVICE, rule_write },
 	/* there is no class for discards: the words say what they are */
-	{ "device-write", FAMILY_DEVICE, rule_discard },
-	{ "io-scheduler", FAMILY_IO_SCHEDULER, rule_scheduler },
-	{ "throttled", FAMILY_IO_SCHEDULER, rule_throttle },
-	{ "cpu-scheduler", FAMILY_CPU_SCHEDULER, rule_runq },
-	{ "journal", FAMILY_FILE_SYSTEM, rule_journal },
-	{ "lock", FAMILY_HOST, rule_lock },
-	{ "cpu", FAMILY_HOST, rule_cpu },	/* always applies */
+	{ "device-write", "asked", FAMILY_DEVICE, rule_discard },
+	{ "io-scheduler", "asked", FAMILY_IO_SCHEDULER, rule_scheduler },
+	{ "throttled", "asked", FAMILY_IO_SCHEDULER, rule_throttle },
+	{ "cpu-scheduler", "asked", FAMILY_CPU_SCHEDULER, rule_runq },
+	{ "journal", "asked", FAMILY_FILE_SYSTEM, rule_journal },
+	{ "lock", "asked", FAMILY_HOST, rule_lock },
+	{ "cpu", "asked", FAMILY_HOST, rule_cpu },	/* always applies */
 };
 /* clang-format on */
 
@@ -264,6 +302,7 @@ void verdict_make(struct report *r)
 		share = NAN;
 	}
 	r->verdict.class = rule->class;
+	r->verdict.scope = rule->scope;
 	r->verdict.family = rule->family < 0 ? NULL : family_name(rule->family);
 	r->verdict.share = share > 1 ? 1 : share;
 	verdict_words(&f, &r->verdict);

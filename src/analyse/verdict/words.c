@@ -297,17 +297,70 @@ static void say_elsewhere(const struct facts *f, struct buf *b)
 		   dur(&n, s->elsewhere_ns));
 }
 
+/* The command by its name, or those that the filter names; NULL: everybody. */
+static const char *asked(const struct facts *f)
+{
+	const char *command = f->r->command ? f->r->command[0] : NULL, *slash = command ? strrchr(command, '/') : NULL;
+
+	return command ? slash && slash[1] ? slash + 1 : command : f->r->filter ? "the filtered tasks" : NULL;
+}
+
+/* Where a disk did something durable for somebody, nobody may say that it isn't fsync. */
+static bool somebody_synced(const struct facts *f)
+{
+	return f->flushed || (f->written && f->writes_ns >= f->r->wall_ns / 5);
+}
+
+static void say_meanwhile(const struct facts *f, struct buf *b)
+{
+	const struct report_device *d = f->flushed ? f->flushed : f->written;
+	uint64_t n = f->flushed ? f->flushes : f->writes;
+	struct num sum;
+
+	buf_printf(b, ". Meanwhile %s did %s %s%s, %s in all.", d->name, num_count(n).s, f->flushed ? "FLUSH" : "write",
+		   n == 1     ? "" :
+		   f->flushed ? "es" :
+				"s",
+		   dur(&sum, f->flushed ? f->flushes_ns : f->writes_ns));
+}
+
 /* A call that began before a disk was watched isn't seen; a wrapped command has none. */
 static void say_no_sync(const struct facts *f, struct buf *b)
 {
+	const char *who = asked(f);
+	bool failed = f->r->have_exit_status && f->r->exit_status;
 	struct num n;
 
-	if (f->s->elsewhere)
+	if (f->s->elsewhere) {
 		say_elsewhere(f, b);
+		return;
+	}
+	buf_printf(b, "There was no sync call (fsync or the like)%s%s in the %s traced", who ? " by " : "",
+		   who ? who : "", dur(&n, f->r->wall_ns));
+	if (failed)
+		buf_printf(b, ", and it ended with exit status %d", f->r->exit_status);
+	if (somebody_synced(f))
+		say_meanwhile(f, b);
+	else if (failed)
+		buf_char(b, '.');
 	else
-		buf_printf(b, "There was no sync call (fsync or the like)%s in the %s traced: whatever is slow, it isn't fsync%s.",
-			   f->r->filter ? " by the filtered tasks" : "", dur(&n, f->r->wall_ns),
+		buf_printf(b, ": whatever is slow, it isn't fsync%s.",
 			   f->r->command ? "" : ", unless one hangs that began before");
+}
+
+static void say_others(const struct facts *f, struct buf *b)
+{
+	const char *who = asked(f), *disk = f->flushed->name;
+	struct num n, wall;
+
+	if (f->s->count)
+		buf_printf(b, "The %s sync call%s of %s took %s", num_count(f->s->count).s, num_plural(f->s->count),
+			   who, dur(&n, f->s->total_ns));
+	else
+		buf_printf(b, "There was no sync call (fsync or the like)%s%s", who ? " by " : "", who ? who : "");
+	buf_printf(b, ", but %s spent %s of the %s traced in %s FLUSH%s%s. Watch the disk: barriertrace %s.", disk,
+		   dur(&n, f->flushes_ns), dur(&wall, f->r->wall_ns), num_count(f->flushes).s,
+		   f->flushes == 1 ? "" : "es", who ? " that others sent" : "", disk);
 }
 
 static void say_too_little(const struct facts *f, struct buf *b)
@@ -896,6 +949,11 @@ static const char *const on_not_sync[] = {
 static const char *const on_elsewhere[] = {
 	"Trace the disks that the calls are on: without a disk's name all are traced. Risk: none.", NULL
 };
+static const char *const on_others[] = {
+	"Watch the disk while the load runs, without a command: the sync calls of a server are made by processes of its own. "
+	"Risk: none.",
+	NULL
+};
 static const char *const on_too_little[] = { "Trace for longer, or a larger piece of work. Risk: none.", NULL };
 static const char *const on_nobarrier[] = {
 	"Unless the cache survives a power cut (power-loss protection, a battery), mount with barriers: mount -o "
@@ -950,7 +1008,7 @@ static const char *const *advice_for_unsafe(const struct facts *f)
 
 static const char *const *advice_for_no_sync(const struct facts *f)
 {
-	return f->s->elsewhere ? on_elsewhere : on_not_sync;
+	return f->s->elsewhere ? on_elsewhere : somebody_synced(f) ? on_others : on_not_sync;
 }
 
 /* ---- all of it ---- */
@@ -972,12 +1030,15 @@ static const struct special {
 
 void verdict_words(const struct facts *f, struct report_verdict *v)
 {
+	static const struct special others = { "others", say_others, on_others, NULL };
 	const struct special *w = specials;
 	const char *const *advice;
 	struct buf b = { 0 };
 
 	while (w->class && strcmp(w->class, v->class))
 		w++;
+	if (!strcmp(v->scope, "others"))
+		w = &others;
 	w->say(f, &b);
 	say_under_way(f, &b);
 	v->sentence = xstrdup(b.data);

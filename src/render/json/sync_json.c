@@ -140,6 +140,7 @@ static json_t *verdict_json(const struct report_verdict *v)
 	json_t *j = xmust(json_object());
 
 	put_str(j, "class", v->class);
+	put_str(j, "scope", v->scope);
 	put_str(j, "family", v->family);
 	put_real(j, "share", v->share);
 	put_str(j, "sentence", v->sentence);
