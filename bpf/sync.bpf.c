@@ -174,16 +174,36 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->follow |= FOLLOW_CALLER;
 }
 
+/* Who waits for a server waits for calls that it does not make itself. What a helper's state has of a sync call is free for this. */
+static __always_inline void other_begin(u32 tid, struct file *file, u32 call, u32 tgid, u16 nr)
+{
+	struct task_state *t = state_for(tid, DROP_CALLERS_FULL);
+	struct file_key key = {};
+
+	if (!t || t->follow & FOLLOW_CALLER)
+		return;
+	if (file)
+		key_of_file(file, &key);
+	t->dev = key.dev;
+	t->ino = t->generation = 0; /* no file is named by it */
+	t->call = call | CALL_OF_OTHER;
+	t->nr = nr;
+	t->tgid = tgid;
+	t->enter = bpf_ktime_get_ns();
+}
+
 static __always_inline void call_begin(const struct syscall *s, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
 	struct file *file;
 
-	if (!wanted_process(tgid))
+	if (!call_file(s, call, &file))
 		return;
-	if (call_file(s, call, &file) && wanted_group())
+	if (wanted_process(tgid) && wanted_group())
 		call_follow(tid, file, call, tgid, s->nr);
+	else
+		other_begin(tid, file, call, tgid, s->nr);
 }
 
 /* Most are rejected by their number, which is at hand: without asking who it is. */
@@ -219,7 +239,7 @@ int sys_enter_tp(struct trace_event_raw_sys_enter *ctx)
 	return on_sys_enter(&s, ctx->id);
 }
 
-static __always_inline void send_call(struct task_state *t, u32 tid, int ret)
+static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bool other)
 {
 	struct task_struct *task = current_task(), *loose = LOOSE(TASK_BTF, task);
 	struct task_struct *leader = GET(TASK_BTF, loose, group_leader);
@@ -244,14 +264,14 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret)
 	s->tgid = t->tgid;
 	s->worker = t->worker;
 	s->ret = ret;
-	s->call = t->call;
+	s->call = (u16)t->call;
 	s->sleeps = t->seq - t->first_seq;
 	s->switches_all = switches_of(task);
 	s->switches = s->switches_all - t->switches;
 	s->waited_enter = t->waited;
 	s->waited_exit = waited_of(task);
 	s->flushes = t->flushes;
-	s->pad = 0;
+	s->other = other;
 	if (TASK_BTF) {
 		((u64 *)s->comm)[0] = ((u64 *)leader->comm)[0];
 		((u64 *)s->comm)[1] = ((u64 *)leader->comm)[1];
@@ -264,8 +284,14 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret)
 /* In this order: a call that user space does not see as begun any more has its record in the ring buffer. */
 static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 {
-	send_call(t, tid, ret);
+	send_call(t, tid, ret, false);
 	t->follow &= ~FOLLOW_CALLER;
+}
+
+static __always_inline void other_end(struct task_state *t, u32 tid, int ret)
+{
+	send_call(t, tid, ret, true);
+	t->call = 0;
 }
 
 static __always_inline int on_sys_exit(u64 nr, int ret)
@@ -276,10 +302,14 @@ static __always_inline int on_sys_exit(u64 nr, int ret)
 	if (never_sync(nr))
 		return 0;
 	tid = (u32)bpf_get_current_pid_tgid();
-	t = followed(tid);
+	t = state_of(tid);
 	/* of another call: the end of the sync call was missed */
-	if (t && t->follow & FOLLOW_CALLER && t->nr == nr)
+	if (!t || t->nr != nr)
+		return 0;
+	if (t->follow & FOLLOW_CALLER)
 		call_end(t, tid, ret);
+	else if (t->call & CALL_OF_OTHER)
+		other_end(t, tid, ret);
 	return 0;
 }
 

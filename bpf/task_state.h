@@ -9,6 +9,8 @@
 #include "wire.h"
 
 #define CALL_NO_NR 0xffff
+/* In `call` of a task that is no caller: it is in this call, and was not asked about. Only its times are told; nothing follows it. */
+#define CALL_OF_OTHER 0x80000000u
 
 enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 

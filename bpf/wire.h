@@ -240,8 +240,8 @@ struct wire_sync {
 	__bt_u16 switches_all; /* of the caller since it exists, at the exit, as the kernel counts them, modulo 2^16 */
 	/* ns that the caller was ready to run and waited for a CPU since it exists, at enter and exit; 0: not known (sched_info) */
 	__bt_u64 waited_enter, waited_exit;
-	__bt_u32 flushes; /* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that */
-	__bt_u32 pad; /* it never slept */
+	__bt_u32 flushes; /* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that it never slept */
+	__bt_u32 other;	  /* 1: of a task that was not asked about: who, when, on which device, and nothing else */
 };
 WIRE_ASSERT_SIZE(struct wire_sync, 104);
 #define WIRE_SYNC_SHORT 80 /* bytes of the record before it had what the caller waited, and later its flushes */

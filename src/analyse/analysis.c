@@ -232,6 +232,11 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 
 	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
 		return false;
+	if (s->other) {
+		if (!left_out(a, s))
+			others_add(&a->others, s);
+		return true;
+	}
 	if (left_out(a, s)) {
 		a->totals.elsewhere++;
 		a->totals.elsewhere_ns += s->exit - s->enter;

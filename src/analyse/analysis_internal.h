@@ -13,6 +13,7 @@
 #include "model/histogram.h"
 #include "analyse/ledger/file_names.h"
 #include "analyse/ledger/folded_stacks.h"
+#include "analyse/ledger/other_calls.h"
 #include "analyse/ledger/slowest_calls.h"
 #include "analyse/analysis.h"
 #include "analyse/ledger/timeline.h"
@@ -41,7 +42,8 @@ struct sync_analysis {
 	struct groups processes, files;
 	struct leaves leaves;
 	struct slowest slowest;
-	struct heat heat;      /* of the calls */
+	struct heat heat; /* of the calls */
+	struct other_calls others;
 	struct detail *detail; /* NULL: not wanted */
 };
 

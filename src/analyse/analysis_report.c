@@ -196,6 +196,7 @@ static void report_totals(const struct totals *t, struct report_sync *out)
 static void start_over(struct sync_analysis *a)
 {
 	memset(&a->totals, 0, sizeof(a->totals));
+	memset(&a->others, 0, sizeof(a->others));
 	memset(&a->heat, 0, sizeof(a->heat));
 	groups_clear(&a->processes);
 	groups_clear(&a->files);
@@ -210,6 +211,7 @@ void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset)
 {
 	memset(out, 0, sizeof(*out));
 	report_totals(&a->totals, out);
+	others_report(&a->others, out);
 	out->process = report_groups(a, &a->processes, false, &out->n_processes);
 	out->file = report_groups(a, &a->files, true, &out->n_files);
 	out->leaf = report_leaves(a, &out->n_leaves);

@@ -332,6 +332,7 @@ static void sync_free(struct report_sync *s)
 	}
 	free(s->leaf);
 	free(s->heat);
+	free(s->other);
 }
 
 void report_probes_free(struct report_probe *probe, size_t n)

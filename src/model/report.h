@@ -163,6 +163,13 @@ enum heat_class { HEAT_READ, HEAT_WRITE, HEAT_FUA, HEAT_FLUSH, HEAT_CLASSES };
 #define REPORT_SLOWEST	       10 /* how many of the slowest calls outputs show that have no room for all that are kept */
 #define REPORT_UNFLUSHED_SHARE 200 /* 1/200 of the calls without a flush: worth a warning */
 
+/* A process whose sync calls were not asked about. */
+struct report_other {
+	uint32_t pid; /* 0: those that had no room, together */
+	char comm[16];
+	uint64_t count, total_ns;
+};
+
 struct report_sync {
 	uint64_t count, total_ns;
 	uint64_t calls[11]; /* by enum wire_call */
@@ -175,14 +182,18 @@ struct report_sync {
 	size_t n_slowest;
 	struct report_leaf *leaf;
 	size_t n_leaves;
-	uint64_t flush_own_ns,
-		flush_foreign_ns; /* flush time spent on FLUSHes sent for the caller or its journal, and for others */
-	uint64_t busy_in_flight,
-		busy_flushes; /* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
+	/* flush time spent on FLUSHes sent for the caller or its journal, and for others */
+	uint64_t flush_own_ns, flush_foreign_ns;
+	/* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
+	uint64_t busy_in_flight, busy_flushes;
 	uint64_t unflushed; /* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
 	struct heat *heat;		  /* of the calls, by when they ended; NULL: not known */
 	uint64_t elsewhere, elsewhere_ns; /* calls left out: on file systems whose disk was not traced; not in count */
 	uint64_t lost;			  /* of the run's lost events, those that may have been of calls */
+	/* what the command or the filter left out, on the traced disks; in no other figure. By process, longest first */
+	uint64_t others, others_ns;
+	struct report_other *other;
+	size_t n_other;
 };
 
 struct report_whatif {

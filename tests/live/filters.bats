@@ -63,6 +63,31 @@ cgroup_counts() {
 	[[ $(of_disk "$J" "$RIG_DISK" .flush.post) == 0 ]]
 }
 
+# Tasks that wake the journal's thread are followed for others' sake: that must not hide their calls.
+@test "filters: the calls of four others at once are counted beside a command, all of them" {
+	local i syncs=$BATS_TEST_TMPDIR/syncs
+	need_rig
+	need "${CC:-cc}"
+	"${CC:-cc}" -O1 -D_GNU_SOURCE -o "$syncs" "$TOP/tests/truth/syncs.c"
+	rig_up --fs ext4 --flush-us 500 --write-us 100
+	start_tracing "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" -- \
+		sh -c "touch '$BATS_TEST_TMPDIR/go'; until test -e '$BATS_TEST_TMPDIR/over'; do sleep 0.05; done"
+	set -- "$STARTED"
+	eventually 10 test -e "$BATS_TEST_TMPDIR/go"
+	for i in 1 2 3 4; do
+		start "$syncs" fdatasync "$RIG_MNT/f$i" 50 >/dev/null
+		set -- "$@" "$STARTED"
+	done
+	for i in "${@:2}"; do
+		wait "$i"
+	done
+	touch "$BATS_TEST_TMPDIR/over"
+	status_of "$1" || [[ $? == 5 ]]
+	jq -c .sync.others "$J"
+	accounted "$(jq '[.sync.others.by_process[] | select(.comm == "syncs").count] | add' "$J")" 200 "$J"
+	[[ $(jq .sync.count "$J") == 0 ]]
+}
+
 # in_container COMMAND...: with numbers of processes of its own
 in_container() {
 	unshare --pid --fork --mount-proc "$@"

@@ -1056,6 +1056,33 @@ static void traced_only(void)
 	ok(report.sync.elsewhere == 2 && report.sync.elsewhere_ns == 20, "but it is known that there were any");
 }
 
+/* Those that a filter leaves out are counted by process, and are in no other figure. */
+static void of_others(void)
+{
+	const struct report_sync *r = &report.sync;
+
+	begin();
+	SYNC(.enter = 100, .exit = 1100, .tid = 7, .other = 1, .comm = "server");
+	SYNC(.enter = 2000, .exit = 4000, .tid = 9, .tgid = 8, .other = 1, .comm = "worker");
+	SYNC(.enter = 5000, .exit = 5500, .tid = 7, .other = 1, .comm = "server");
+	for (unsigned int i = 0; i < 300; i++)
+		SYNC(.enter = 6000, .exit = 6001, .tid = 1000 + i, .other = 1, .comm = "many");
+	asked = 0;
+	SYNC(.enter = 7000, .exit = 7010);
+	ends_as("calls of others are in no ledger", LEDGER(CAUSE_CPU, 10));
+	ok(r->count == 1 && r->n_processes == 1 && !r->no_ledger, "nor in a count");
+	ok(r->others == 303 && r->others_ns == 3800, "but they are counted for themselves");
+	ok(r->other[0].pid == 8 && r->other[0].total_ns == 2000 && !strcmp(r->other[0].comm, "worker"),
+	   "by process, longest first");
+	ok(r->other[1].pid == 7 && r->other[1].count == 2 && r->other[1].total_ns == 1500, "two of one process");
+	ok(r->n_other == 257 && r->other[2].pid == 0 && r->other[2].count == 46, "those that have no room are together");
+	report_free(&report);
+	sync_report(a, &report.sync, true);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(!report.sync.others && !report.sync.n_other, "an interval begins with none");
+}
+
 static void many_files(void)
 {
 	char comm[16] = "";
@@ -1492,6 +1519,7 @@ static void scenarios(void)
 	stacks();
 	many_tasks();
 	traced_only();
+	of_others();
 	without_one();
 	nonsense();
 }

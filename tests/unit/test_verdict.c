@@ -624,6 +624,44 @@ static void test_others(void)
 	ok(strstr(r->verdict.sentence, "by the filtered tasks, but sda spent 900 ms"), "said: %s", r->verdict.sentence);
 	drop(r);
 
+	/* whose calls they are */
+	r = client(200, 3 * MS);
+	r->sync.others = 210;
+	r->sync.others_ns = 1900 * MS;
+	r->sync.n_other = 3;
+	r->sync.other = xcalloc(3, sizeof(*r->sync.other));
+	r->sync.other[0] = (struct report_other){ 40, "cron", 10, 800 * MS };
+	r->sync.other[1] = (struct report_other){ 41, "postgres", 100, 600 * MS };
+	r->sync.other[2] = (struct report_other){ 42, "postgres", 100, 500 * MS };
+	judged(r, "device-flush", "flush", "others whose calls were seen");
+	ok(strstr(r->verdict.sentence,
+		  "by sqlite3, but others made 210 on the same disks, which took 1.90 s in the 1.00 s traced, most of it "
+		  "by postgres (2 processes); sda was busy with FLUSHes for 600 ms. Watch the disk: barriertrace sda."),
+	   "said: %s", r->verdict.sentence);
+	ok(says(r->verdict.evidence,
+		"Others made 210 sync calls on the same disks, 1.90 s in all: cron (40) 10, 800 ms; postgres (41) 100, 600 ms; "
+		"postgres (42) 100, 500 ms"),
+	   "and shown");
+	drop(r);
+
+	r = client(2, 3 * MS);
+	r->sync.others = 50;
+	r->sync.others_ns = 700 * MS;
+	r->sync.n_other = 1;
+	r->sync.other = xcalloc(1, sizeof(*r->sync.other));
+	r->sync.other[0] = (struct report_other){ 42, "etcd", 50, 700 * MS };
+	judged(r, "too-little-data", NULL, "calls of others that hardly waited for FLUSHes");
+	ok(strstr(r->verdict.sentence, "by etcd (42)") && strstr(r->verdict.sentence, "Watch it: barriertrace -p 42."),
+	   "said: %s", r->verdict.sentence);
+	drop(r);
+
+	r = client(0, 0);
+	r->sync.others = 3;
+	r->sync.others_ns = 12 * MS;
+	judged(r, "no-sync", NULL, "a few calls of others");
+	ok(strstr(r->verdict.sentence, "Meanwhile others made 3, 12.0 ms in all."), "are told: %s", r->verdict.sentence);
+	drop(r);
+
 	/* O_DSYNC on a disk without a cache to flush */
 	r = client(0, 0);
 	ops(&r->device[0], OP_WRITE_SYNC, 100, 5 * MS);

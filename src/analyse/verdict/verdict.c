@@ -22,7 +22,7 @@
  * With sync calls at a fifth of the run, making them free would make it 1.25 times as fast at most (Amdahl).
  */
 #define NOT_SYNC_BELOW 0.20
-/* FLUSHes of others that fill more than half of the run: whatever waits for them waits for the drive. */
+/* FLUSHes that fill half of the run, or of the time of others' sync calls: whatever waits for those waits for the drive. */
 #define MOSTLY 0.50
 /* The share of a sum of N values that scatter as much as their mean is good to 1/sqrt(N): about a third for 10. */
 #define ENOUGH_CALLS 10
@@ -53,29 +53,33 @@ static bool made_none(const struct facts *f)
 }
 
 /*
- * Client and server: who was asked about made no sync calls, or hardly any, and a disk did FLUSHes for others meanwhile. What
- * the asked's own calls took is taken off: they may have waited for the same FLUSHes. Without a command or a filter all calls
- * are asked about; where there is none the kernel itself syncs (nfsd, a loop device).
+ * Client and server: who was asked about made no sync calls, or hardly any, and others did meanwhile. FLUSHes tell of those whose calls
+ * nobody sees (the kernel's own: nfsd, a loop device); of them what the asked's own calls took is taken off, which may have waited
+ * for the same.
  */
-static bool flushes_of_others(struct facts *f, double least, double *share)
+static bool others_synced(struct facts *f, double *share)
 {
 	uint64_t own = f->s->total_ns + f->s->elsewhere_ns;
+	uint64_t flushes = f->flushed && f->flushes_ns > own ? f->flushes_ns - own : 0;
 
-	*share = f->flushed && f->flushes_ns > own ? ratio(f->flushes_ns - own, f->r->wall_ns) : 0;
+	*share = ratio(flushes > f->s->others_ns ? flushes : f->s->others_ns, f->r->wall_ns);
 	if (!made_none(f) &&
 	    (!f->s->count || !(f->r->command || f->r->filter) || ratio(own, f->r->wall_ns) >= NOT_SYNC_BELOW))
 		return false;
-	return *share >= least;
+	return *share >= NOT_SYNC_BELOW;
 }
 
 static bool rule_others_flush(struct facts *f, double *share)
 {
-	return flushes_of_others(f, MOSTLY, share);
+	double flushes = (double)f->flushes_ns;
+
+	return others_synced(f, share) && (flushes >= MOSTLY * (double)f->r->wall_ns ||
+					   (f->s->others && flushes >= MOSTLY * (double)f->s->others_ns));
 }
 
 static bool rule_others(struct facts *f, double *share)
 {
-	bool applies = flushes_of_others(f, NOT_SYNC_BELOW, share);
+	bool applies = others_synced(f, share);
 
 	*share = NAN;
 	return applies;

@@ -305,10 +305,10 @@ static const char *asked(const struct facts *f)
 	return command ? slash && slash[1] ? slash + 1 : command : f->r->filter ? "the filtered tasks" : NULL;
 }
 
-/* Where a disk did something durable for somebody, nobody may say that it isn't fsync. */
+/* Where somebody synced, nobody may say that it isn't fsync. */
 static bool somebody_synced(const struct facts *f)
 {
-	return f->flushed || (f->written && f->writes_ns >= f->r->wall_ns / 5);
+	return f->s->others || f->flushed || (f->written && f->writes_ns >= f->r->wall_ns / 5);
 }
 
 static void say_meanwhile(const struct facts *f, struct buf *b)
@@ -317,11 +317,16 @@ static void say_meanwhile(const struct facts *f, struct buf *b)
 	uint64_t n = f->flushed ? f->flushes : f->writes;
 	struct num sum;
 
-	buf_printf(b, ". Meanwhile %s did %s %s%s, %s in all.", d->name, num_count(n).s, f->flushed ? "FLUSH" : "write",
-		   n == 1     ? "" :
-		   f->flushed ? "es" :
-				"s",
-		   dur(&sum, f->flushed ? f->flushes_ns : f->writes_ns));
+	if (f->s->others)
+		buf_printf(b, ". Meanwhile others made %s, %s in all.", num_count(f->s->others).s,
+			   dur(&sum, f->s->others_ns));
+	else
+		buf_printf(b, ". Meanwhile %s did %s %s%s, %s in all.", d->name, num_count(n).s,
+			   f->flushed ? "FLUSH" : "write",
+			   n == 1     ? "" :
+			   f->flushed ? "es" :
+					"s",
+			   dur(&sum, f->flushed ? f->flushes_ns : f->writes_ns));
 }
 
 /* A call that began before a disk was watched isn't seen; a wrapped command has none. */
@@ -348,9 +353,55 @@ static void say_no_sync(const struct facts *f, struct buf *b)
 			   f->r->command ? "" : ", unless one hangs that began before");
 }
 
+/* The program whose processes took most of the others' time, and how many they are. */
+static const struct report_other *main_other(const struct report_sync *s, unsigned int *processes)
+{
+	const struct report_other *main = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->n_other; i++) {
+		uint64_t sum = 0;
+		unsigned int n = 0;
+
+		for (size_t j = 0; j < s->n_other; j++)
+			if (!strcmp(s->other[i].comm, s->other[j].comm)) {
+				sum += s->other[j].total_ns;
+				n++;
+			}
+		if (sum <= most)
+			continue;
+		main = &s->other[i];
+		most = sum;
+		*processes = n;
+	}
+	return main;
+}
+
+static void say_whose(const struct facts *f, struct buf *b)
+{
+	unsigned int processes = 0;
+	const struct report_other *main = main_other(f->s, &processes);
+	struct num n, wall;
+
+	buf_printf(b, ", but others made %s on the same disks, which took %s in the %s traced",
+		   num_count(f->s->others).s, dur(&n, f->s->others_ns), dur(&wall, f->r->wall_ns));
+	if (main && processes > 1)
+		buf_printf(b, ", most of it by %s (%s processes)", main->comm, num_count(processes).s);
+	else if (main)
+		buf_printf(b, ", most of it by %s (%u)", main->comm, main->pid);
+	if (f->flushed)
+		buf_printf(b, "; %s was busy with FLUSHes for %s", f->flushed->name, dur(&n, f->flushes_ns));
+	if (main && processes == 1 && main->pid)
+		buf_printf(b, ". Watch it: barriertrace -p %u.", main->pid);
+	else if (f->flushed)
+		buf_printf(b, ". Watch the disk: barriertrace %s.", f->flushed->name);
+	else
+		buf_str(b, ". Watch the disk.");
+}
+
 static void say_others(const struct facts *f, struct buf *b)
 {
-	const char *who = asked(f), *disk = f->flushed->name;
+	const char *who = asked(f);
 	struct num n, wall;
 
 	if (f->s->count)
@@ -358,9 +409,12 @@ static void say_others(const struct facts *f, struct buf *b)
 			   who, dur(&n, f->s->total_ns));
 	else
 		buf_printf(b, "There was no sync call (fsync or the like)%s%s", who ? " by " : "", who ? who : "");
-	buf_printf(b, ", but %s spent %s of the %s traced in %s FLUSH%s%s. Watch the disk: barriertrace %s.", disk,
-		   dur(&n, f->flushes_ns), dur(&wall, f->r->wall_ns), num_count(f->flushes).s,
-		   f->flushes == 1 ? "" : "es", who ? " that others sent" : "", disk);
+	if (f->s->others)
+		say_whose(f, b);
+	else
+		buf_printf(b, ", but %s spent %s of the %s traced in %s FLUSH%s%s. Watch the disk: barriertrace %s.",
+			   f->flushed->name, dur(&n, f->flushes_ns), dur(&wall, f->r->wall_ns), num_count(f->flushes).s,
+			   f->flushes == 1 ? "" : "es", who ? " that others sent" : "", f->flushed->name);
 }
 
 static void say_too_little(const struct facts *f, struct buf *b)
@@ -816,6 +870,25 @@ static void show_gaps(const struct facts *f, char ***to)
 	add(to, &b);
 }
 
+#define OTHERS_NAMED 3
+
+static void show_others(const struct facts *f, char ***to)
+{
+	struct buf b = { 0 };
+	struct num n;
+
+	if (!f->s->others)
+		return;
+	buf_printf(&b, "Others made %s sync call%s on the same disks, %s in all: ", num_count(f->s->others).s,
+		   num_plural(f->s->others), dur(&n, f->s->others_ns));
+	for (size_t i = 0; i < f->s->n_other && i < OTHERS_NAMED; i++)
+		buf_printf(&b, "%s%s (%u) %s, %s", i ? "; " : "", f->s->other[i].comm, f->s->other[i].pid,
+			   num_count(f->s->other[i].count).s, dur(&n, f->s->other[i].total_ns));
+	if (f->s->n_other > OTHERS_NAMED)
+		buf_printf(&b, "; %s more processes", num_count(f->s->n_other - OTHERS_NAMED).s);
+	add(to, &b);
+}
+
 static void show_elsewhere(const struct facts *f, char ***to)
 {
 	struct buf b = { 0 };
@@ -831,9 +904,9 @@ static void show_elsewhere(const struct facts *f, char ***to)
 static void show_evidence(const struct facts *f, char ***to)
 {
 	static void (*const shows[])(const struct facts *f, char ***to) = {
-		show_unsafe,   show_calls,	   show_wall,	show_causes,	show_through,
-		show_flushes,  show_legs,	   show_writes, show_depth,	show_neighbours,
-		show_settings, show_write_through, show_gaps,	show_elsewhere,
+		show_unsafe,   show_calls,	   show_wall,	show_causes, show_through,
+		show_flushes,  show_legs,	   show_writes, show_depth,  show_neighbours,
+		show_settings, show_write_through, show_gaps,	show_others, show_elsewhere,
 	};
 
 	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++)

@@ -85,9 +85,32 @@ static void put_leaves(json_t *o, const struct report_sync *s)
 	put_filled(o, "leaves", a);
 }
 
+/* {"count": 1958, "total_ns": 6400000000, "by_process": [{"pid": 12, "comm": "postgres", "count": 702, "total_ns": 2450000000}]} */
+static json_t *others_json(const struct report_sync *s)
+{
+	json_t *o = xmust(json_object()), *a = xmust(json_array());
+
+	put_u64(o, "count", s->others);
+	put_u64(o, "total_ns", s->others_ns);
+	for (size_t i = 0; i < s->n_other; i++) {
+		json_t *p = xmust(json_object());
+
+		if (s->other[i].pid)
+			put_u64(p, "pid", s->other[i].pid);
+		put_str(p, "comm", s->other[i].comm);
+		put_u64(p, "count", s->other[i].count);
+		put_u64(p, "total_ns", s->other[i].total_ns);
+		push(a, p);
+	}
+	put(o, "by_process", a);
+	return o;
+}
+
 /* The calls that are in no figure, because of their disk or because they had no end. */
 static void put_left_out(json_t *o, const struct report *r)
 {
+	if (r->sync.others)
+		put(o, "others", others_json(&r->sync));
 	put_u64(o, "elsewhere", r->sync.elsewhere);
 	put_u64(o, "elsewhere_ns", r->sync.elsewhere_ns);
 	if (!r->under_way) /* or not known: older recordings don't say */
