@@ -108,8 +108,8 @@ fdatasyncs() {
 		"$BT" report "$file" --json "$i.json" >"$i.txt" || [[ $? == 5 ]]
 		[[ $(jq .run.incomplete "$i.json") == false || $(jq .run.incomplete live.json) == true ]]
 		none grep 'not whole' "$i.txt"
-		# the names of files and of the journal's thread come once, and are in each; a job may have ended before the last file
-		jq -e --arg name "$RIG_MNT/rotated." --argjson least $((i ? 4 : 1)) '[.sync.by_file[].path | select(startswith($name))] |
+		# the names of files and of the journal's thread come once, and are in each; all may have ended before the last file
+		jq -e --arg name "$RIG_MNT/rotated." --argjson least $((i ? 4 : 0)) '[.sync.by_file[]?.path | select(startswith($name))] |
 			length >= $least and length <= 4' "$i.json" || { jq -c .sync.by_file "$i.json"; false; }
 		[[ -z $began || $(jq -r .run.start "$i.json") > $began || $(jq -r .run.start "$i.json") == "$began" ]]
 		began=$(jq -r .run.start "$i.json")

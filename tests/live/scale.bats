@@ -20,13 +20,14 @@ teardown() {
 	local i
 	cd "$BATS_TEST_TMPDIR"
 	memory_disk
-	start "$STORM" "$MNT/file" 2 10000000 2 > made
+	start "$STORM" "$MNT/file" 2 10000000 60 > made
 	for i in 1 2 3; do
 		"$BT" "$DISK" -d 0.1 -q --json begun.json || [[ $? == 5 ]]
 		jq -c '[.run.lost, .sync.count, .sync.no_ledger]' begun.json
 		jq -e '[.run.lost[]? | select(.reason | test("end was not seen"))] == [] and .sync.count > 100 and .sync.no_ledger == 0' begun.json
 	done
-	status_of "$STARTED"
+	kill "$STARTED"
+	wait "$STARTED" || true
 }
 
 # Twice per reading something is unmapped, the second time before the reader forgets that it was woken meanwhile.
