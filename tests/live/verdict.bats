@@ -70,9 +70,10 @@ is_about_others() {
 	class_is device-flush flush
 	[[ $(json .verdict.scope "$J") == others ]]
 	says .sentence 'no sync call (fsync or the like) by '
-	says .sentence ", but others made $(jq .sync.others.count "$J") on the same disks, which took "
+	says .sentence ", but others made $(jq .sync.others.count "$J") on the same disks ("
 	says .sentence " by dd ("
-	says .sentence "$RIG_DISK was busy with FLUSHes for "
+	says .sentence "$RIG_DISK spent "
+	says .sentence " in FLUSHes. Watch the disk: barriertrace $RIG_DISK."
 	accounted "$(jq .sync.others.count "$J")" 10 "$J"
 	jq -e '.sync.others | ([.by_process[].total_ns] | add) == .total_ns and ([.by_process[] | select(.comm == "dd")] | length) > 5' "$J"
 	# nothing of theirs is in the figures of those who were asked about

@@ -635,8 +635,8 @@ static void test_others(void)
 	r->sync.other[2] = (struct report_other){ 42, "postgres", 100, 500 * MS };
 	judged(r, "device-flush", "flush", "others whose calls were seen");
 	ok(strstr(r->verdict.sentence,
-		  "by sqlite3, but others made 210 on the same disks, which took 1.90 s in the 1.00 s traced, most of it "
-		  "by postgres (2 processes); sda was busy with FLUSHes for 600 ms. Watch the disk: barriertrace sda."),
+		  "by sqlite3, but others made 210 on the same disks (1.90 s in all, in a run of 1.00 s), most of it by "
+		  "postgres (2 processes). sda spent 600 ms in FLUSHes. Watch the disk: barriertrace sda."),
 	   "said: %s", r->verdict.sentence);
 	ok(says(r->verdict.evidence,
 		"Others made 210 sync calls on the same disks, 1.90 s in all: cron (40) 10, 800 ms; postgres (41) 100, 600 ms; "

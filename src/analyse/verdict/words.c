@@ -383,14 +383,14 @@ static void say_whose(const struct facts *f, struct buf *b)
 	const struct report_other *main = main_other(f->s, &processes);
 	struct num n, wall;
 
-	buf_printf(b, ", but others made %s on the same disks, which took %s in the %s traced",
-		   num_count(f->s->others).s, dur(&n, f->s->others_ns), dur(&wall, f->r->wall_ns));
+	buf_printf(b, ", but others made %s on the same disks (%s in all, in a run of %s)", num_count(f->s->others).s,
+		   dur(&n, f->s->others_ns), dur(&wall, f->r->wall_ns));
 	if (main && processes > 1)
 		buf_printf(b, ", most of it by %s (%s processes)", main->comm, num_count(processes).s);
 	else if (main)
 		buf_printf(b, ", most of it by %s (%u)", main->comm, main->pid);
 	if (f->flushed)
-		buf_printf(b, "; %s was busy with FLUSHes for %s", f->flushed->name, dur(&n, f->flushes_ns));
+		buf_printf(b, ". %s spent %s in FLUSHes", f->flushed->name, dur(&n, f->flushes_ns));
 	if (main && processes == 1 && main->pid)
 		buf_printf(b, ". Watch it: barriertrace -p %u.", main->pid);
 	else if (f->flushed)
