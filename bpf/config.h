@@ -45,9 +45,8 @@ struct bt_config {
 	__bt_u32 type_dentry, type_file, type_inode, type_pt_regs, type_rb_node, type_request, type_super_block,
 		type_task_struct;
 	__bt_u32 nr_pwritev2, nr_pwritev2_32; /* system call numbers, the second of the 32-bit kind */
-	struct {
-		__bt_u8 native,
-			compat; /* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
+	struct { /* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
+		__bt_u8 native, compat;
 	} call_of_nr[CONFIG_SYSCALLS];
 };
 

@@ -39,13 +39,9 @@ extern const char *const run_columns[],
 table_fill fill_run, fill_device, fill_mount, fill_operation, fill_histogram;
 
 /* tables_sync.c: what is known of all sync calls, left out in the detail or not */
-extern const char *const cause_columns[],
-	*const leaf_columns[], *const process_columns[],
-				       *const file_columns[], *const process_ledger_columns[],
-								      *const file_ledger_columns[],
-									      *const verdict_columns[],
-										      *const remark_columns[],
-											      *const whatif_columns[];
+extern const char *const cause_columns[], *const leaf_columns[], *const process_columns[], *const file_columns[];
+extern const char *const process_ledger_columns[], *const file_ledger_columns[];
+extern const char *const verdict_columns[], *const remark_columns[], *const whatif_columns[];
 table_fill fill_cause, fill_leaf, fill_process, fill_file, fill_process_ledger, fill_file_ledger, fill_verdict,
 	fill_remark, fill_whatif;
 
