@@ -98,7 +98,7 @@ static __always_inline void uring_submitted(struct io_kiocb *req)
 	struct pending p = {};
 	struct file *file;
 
-	if (req->opcode != IORING_OP_FSYNC || !wanted_process(bpf_get_current_pid_tgid() >> 32) || !wanted_group())
+	if (req->opcode != IORING_OP_FSYNC || !caller_wanted(bpf_get_current_pid_tgid() >> 32))
 		return;
 	/* not resolved yet by io_uring itself; a registered file's number means nothing here */
 	file = file_of(BPF_CORE_READ(req, cqe.fd));
@@ -155,7 +155,7 @@ int uring_complete_btf(u64 *ctx)
 /* Called at io_submit(2), see sync.bpf.c. `list`: of pointers to iocbs, of 32 bits each from a program of the 32-bit kind. */
 __noinline int aio_submit(u64 nr, u64 list, bool compat)
 {
-	if (!wanted_process(bpf_get_current_pid_tgid() >> 32) || !wanted_group())
+	if (!caller_wanted(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	for (u32 i = 0; i < IOCBS && i < nr; i++) {
 		struct iocb_head iocb = {};

@@ -34,9 +34,7 @@ static __always_inline u32 bio_class(u32 flags, u32 bytes)
 
 static __always_inline bool bio_wanted(struct bio *bio)
 {
-	if (cfg.filter_cgroup == CGROUP_OF_BIO)
-		return bio_matches(bio);
-	return sender_wanted(bpf_get_current_pid_tgid() >> 32);
+	return sender_wanted(bpf_get_current_pid_tgid() >> 32) || bio_matches(bio);
 }
 
 static __always_inline int on_bio_queue(struct bio *bio)

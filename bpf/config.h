@@ -10,6 +10,8 @@
 
 #define CONFIG_OPS	64
 #define CONFIG_SYSCALLS 512
+#define CONFIG_COMMS	8
+#define CONFIG_GROUPS	8
 
 /*
  * A call of no helper that there is: before a program is loaded, user space makes it one of the kernel's bpf_rdonly_cast(pointer, type)
@@ -17,8 +19,6 @@
  */
 #define CONFIG_CAST	     0x7ca57
 #define CONFIG_CAST_FUNCTION "bpf_rdonly_cast"
-
-enum cgroup_filter { CGROUP_ANY = 0, CGROUP_OF_BIO = 1, CGROUP_OF_TASK = 2 };
 
 struct bt_config {
 	__bt_u32 stripes;	       /* copies of each counter; CPUs share one by cpu % stripes */
@@ -32,13 +32,17 @@ struct bt_config {
 	__bt_u32 bio_queue_first; /* 1: block_bio_queue passes (queue, bio) */
 	__bt_u32 track_task;	  /* 1: remember which task sent a request */
 	__bt_u32 command;	  /* 1: a command is wrapped: count its requests */
-	__bt_u32 filter_tgid;	  /* 0: any */
-	__bt_u32 filter_cgroup;	  /* enum cgroup_filter */
-	__bt_u32 ledger;	  /* 1: sync calls are traced: requests remember their steps */
-	__bt_u32 flush_path;	  /* 1: all three probes of the flush machinery's functions are attached */
-	__bt_u32 own_clocks; /* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
-	__bt_u32 bios;	     /* 1: disks without requests may be traced */
-	__bt_u64 cgroup_id;
+	__bt_u32 filter;	  /* 1: only some tasks count: those of the next four, joined */
+	__bt_u32 filter_family;	  /* 1: processes in the map `family` */
+	__bt_u32 no_children;	  /* 1: theirs do not join it */
+	__bt_u32 task_groups;	  /* how many of groups.of_task count; */
+	__bt_u32 bio_groups;	  /* and of groups.of_bio */
+	__bt_u32 n_comms;
+	__bt_u64 comm[CONFIG_COMMS][2]; /* processes that take such a name join the family */
+	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
+	__bt_u32 flush_path;		/* 1: all three probes of the flush machinery's functions are attached */
+	__bt_u32 own_clocks;  /* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
+	__bt_u32 bios;	      /* 1: disks without requests may be traced */
 	__bt_u32 ring_wake;   /* wake the reader when this many bytes wait in the ring buffer */
 	__bt_u32 thread_size; /* of a task's kernel stack: THREAD_SIZE */
 	/* the kernel's own numbers of these types, for CONFIG_CAST; 0: it has no such function */
@@ -48,6 +52,14 @@ struct bt_config {
 	struct { /* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
 		__bt_u8 native, compat;
 	} call_of_nr[CONFIG_SYSCALLS];
+};
+
+/*
+ * The groups that are asked for, by kernfs ids; 0: there is none at present. User space changes them while a run goes on: who restarts
+ * a service gives it another group. In those of tasks a bio is told by who sends it, in those of bios by what it is charged to.
+ */
+struct bt_groups {
+	__bt_u64 of_task[CONFIG_GROUPS], of_bio[CONFIG_GROUPS];
 };
 
 #endif

@@ -18,14 +18,6 @@ STATE struct {
 	__type(value, u32);
 } files SEC(".maps");
 
-/* Are the sync calls of this process asked for? */
-static __always_inline bool wanted_process(u32 tgid)
-{
-	if (cfg.filter_tgid && tgid != cfg.filter_tgid)
-		return false;
-	return !cfg.command || in_family(tgid);
-}
-
 /*
  * The file behind a descriptor of the current task, as a number; 0: there is none. A global function: each typed pointer that is loaded
  * from the task's costs the verifier a look through all types of the kernel. In file.bpf.c, as is the next.

@@ -94,11 +94,9 @@ static __always_inline struct slot *slot_of(struct request *rq, struct wire_queu
 
 static __always_inline bool wanted(struct request *rq, struct slot *s)
 {
-	if (cfg.filter_tgid || cfg.filter_cgroup == CGROUP_OF_TASK)
-		return s && s->rq == (u64)rq && s->mine;
-	if (cfg.filter_cgroup == CGROUP_OF_BIO)
-		return bio_matches(BPF_CORE_READ(rq, bio));
-	return true;
+	if (!cfg.filter)
+		return true;
+	return (s && s->rq == (u64)rq && s->mine) || bio_matches(BPF_CORE_READ(rq, bio));
 }
 
 /* ---- how many are in the device ---- */
@@ -706,7 +704,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 	f->queue_id = GET(direct, q, id);
 	f->visited = f->roles = f->part_roles = f->whole = 0;
 	f->in_flight = NO_DEPTH;
-	f->any = !cfg.filter_tgid && !cfg.filter_cgroup;
+	f->any = !cfg.filter;
 	if (s && s->rq == (u64)rq) {
 		f->in_flight = s->in_flight;
 		s->rq = 0;

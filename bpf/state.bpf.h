@@ -102,7 +102,7 @@ STATE struct {
 	__type(value, struct wire_depth);
 } depths SEC(".maps");
 
-/* The wrapped command's processes, by thread group; bios in flight of bio-based disks, by address. */
+/* The processes of the wrapped command, or those that -p and --comm name, by thread group. */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -129,6 +129,7 @@ STATE struct {
 	__type(value, struct family_seen);
 } family_seen SEC(".maps");
 
+/* Bios in flight of bio-based disks, by address. */
 struct bio_start {
 	u64 queued;
 	u32 flags; /* bi_opf as queued: lower layers may change it */
@@ -190,6 +191,7 @@ static __always_inline struct completing *completing_cpu(void)
 }
 
 STATE const volatile struct bt_config cfg SEC(".rodata");
+STATE volatile struct bt_groups groups SEC(".data");
 STATE struct wire_run run SEC(".data") __attribute__((aligned(64)));
 
 static void *(*const cast)(const void *pointer, u64 type) = (void *)CONFIG_CAST;

@@ -200,7 +200,7 @@ static __always_inline void call_begin(const struct syscall *s, u32 call)
 
 	if (!call_file(s, call, &file))
 		return;
-	if (wanted_process(tgid) && wanted_group())
+	if (caller_wanted(tgid))
 		call_follow(tid, file, call, tgid, s->nr);
 	else
 		other_begin(tid, file, call, tgid, s->nr);
@@ -342,7 +342,7 @@ static __always_inline int kernel_begin(struct file *file)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
-	if (wanted_process(id >> 32) && !within_call((u32)id, file) && wanted_group())
+	if (!within_call((u32)id, file) && caller_wanted(id >> 32))
 		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32, CALL_NO_NR);
 	return 0;
 }

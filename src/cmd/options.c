@@ -180,6 +180,8 @@ int options_parse(const struct command_def *def, char *const argv[],
 		else
 			strv_add(&found.words, xstrdup(word));
 	}
+	if (ret && def->misread)
+		ret = def->misread(found.words, ret, e);
 	if (ret)
 		options_result_free(&found);
 	else

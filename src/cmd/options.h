@@ -28,8 +28,10 @@ struct command_def {
 	const char *about;		  /* paragraphs parted by an empty line, or NULL */
 	const struct option_def *options; /* ends with a row that has neither name */
 	bool wraps;			  /* `--` starts a command to run; otherwise it only ends the options */
-	const char *words;		  /* metavariable of the other words, for the completion; or NULL */
-	const char *terms;		  /* heading of the words that its options take; NULL: none to list */
+	/* What was read makes no sense: may put a better sentence into *e; `words` are those before that are no options, or NULL. NULL: no */
+	int (*misread)(char *const *words, int err, struct err *e);
+	const char *words; /* metavariable of the other words, for the completion; or NULL */
+	const char *terms; /* heading of the words that its options take; NULL: none to list */
 	bool (*term)(size_t i, const char **name, const char **what); /* the i-th of them; false: no more */
 };
 

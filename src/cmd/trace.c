@@ -42,6 +42,7 @@ struct trace {
 	int stop_signal; /* the last of them */
 	uint64_t start_ns, next_interval_ns;
 	bool have_status;
+	bool selected_ended; /* all processes that -p names, and their children */
 	int status;
 	bool same_facts; /* the last interval has been reported: the total is of the same sync calls */
 
@@ -119,8 +120,9 @@ static int report_final(struct trace *t, bool *incomplete, struct err *e)
 	struct report r;
 	int err;
 
-	if (t->o.filter.ended && !t->note)
-		t->note = xasprintf("process %d ended during the run", t->o.filter.pid);
+	if (t->selected_ended && !t->note)
+		t->note = t->o.filter.n_pids > 1 ? xasprintf("%s ended during the run", t->o.filter.text) :
+						   xasprintf("process %d ended during the run", t->o.filter.pid[0]);
 	facts = run_facts(t);
 	session_report_total(t->s, &facts, &r);
 	r.interval = t->o.out.stream; /* the last of one */
@@ -265,9 +267,7 @@ static int start(struct trace *t, struct err *e)
 	struct probe_want *want = &t->o.session.want;
 	int err;
 
-	want->filter_tgid = (uint32_t)t->o.filter.pid;
-	want->cgroup_id = t->o.filter.cgroup_id;
-	want->cgroup_by_bio = t->o.filter.cgroup_by_bio;
+	t->o.session.filter = &t->o.filter;
 	want->command = t->o.argv != NULL;
 	want->ledger = !t->o.no_ledger;
 	t->o.session.stream = t->o.interval_ns > 0;
@@ -321,8 +321,15 @@ static void on_keys(struct trace *t)
 	}
 }
 
+/* Processes that were asked for by number end the run: the last of them, and of their children. */
+static void look_for_selected(struct trace *t)
+{
+	t->selected_ended = filter_look(&t->o.filter) && !session_anybody_left(t->s);
+}
+
 static void on_tick(struct trace *t)
 {
+	look_for_selected(t);
 	if (!trial_tick(t->tick, t->s, &t->ticks))
 		return;
 	session_save(t->s);
@@ -347,7 +354,7 @@ static int wait_ms(const struct trace *t)
 
 static bool finished(const struct trace *t)
 {
-	if (t->now || t->have_status || t->o.filter.ended)
+	if (t->now || t->have_status || t->selected_ended)
 		return true;
 	if (t->stopping && !t->o.argv)
 		return true;
@@ -363,7 +370,7 @@ static int loop(struct trace *t, struct err *e)
 			{ .fd = t->signals, .events = POLLIN },
 			{ .fd = t->tick, .events = POLLIN },
 			{ .fd = t->o.argv ? t->cmd.pidfd : -1, .events = POLLIN },
-			{ .fd = t->o.filter.pidfd, .events = POLLIN },
+			{ .fd = t->o.filter.fd, .events = POLLIN },
 			{ .fd = session_fd(t->s), .events = POLLIN },
 			{ .fd = live_fd(t->live), .events = POLLIN },
 		};
@@ -378,7 +385,7 @@ static int loop(struct trace *t, struct err *e)
 		if (p[2].revents && !command_wait(&t->cmd, &t->status))
 			t->have_status = true;
 		if (p[3].revents)
-			t->o.filter.ended = true;
+			look_for_selected(t);
 		if (p[4].revents)
 			session_drain(t->s);
 		if (p[5].revents)
@@ -578,7 +585,7 @@ static int trace_main(const struct command_def *def, char **argv)
 	} else {
 		log_level(t.o.out.quiet, t.o.out.verbose);
 		t.o.argv = words.command;
-		if (run(&t, words.words, &e, &status))
+		if (trace_opts_check(&t.o, &e) || run(&t, words.words, &e, &status))
 			status = command_failed(&e);
 	}
 	clean_up(&t);

@@ -3,13 +3,16 @@
 #include "cmd/trace_options.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "host/command.h"
+#include "host/target.h"
 #include "util/num.h"
 
 /* clang-format off */
 enum {
-	OPT_PID, OPT_CGROUP, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
+	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
 	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
 };
 /* clang-format on */
@@ -21,9 +24,15 @@ enum {
 
 /* clang-format off */
 #define WHAT_OPTIONS \
-	{ "pid", 'p', "PID", OPT_PID, "Count only the sync calls of this process and requests that it sends itself (not what the " \
-	  "journal or writeback do for it); ends when it ends.", G_WHAT }, \
+	{ "pid", 'p', "PID", OPT_PID, "Count only the sync calls of this process and of its children, and requests that they send " \
+	  "themselves (not what the journal or writeback do for them); ends when the last of them ends. May be given several times, " \
+	  "as may the next: what any of them selects counts.", G_WHAT }, \
+	{ "comm", 0, "NAME", OPT_COMM, "Likewise, of all processes of this name, also those that begin later.", G_WHAT }, \
+	{ "no-children", 0, NULL, OPT_NO_CHILDREN, "With -p and --comm: leave out the children.", G_WHAT }, \
 	{ "cgroup", 0, "PATH", OPT_CGROUP, "Count only requests and sync calls of this cgroup and those below it.", G_WHAT }, \
+	{ "unit", 0, "NAME", OPT_UNIT, "Likewise, of this systemd unit.", G_WHAT }, \
+	{ "container", 0, "ID", OPT_CONTAINER, "Likewise, of this container (Docker, Podman, Kubernetes, LXC): its ID, or how that " \
+	  "begins.", G_WHAT }, \
 	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", G_WHAT }, \
 	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
 
@@ -79,6 +88,22 @@ static const struct option_def record_options[] = {
 };
 /* clang-format on */
 
+/* "pgbench -c1": the option is another program's. */
+static int misread(char *const *words, int err, struct err *e)
+{
+	for (size_t i = 0; words && words[i]; i++) {
+		struct targets on = { 0 };
+		struct err ignored;
+		bool disk = !target_resolve(words[i], &on, &ignored);
+
+		targets_free(&on);
+		if (!disk && !strchr(words[i], '/') && command_in_path(words[i]))
+			return err_set(e, EINVAL, EXIT_USAGE,
+				       "'%s' is a command: put -- before it (barriertrace -- %s ..)", words[i], words[i]);
+	}
+	return err;
+}
+
 const struct command_def trace_def = {
 	.name = "",
 	.usage = "[OPTION].. [TARGET].. [-- COMMAND [ARGUMENT]..]",
@@ -97,6 +122,7 @@ const struct command_def trace_def = {
 		 "run, and show it later), diff (compare two); each has its --help.",
 	.options = options,
 	.wraps = true,
+	.misread = misread,
 	.words = "DISK",
 };
 
@@ -108,6 +134,7 @@ const struct command_def record_def = {
 		 "barriertrace report FILE. Put it on a disk that isn't traced.",
 	.options = record_options,
 	.wraps = true,
+	.misread = misread,
 	.words = "DISK",
 };
 
@@ -135,6 +162,7 @@ static int set_flag(struct trace_opts *o, int id)
 	case OPT_PLAIN: o->plain = true; break;
 	case OPT_VERSION: o->version = true; break;
 	case OPT_HELP: o->help = true; break;
+	case OPT_NO_CHILDREN: o->filter.no_children = true; break;
 	}
 	return 0;
 }
@@ -147,7 +175,10 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 		return 0;
 	switch (id) {
 	case OPT_PID: return filter_pid(&o->filter, value, e);
+	case OPT_COMM: return filter_comm(&o->filter, value, e);
 	case OPT_CGROUP: return filter_cgroup(&o->filter, value, e);
+	case OPT_UNIT: return filter_unit(&o->filter, value, e);
+	case OPT_CONTAINER: return filter_container(&o->filter, value, e);
 	case OPT_INTERVAL: return set_seconds("interval", value, &o->interval_ns, e);
 	case OPT_DURATION: return set_seconds("duration", value, &o->duration_ns, e);
 	case OPT_RECORDING: o->record.path = value; return 0;
@@ -157,4 +188,16 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_RUNG: return probe_want_force(&o->session.want, value, e);
 	default: return set_flag(o, id);
 	}
+}
+
+int trace_opts_check(const struct trace_opts *o, struct err *e)
+{
+	if (o->filter.text && o->argv)
+		return err_set(e, EINVAL, EXIT_USAGE,
+			       "'%s' selects what runs already, and a command behind -- is watched itself: "
+			       "leave one of them out",
+			       o->filter.text);
+	if (o->filter.no_children && !filter_by_process(&o->filter))
+		return err_set(e, EINVAL, EXIT_USAGE, "--no-children goes with --pid or --comm: of whom?");
+	return 0;
 }

@@ -30,4 +30,7 @@ struct trace_opts {
 /* For options_parse(), of trace_def and record_def; ctx: a struct trace_opts. */
 int trace_opts_set(void *ctx, int id, const char *value, struct err *e);
 
+/* What does not go together, when all of them are set. */
+int trace_opts_check(const struct trace_opts *o, struct err *e);
+
 #endif

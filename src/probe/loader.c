@@ -263,6 +263,17 @@ static void fill_types(struct bt_config *cfg)
 			*(__u32 *)((char *)cfg + cast[i].offset) = (__u32)to.id;
 }
 
+static void fill_filter(struct bt_config *cfg, const struct probe_want *want)
+{
+	cfg->filter = want->filter;
+	cfg->filter_family = want->filter_family;
+	cfg->no_children = want->no_children;
+	cfg->task_groups = want->task_groups;
+	cfg->bio_groups = want->bio_groups;
+	cfg->n_comms = want->n_comms;
+	memcpy(cfg->comm, want->comm, sizeof(cfg->comm));
+}
+
 static void fill_config(struct bt_config *cfg, const struct probe_want *want, const struct plan *plan, const struct btf *btf)
 {
 	constants_from_btf(btf, cfg);
@@ -270,16 +281,14 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->stripes = want->stripes;
 	cfg->atomic = want->stripes < (uint32_t)libbpf_num_possible_cpus();
 	cfg->command = want->command;
-	cfg->filter_tgid = want->filter_tgid;
-	cfg->filter_cgroup = !want->cgroup_id ? CGROUP_ANY : want->cgroup_by_bio ? CGROUP_OF_BIO : CGROUP_OF_TASK;
-	cfg->cgroup_id = want->cgroup_id;
-	cfg->track_task = want->ledger || want->command || want->filter_tgid || cfg->filter_cgroup == CGROUP_OF_TASK;
+	fill_filter(cfg, want);
+	cfg->track_task = want->ledger || want->command || want->filter_family || want->task_groups;
 	cfg->ledger = want->ledger;
 	cfg->bios = want->on[PROBE_BIO_QUEUE];
 	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
-	cfg->own_clocks = !cfg->track_task && !cfg->filter_cgroup && !cfg->flush_path;
+	cfg->own_clocks = !cfg->track_task && !cfg->filter && !cfg->flush_path;
 	syscalls_fill(cfg);
 }
 
@@ -317,7 +326,7 @@ static void set_sizes(struct load *l, const struct probe_want *want)
 	bpf_map__set_max_entries(l->skel->maps.views, want->views * want->stripes);
 	bpf_map__set_max_entries(l->skel->maps.depths, want->views * want->stripes);
 	bpf_map__set_max_entries(l->skel->maps.slots, want->slots ? want->slots : 1);
-	if (!want->command)
+	if (!want->command && !want->filter_family)
 		bpf_map__set_max_entries(l->skel->maps.family, 1);
 	if (!want->on[PROBE_BIO_QUEUE])
 		bpf_map__set_max_entries(l->skel->maps.bios, 1);
@@ -353,6 +362,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.queues = map_memory(l->skel->maps.queues, &l->queues_size);
 	l->maps.depths = map_memory(l->skel->maps.depths, &l->depths_size);
 	l->maps.run = &l->skel->data->run;
+	l->maps.groups = &l->skel->data->groups;
 	l->maps.stripes = want->stripes;
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);

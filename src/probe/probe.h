@@ -27,6 +27,7 @@ enum probe_id {
 	PROBE_BIO_COMPLETE,
 	PROBE_FORK,
 	PROBE_EXIT,
+	PROBE_RENAME,
 	PROBE_SYS_ENTER,
 	PROBE_SYS_EXIT,
 	PROBE_SWITCH,
@@ -57,16 +58,16 @@ enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE, RUNG_CO
 struct probe_want {
 	const char *btf_path; /* --btf FILE; NULL: the kernel's own */
 	bool on[PROBE_COUNT];
-	int force[PROBE_COUNT];	       /* -1: any rung; else the only one allowed: without it there is no run */
-	bool named[PROBE_COUNT];       /* forced by its own name, not by its family's */
-	bool try_all;		       /* try the rungs below the first that is to be had, too */
-	uint32_t views, slots;	       /* how many of each to make room for */
-	uint32_t stripes;	       /* copies of each counter; fewer than CPUs: added to atomically */
-	bool ledger;		       /* trace sync calls too */
-	uint32_t ring_bytes;	       /* for their facts; a power of two; 0: the default */
-	uint32_t command, filter_tgid; /* as in struct bt_config */
-	uint64_t cgroup_id;	       /* 0: any */
-	bool cgroup_by_bio;	       /* told by what a bio is charged to; else by the task that sends it */
+	int force[PROBE_COUNT];	 /* -1: any rung; else the only one allowed: without it there is no run */
+	bool named[PROBE_COUNT]; /* forced by its own name, not by its family's */
+	bool try_all;		 /* try the rungs below the first that is to be had, too */
+	uint32_t views, slots;	 /* how many of each to make room for */
+	uint32_t stripes;	 /* copies of each counter; fewer than CPUs: added to atomically */
+	bool ledger;		 /* trace sync calls too */
+	uint32_t ring_bytes;	 /* for their facts; a power of two; 0: the default */
+	/* as in struct bt_config */
+	uint32_t command, filter, filter_family, no_children, task_groups, bio_groups, n_comms;
+	char comm[CONFIG_COMMS][16];
 };
 
 /* The counters, mapped: the kernel side writes, we read (and step run->generation). */
@@ -76,6 +77,7 @@ struct wire_maps {
 	struct wire_queue *queues; /* [WIRE_MAX_QUEUES] */
 	struct wire_depth *depths; /* [view * stripes + stripe] */
 	struct wire_run *run;
+	volatile struct bt_groups *groups;
 	uint32_t stripes;
 	int disks_fd;  /* hash: kernel dev_t -> struct wire_disk */
 	int family_fd; /* hash: process id -> 1 */

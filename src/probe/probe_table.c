@@ -79,11 +79,15 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_FORK] = {
 		.name = "task.fork", .event = "sched_process_fork", .program = RUNGS("fork"),
-		.without = "the command's children are not followed",
+		.without = "processes that begin during the run are not followed",
 	},
 	[PROBE_EXIT] = {
 		.name = "task.exit", .event = "sched_process_exit", .program = RUNGS("exit"),
-		.without = "a reused process number can be taken for the command's",
+		.without = "a reused process number can be taken for that of a followed process",
+	},
+	[PROBE_RENAME] = {
+		.name = "task.rename", .event = "task_rename", .program = RUNGS("rename"),
+		.without = "of a name, only the processes that had it at the start are followed, and their children",
 	},
 	[PROBE_SYS_ENTER] = {
 		.name = "sync.enter", .event = "sys_enter", .group = "raw_syscalls", .program = SYSCALLS("sys_enter"),

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "recording/rotation.h"
+#include "host/task_filter.h"
 #include "host/target.h"
 #include "util/err.h"
 #include "probe/probe.h"
@@ -24,7 +25,8 @@ struct session_opts {
 	struct rotation *recording; /* gets every fact; NULL: none. The caller's */
 	char *const *command;	    /* borrowed; NULL: none */
 	uint64_t memory;	    /* bytes that the kernel side's maps may take; 0: SIZES_DEFAULT */
-	struct probe_want want;	    /* filters, rungs, ledger; the session adds sizes */
+	struct filter *filter;	    /* borrowed; NULL: everybody counts. Its groups are looked for again */
+	struct probe_want want;	    /* rungs, ledger; the session adds the filter and sizes */
 };
 
 struct session;
@@ -38,8 +40,11 @@ int session_follow(struct session *s, pid_t pid, struct err *e);
 /* Attaches, and notes the kernel's own counters. */
 int session_start(struct session *s, struct err *e);
 
-/* Once a second or so: disks that came, disks that went. */
+/* Once a second or so: disks that came, disks that went, services that began again. */
 void session_look_around(struct session *s);
+
+/* Is one of the processes that the filter selects still there, or one of their children? */
+bool session_anybody_left(struct session *s);
 
 /* Readable when facts should be fetched with session_drain() before the next second is over; -1: there are none. */
 int session_fd(const struct session *s);

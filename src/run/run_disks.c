@@ -164,6 +164,7 @@ static void look_for_newcomers(struct session *s)
 
 void session_look_around(struct session *s)
 {
+	session_look_for_groups(s);
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		struct tracked *k = &s->tracked[i];
 

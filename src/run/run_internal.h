@@ -81,6 +81,13 @@ void session_link_stacks(struct session *s);
 int session_tell_kernel(struct session *s, const struct disk *d);
 void session_watch_heat(struct session *s, const struct tracked *k);
 
+/* ---- run_select.c ---- */
+
+void session_want_filter(struct probe_want *want, const struct filter *f); /* NULL: everybody counts */
+/* Tells the kernel side who counts now: before it starts, and again when it has. */
+int session_select(struct session *s, struct err *e);
+void session_look_for_groups(struct session *s);
+
 /* ---- run_clocks.c ---- */
 
 void session_look_at_clocks(struct session *s);

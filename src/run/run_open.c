@@ -110,10 +110,11 @@ static int open_probes(struct session *s, struct err *e)
 
 	if (any_bio_based(s))
 		want->on[PROBE_BIO_QUEUE] = want->on[PROBE_BIO_COMPLETE] = true;
-	if (want->command || want->filter_tgid || want->cgroup_id)
+	if (want->command || want->filter)
 		want->on[PROBE_IO_START] = true;
-	if (want->command)
+	if (want->command || want->filter_family)
 		want->on[PROBE_FORK] = want->on[PROBE_EXIT] = true;
+	want->on[PROBE_RENAME] = want->n_comms > 0;
 	for (int i = PROBE_FLUSH_INSERT; i <= PROBE_FLUSH_END; i++)
 		want->on[i] = want->force[i] >= 0;
 	for (int i = PROBE_KSYNC_RANGE; i <= PROBE_KSYNC_FILE_END; i++)
@@ -166,12 +167,12 @@ static int check_numbers(const struct probe_want *want, struct err *e)
 {
 	struct stat st;
 
-	if ((!want->command && !want->filter_tgid) || stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NAMESPACE)
+	if ((!want->command && !want->filter_family) || stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NAMESPACE)
 		return 0;
 	return err_set(e, ENOTSUP, EXIT_FAILED,
 		       "%s: this container numbers processes in its own way (a PID namespace), by which "
 		       "they are not found in the kernel: run it outside, or share the host's (docker run --pid=host)",
-		       want->command ? "cannot follow a command" : "cannot watch a process");
+		       want->command ? "cannot follow a command" : "cannot watch processes");
 }
 
 int session_open(struct session_opts *opts, struct session **out, struct err *e)
@@ -181,6 +182,7 @@ int session_open(struct session_opts *opts, struct session **out, struct err *e)
 	int err;
 
 	s->opts = *opts;
+	session_want_filter(&s->opts.want, s->opts.filter);
 	s->sizes.depth = UINT32_MAX;
 	memset(&opts->targets, 0, sizeof(opts->targets));
 	err = check_numbers(&s->opts.want, e);
@@ -267,8 +269,13 @@ static void note_start(struct session *s)
 
 int session_start(struct session *s, struct err *e)
 {
-	int err = probes_attach(s->probes, e);
+	int err = session_select(s, e);
 
+	if (!err)
+		err = probes_attach(s->probes, e);
+	/* those that came while the programs were attached */
+	if (!err)
+		err = session_select(s, e);
 	if (err)
 		return err;
 	if (s->ring)

@@ -286,15 +286,6 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	grep -q "process $sleeper ended" ../text
 }
 
-# the kernel side would heed the process alone, and the report name what came last
-@test "bad input: a process and a cgroup at once" {
-	bad 2 '--pid and --cgroup cannot be joined' -p $$ --cgroup / -o report
-	bad 2 '--pid and --cgroup cannot be joined' --cgroup / -p $$ -o report
-	any_disk
-	"$BT" "$DISK" -p 1 -p $$ -d 0.2 --json ../json -o ../text
-	[[ $(jq -r .run.filter ../json) == "pid $$" ]]
-}
-
 @test "bad input: a cgroup that is not there, or none" {
 	mkdir ../dir
 	bad 2 '--cgroup /absent: there is no such cgroup' --cgroup /absent -o report

@@ -24,21 +24,43 @@ about_postgres() {
 	accounted "$(jq .sync.others.count "$J")" "$1" "$J"
 }
 
-@test "servers: PostgreSQL behind a wrapped pgbench, and by -p of the postmaster" {
-	local before tool
+wal_syncs() {
+	sleep 1 # its statistics come with a second's delay
+	pg_sql 'SELECT wal_sync FROM pg_stat_wal'
+}
+
+pg_work() {
+	pgbench -n -N -c 4 -t 100 -h "$PG" -U postgres postgres >"$BATS_TEST_TMPDIR/bench"
+}
+
+@test "servers: PostgreSQL behind a wrapped pgbench" {
+	local before
 	need_postgres
 	rig_up --fs ext4 --flush-us 3000 --write-us 200
 	postgres_up "$RIG_MNT/pg"
-	before=$(pg_sql 'SELECT wal_sync FROM pg_stat_wal')
+	before=$(wal_syncs)
 	or_lost "$BT" "$RIG_DISK" --json "$J" -o "$TXT" -- pgbench -n -N -c 4 -t 100 -h "$PG" -U postgres postgres >"$BATS_TEST_TMPDIR/bench"
-	sleep 1 # its statistics come with a second's delay
-	about_postgres $(($(pg_sql 'SELECT wal_sync FROM pg_stat_wal') - before))
+	about_postgres $(($(wal_syncs) - before))
+}
 
-	start_tracing -p "$PG_PID" "$RIG_DISK" --json "$J" -o "$TXT"
+# postgres_selected OPTION...: its backends, forked for pgbench, are those whose calls count
+postgres_selected() {
+	local before tool
+	before=$(wal_syncs)
+	start_tracing "$@" "$RIG_DISK" --json "$J" -o "$TXT"
 	tool=$STARTED
-	before=$(pg_sql 'SELECT wal_sync FROM pg_stat_wal')
-	pgbench -n -N -c 4 -t 100 -h "$PG" -U postgres postgres >"$BATS_TEST_TMPDIR/bench"
+	pg_work
 	stop_tracing "$tool"
-	sleep 1
-	about_postgres $(($(pg_sql 'SELECT wal_sync FROM pg_stat_wal') - before))
+	jq -r '.run.filter, .verdict.sentence, "\(.sync.count) calls, \(.run.lost_events) lost"' "$J"
+	[[ $(json .verdict.scope "$J") == asked && $(json .verdict.class "$J") == device-flush ]]
+	accounted "$(jq .sync.count "$J")" $(($(wal_syncs) - before)) "$J"
+	[[ $(jq '.sync.by_process | map(select(.comm == "postgres")) | length' "$J") -ge 4 ]]
+}
+
+@test "servers: PostgreSQL by -p of the postmaster, and by --comm" {
+	need_postgres
+	rig_up --fs ext4 --flush-us 3000 --write-us 200
+	postgres_up "$RIG_MNT/pg"
+	postgres_selected -p "$PG_PID"
+	postgres_selected --comm postgres
 }

@@ -21,7 +21,7 @@ rig_ext4() {
 	sync -f "$RIG_MNT"
 }
 
-# Only what the tool itself sends is counted, not what the journal or writeback do for it: in $BEFORE, for wrapped.
+# Only what the tool itself sends is counted, not what the journal or writeback do for it: by wrapped, in $IN_GROUP.
 own_requests() {
 	local dir
 	need findmnt
@@ -30,13 +30,29 @@ own_requests() {
 	[[ $dir ]] || skip "missing: a cgroup hierarchy"
 	make_group "$dir"
 	in_group
-	BEFORE=(--cgroup "$GROUP" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" -- "${IN_GROUP[@]}")
+}
+
+# watched OPTION... -- TOOL [ARGUMENT]..: run in $IN_GROUP, whose calls and requests count
+watched() {
+	local trace=() tool status=0
+	while [[ $1 != -- ]]; do
+		trace+=("$1")
+		shift
+	done
+	start_tracing --cgroup "$GROUP" "${trace[@]}"
+	tool=$STARTED
+	"${IN_GROUP[@]}" "${@:2}" || status=$?
+	stop_tracing "$tool" && return $status
 }
 
 # wrapped TOOL [ARGUMENT]..: what it prints is in $OUT and $OUT.err
 wrapped() {
-	((${#BEFORE[@]})) || BEFORE=("$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text" --)
-	or_lost "$BT" "${BEFORE[@]}" "$@" >"$OUT" 2>"$OUT.err" || { cat "$OUT" "$OUT.err"; return 1; }
+	local trace=("$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text")
+	if ((${#IN_GROUP[@]})); then
+		watched "${trace[@]}" -- "$@"
+	else
+		or_lost "$BT" "${trace[@]}" -- "$@"
+	fi >"$OUT" 2>"$OUT.err" || { cat "$OUT" "$OUT.err"; return 1; }
 	jq -c '[.sync.calls, (.devices[]? | .name, (.ops // {} | map_values([.count, .bytes])))]' "$J"
 }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "host/cgroup_find.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#define DEPTH_MAX 16 /* no manager nests as deeply */
+
+struct looking {
+	enum cgroup_of of;
+	const char *name;
+	struct cgroup_found found;
+};
+
+static bool is_unit(const char *folder, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(folder, name, len) && (!folder[len] || !strcmp(folder + len, ".service"));
+}
+
+/* Debian's postgresql.service runs nothing: postgresql@15-main.service does. */
+static bool is_instance(const char *folder, const char *name)
+{
+	size_t len = strcspn(name, ".");
+
+	return !strncmp(folder, name, len) && folder[len] == '@';
+}
+
+/* At the folder's beginning or behind what a manager puts before it. Its monitor is outside the container. */
+static bool is_container(const char *folder, const char *name)
+{
+	const char *at = folder;
+
+	if (strstr(folder, "conmon"))
+		return false;
+	while ((at = strstr(at, name))) {
+		if (at == folder || strchr("-.:", at[-1]))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+static bool fits(const struct looking *l, const char *folder)
+{
+	return l->of == CGROUP_OF_UNIT ? is_unit(folder, l->name) : is_container(folder, l->name);
+}
+
+static void look_into(struct looking *l, const char *folder, int depth);
+
+static void look_at(struct looking *l, const char *parent, const char *folder, int depth)
+{
+	char *path = xasprintf("%s/%s", parent, folder);
+
+	if (!fits(l, folder)) {
+		if (l->of == CGROUP_OF_UNIT && !l->found.instance && is_instance(folder, l->name))
+			l->found.instance = xstrdup(folder);
+		look_into(l, path, depth + 1);
+		free(path);
+		return;
+	}
+	l->found.n++;
+	if (!l->found.first)
+		l->found.first = path;
+	else if (!l->found.second)
+		l->found.second = path;
+	else
+		free(path);
+}
+
+static void look_into(struct looking *l, const char *folder, int depth)
+{
+	DIR *dir = depth < DEPTH_MAX ? opendir(folder) : NULL;
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (d->d_type == DT_DIR && d->d_name[0] != '.')
+			look_at(l, folder, d->d_name, depth);
+	if (dir)
+		closedir(dir);
+}
+
+struct cgroup_found cgroup_find(const char *root, enum cgroup_of of, const char *name)
+{
+	struct looking l = { .of = of, .name = name };
+
+	look_into(&l, root, 0);
+	return l.found;
+}
+
+void cgroup_found_free(struct cgroup_found *f)
+{
+	free(f->first);
+	free(f->second);
+	free(f->instance);
+	*f = (struct cgroup_found){ 0 };
+}
