@@ -54,6 +54,9 @@ struct bt_config {
 	} call_of_nr[CONFIG_SYSCALLS];
 };
 
+/* Why a process is in the map `family`. By its name alone it is so while it has that: with no_children. */
+enum family_member { MEMBER = 1, MEMBER_BY_NAME = 2 };
+
 /*
  * The groups that are asked for, by kernfs ids; 0: there is none at present. User space changes them while a run goes on: who restarts
  * a service gives it another group. In those of tasks a bio is told by who sends it, in those of bios by what it is charged to.

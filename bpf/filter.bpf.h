@@ -42,11 +42,12 @@ static __always_inline bool task_in_task_group(void)
 static __always_inline bool task_in_bio_group(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	struct css_set *sets = BPF_CORE_READ(task, cgroups);
 	struct cgroup_subsys_state *css = NULL, **first;
+	struct css_set *sets;
 
 	if (!cfg.bio_groups || !bpf_core_enum_value_exists(enum cgroup_subsys_id, io_cgrp_id))
 		return false;
+	sets = BPF_CORE_READ(task, cgroups);
 	first = __builtin_preserve_access_index(&sets->subsys[0]);
 	bpf_probe_read_kernel(&css, sizeof(css), &first[bpf_core_enum_value(enum cgroup_subsys_id, io_cgrp_id)]);
 	return group_among(css, groups.of_bio, cfg.bio_groups);

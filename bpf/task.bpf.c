@@ -2,12 +2,10 @@
 /* task.bpf.c - the family: the wrapped command's processes, from the first exec to the last exit, or those that -p and --comm name. */
 #include "state.bpf.h"
 
-static __always_inline int join_family(u32 tgid)
+static __always_inline int join_family(u32 tgid, u32 why)
 {
-	u32 one = 1;
-
 	__sync_fetch_and_add(&run.processes, 1);
-	if (bpf_map_update_elem(&family, &tgid, &one, BPF_ANY))
+	if (bpf_map_update_elem(&family, &tgid, &why, BPF_ANY))
 		__sync_fetch_and_add(&run.family_full, 1);
 	__sync_fetch_and_add(&run.family_turn, 1);
 	return 0;
@@ -27,6 +25,13 @@ static __always_inline bool has_name(const void *comm)
 	return false;
 }
 
+static __always_inline int leave_family(u32 tgid)
+{
+	bpf_map_delete_elem(&family, &tgid);
+	__sync_fetch_and_add(&run.family_turn, 1);
+	return 0;
+}
+
 static __always_inline int on_fork(struct task_struct *parent, struct task_struct *child)
 {
 	u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
@@ -34,9 +39,11 @@ static __always_inline int on_fork(struct task_struct *parent, struct task_struc
 	if (!in_family(from))
 		return 0;
 	__sync_fetch_and_add(&run.threads, 1);
-	if (from == to || (cfg.no_children && !has_name(child->comm)))
+	if (from == to)
 		return 0;
-	return join_family(to);
+	if (!cfg.no_children)
+		return join_family(to, MEMBER);
+	return has_name(child->comm) ? join_family(to, MEMBER_BY_NAME) : 0;
 }
 
 /* signal->live has been counted down before the tracepoint: at 0 the process is gone and its number can come back. */
@@ -44,21 +51,26 @@ static __always_inline int on_exit(struct task_struct *task)
 {
 	u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (in_family(tgid) && BPF_CORE_READ(task, signal, live.counter) == 0) {
-		bpf_map_delete_elem(&family, &tgid);
-		__sync_fetch_and_add(&run.family_turn, 1);
-	}
+	if (in_family(tgid) && BPF_CORE_READ(task, signal, live.counter) == 0)
+		return leave_family(tgid);
 	return 0;
 }
 
-/* exec() renames a process before it runs, and so may the process itself: its name is that of its first thread. */
+/*
+ * exec() renames a process before it runs, and so may the process itself: its name is that of its first thread. A child has its parent's
+ * until then.
+ */
 static __always_inline int on_rename(struct task_struct *task, const void *comm)
 {
-	u32 tgid = BPF_CORE_READ(task, tgid);
+	u32 tgid = BPF_CORE_READ(task, tgid), *why;
+	bool has = has_name(comm);
 
-	if ((u32)BPF_CORE_READ(task, pid) != tgid || !has_name(comm) || in_family(tgid))
+	if ((u32)BPF_CORE_READ(task, pid) != tgid)
 		return 0;
-	return join_family(tgid);
+	why = bpf_map_lookup_elem(&family, &tgid);
+	if (!why)
+		return has ? join_family(tgid, cfg.no_children ? MEMBER_BY_NAME : MEMBER) : 0;
+	return *why == MEMBER_BY_NAME && !has ? leave_family(tgid) : 0;
 }
 
 SEC("?tp_btf/sched_process_fork")

@@ -31,19 +31,39 @@ static bool is_instance(const char *folder, const char *name)
 	return !strncmp(folder, name, len) && folder[len] == '@';
 }
 
-/* At the folder's beginning or behind what a manager puts before it. Its monitor is outside the container. */
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* An ID as docker and Kubernetes make them: 64 hexadecimal digits. */
+static bool is_id(const char *folder)
+{
+	return strspn(folder, "0123456789abcdef") == 64 && !folder[64];
+}
+
+/*
+ * Behind what a manager puts before it, or the folder's whole name, which may be an ID of which only the beginning is given. What else
+ * begins so is no container: a service, or what podman has outside of it to watch it.
+ */
 static bool is_container(const char *folder, const char *name)
 {
-	const char *at = folder;
+	static const char *const before[] = {
+		"docker-", "libpod-payload-", "libpod-",      "cri-containerd-",
+		"crio-",   "containerd-",     "lxc.payload.", "machine-",
+	};
+	static const char *const no_container[] = { ".service", ".slice", ".mount", ".socket", ".swap" };
+	const char *suffix = strrchr(folder, '.');
 
+	for (size_t i = 0; suffix && i < sizeof(no_container) / sizeof(no_container[0]); i++)
+		if (!strcmp(suffix, no_container[i]))
+			return false;
 	if (strstr(folder, "conmon"))
 		return false;
-	while ((at = strstr(at, name))) {
-		if (at == folder || strchr("-.:", at[-1]))
-			return true;
-		at++;
-	}
-	return false;
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		if (begins(folder, before[i]))
+			return begins(folder + strlen(before[i]), name);
+	return !strcmp(folder, name) || (is_id(folder) && begins(folder, name));
 }
 
 static bool fits(const struct looking *l, const char *folder)

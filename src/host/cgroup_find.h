@@ -8,7 +8,7 @@
 enum cgroup_of { CGROUP_OF_UNIT, CGROUP_OF_CONTAINER };
 
 /*
- * A unit's name may leave ".service" away. A container is named by its ID, its name where that stands in the folder's, or how either
+ * A unit's name may leave ".service" away. A container is named by its ID, its name where that stands in the folder's, or how that
  * begins: "docker-ID.scope", "libpod-", "cri-containerd-", "crio-", "docker/ID", "lxc.payload.NAME", "machine-NAME.scope".
  */
 struct cgroup_found {

@@ -67,8 +67,7 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 	report_add_lost(r, probes_skipped_runs(s->probes) - before->skipped,
 			"program runs that the kernel skipped: the same program was interrupted or preempted on that CPU");
 	report_add_lost(r, run->bios_full - before->run.bios_full, "bios not timed: too many in flight");
-	report_add_lost(r, run->family_full - before->run.family_full,
-			"processes of the command not followed: too many at once");
+	report_add_lost(r, run->family_full - before->run.family_full, "processes not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
 		if (drops[i]) /* else see calls_without_end() */
 			report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);

@@ -77,7 +77,7 @@ static int choose_sizes(struct session *s, struct err *e)
 		.views = s->views,
 		.all = s->opts.all,
 		.ledger = want->ledger,
-		.command = want->command,
+		.command = want->command || want->filter_family,
 		.bios = want->on[PROBE_BIO_QUEUE],
 		.memory = s->opts.memory,
 	};

@@ -56,21 +56,28 @@ static void leave(const struct wire_maps *m, uint32_t pid)
 	family_changed(m);
 }
 
-/* Joined before it ended, the kernel side saw its end; a number that stays behind would be taken for who gets it next. */
-static int join(const struct wire_maps *m, uint32_t pid, bool *any)
+/* What has ended before its end could be seen leaves a number behind that would be taken for who gets it next. */
+static int join(const struct wire_maps *m, uint32_t pid, uint32_t why, bool *any)
 {
-	uint32_t one = 1;
+	uint32_t is;
+	bool there = !bpf_map_lookup_elem(m->family_fd, &pid, &is);
 
-	if (!bpf_map_lookup_elem(m->family_fd, &pid, &one))
-		return 0;
-	if (bpf_map_update_elem(m->family_fd, &pid, &one, BPF_ANY))
+	if (!there && bpf_map_update_elem(m->family_fd, &pid, &why, BPF_ANY))
 		return -errno;
 	family_changed(m);
 	if (process_gone("/proc", (pid_t)pid))
 		leave(m, pid);
 	else
-		*any = true;
+		*any |= !there;
 	return 0;
+}
+
+static bool by_number(const struct processes_wanted *want, pid_t pid)
+{
+	for (size_t i = 0; i < want->n_pids; i++)
+		if (want->pid[i] == pid)
+			return true;
+	return false;
 }
 
 static int select_round(struct session *s, bool *any, struct err *e)
@@ -82,7 +89,8 @@ static int select_round(struct session *s, bool *any, struct err *e)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = join(m, (uint32_t)pid[i], any);
+		err = join(m, (uint32_t)pid[i], want.no_children && !by_number(&want, pid[i]) ? MEMBER_BY_NAME : MEMBER,
+			   any);
 	free(pid);
 	return err ? err_set(e, -err, EXIT_FAILED, "cannot follow %zu processes: %s", n, strerror(-err)) : 0;
 }

@@ -80,8 +80,8 @@ make_groups() {
 
 @test "selectors: a name that two groups have, and a unit that has only instances" {
 	a_root
-	make_groups "bt-two-$$-a" "bt-two-$$-b" "bt-$$@15-main.service"
-	bad 2 "--container bt-two-$$: 2 cgroups have that name, /bt-two-$$-[ab] and /bt-two-$$-[ab]: name one with --cgroup" --container "bt-two-$$"
+	make_groups "docker-bt-two-$$-a.scope" "docker-bt-two-$$-b.scope" "bt-$$@15-main.service"
+	bad 2 "--container bt-two-$$: 2 cgroups have that name, /docker-bt-two-$$-[ab].scope and /docker-bt-two-$$-[ab].scope: name one with --cgroup" --container "bt-two-$$"
 	bad 1 "--unit bt-$$: no unit of this name has processes; there is bt-$$@15-main.service" --unit "bt-$$"
 }
 

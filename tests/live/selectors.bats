@@ -123,7 +123,7 @@ at_gate() {
 
 # What is called renamed: a script that was there before, whose child makes calls, and a program that begins later.
 @test "selectors: --comm counts all of a name, of before and of later" {
-	local script=$BATS_TEST_TMPDIR/renamed program=$BATS_TEST_TMPDIR/later/renamed
+	local script=$BATS_TEST_TMPDIR/renamed program=$BATS_TEST_TMPDIR/later/renamed alone
 	mkfifo "$BATS_TEST_TMPDIR/go"
 	mkdir "${program%/*}"
 	cp "$SYNCS" "$program"
@@ -133,6 +133,8 @@ at_gate() {
 	start "$script"
 	set -- "$STARTED"
 	eventually 5 grep -qx renamed "/proc/$1/comm"
+	start_tracing --comm renamed --no-children "$RIG_DISK" --json "$J.alone" -o "$TXT.alone"
+	alone=$STARTED
 	watch --comm renamed
 	"$program" fdatasync "$RIG_MNT/second" 6
 	"$SYNCS" fdatasync "$RIG_MNT/stranger" 4
@@ -140,7 +142,9 @@ at_gate() {
 	wait "$1"
 	kill -0 "$TOOL" # others of this name may come
 	stop_tracing "$TOOL"
+	stop_tracing "$alone"
 	counted 9 4
+	J=$J.alone counted 6 7
 }
 
 # group NAME: such a cgroup, $GROUP

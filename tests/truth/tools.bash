@@ -53,7 +53,8 @@ wrapped() {
 	else
 		or_lost "$BT" "${trace[@]}" -- "$@"
 	fi >"$OUT" 2>"$OUT.err" || { cat "$OUT" "$OUT.err"; return 1; }
-	jq -c '[.sync.calls, (.devices[]? | .name, (.ops // {} | map_values([.count, .bytes])))]' "$J"
+	# who else was there: a page that another writes first is missing in the tool's own requests
+	jq -c '.sync.others, [.devices[]?.kernel], [.sync.calls, (.devices[]? | .name, (.ops // {} | map_values([.count, .bytes])))]' "$J"
 }
 
 # straced [OPTION].. TOOL [ARGUMENT]..: the same, with its calls in $CALLS
