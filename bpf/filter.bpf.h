@@ -61,10 +61,13 @@ static __always_inline bool caller_wanted(u32 tgid)
 	return ((cfg.command || cfg.filter_family) && in_family(tgid)) || task_in_task_group() || task_in_bio_group();
 }
 
-/* Is what the current task, of this process, sends asked for, whatever the bio says? Asked while the sender runs. */
+/*
+ * Is what the current task, of this process, sends asked for, whatever the bio says? Asked while the sender runs. The first bios of a group
+ * on a disk can be charged to a group above it: where there is no per-CPU memory at hand for its blkg (blkg_create(), GFP_NOWAIT).
+ */
 static __always_inline bool sender_wanted(u32 tgid)
 {
-	return !cfg.filter || (cfg.filter_family && in_family(tgid)) || task_in_task_group();
+	return !cfg.filter || (cfg.filter_family && in_family(tgid)) || task_in_task_group() || task_in_bio_group();
 }
 
 #endif

@@ -47,8 +47,8 @@ int filter_pid(struct filter *f, const char *value, struct err *e);
 int filter_comm(struct filter *f, const char *value, struct err *e);
 
 /*
- * `value` is a cgroup's directory, or its path below a cgroup root. Requests are told by the cgroup that their
- * bio is charged to where the hierarchy has the io (v1: blkio) controller, otherwise by the sending task's.
+ * `value` is a cgroup's directory, or its path below a cgroup root. Requests are told by the sending task's cgroup and, where the
+ * hierarchy has the io (v1: blkio) controller, by the one that their bio is charged to: writeback sends what others wrote.
  */
 int filter_cgroup(struct filter *f, const char *value, struct err *e);
 

@@ -282,13 +282,13 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	cfg->atomic = want->stripes < (uint32_t)libbpf_num_possible_cpus();
 	cfg->command = want->command;
 	fill_filter(cfg, want);
-	cfg->track_task = want->ledger || want->command || want->filter_family || want->task_groups;
+	cfg->track_task = want->ledger || want->command || want->filter;
 	cfg->ledger = want->ledger;
 	cfg->bios = want->on[PROBE_BIO_QUEUE];
 	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
-	cfg->own_clocks = !cfg->track_task && !cfg->filter && !cfg->flush_path;
+	cfg->own_clocks = !cfg->track_task && !cfg->flush_path;
 	syscalls_fill(cfg);
 }
 

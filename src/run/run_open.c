@@ -172,7 +172,7 @@ static int check_numbers(const struct probe_want *want, struct err *e)
 	return err_set(e, ENOTSUP, EXIT_FAILED,
 		       "%s: this container numbers processes in its own way (a PID namespace), by which "
 		       "they are not found in the kernel: run it outside, or share the host's (docker run --pid=host)",
-		       want->command ? "cannot follow a command" : "cannot watch processes");
+		       want->command ? "cannot follow a command" : "cannot watch a process");
 }
 
 int session_open(struct session_opts *opts, struct session **out, struct err *e)
