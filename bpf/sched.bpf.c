@@ -707,6 +707,7 @@ int forget_btf(u64 *ctx)
 	}
 	count_end_missed(t);
 	t->follow = 0;
+	t->call = 0;
 	i = *entry - 1;
 	*entry = 0;
 	bpf_map_push_elem(&free_tasks, &i, BPF_ANY);

@@ -5,39 +5,11 @@
 
 #include "compat.bpf.h"
 #include "config.h"
+#include "slot.h"
 
 #ifndef STATE
 #define STATE extern
 #endif
-
-/*
- * A request while it is alive, found by hardware queue and tag: no allocation and no hash. `rq` tells a live slot
- * from a stale one. Sent on one CPU and completed on another, it travels between their caches: what every request needs
- * fills one line of 64 bytes, what only flush sequences need stands behind.
- */
-struct slot {
-	u64 rq;
-	u64 insert, issue;
-	u64 start;		    /* when it came into being; 0: not known */
-	u64 data_done;		    /* the data step of its flush sequence completed: ready for the post-flush */
-	u32 tid, tgid;		    /* who sent it; 0: not known */
-	u32 in_flight;		    /* others in the device when it was issued */
-	u32 issuer;		    /* kept, as all that stands below, only when sync calls are traced */
-	u32 bytes;		    /* of a flush sequence's data step */
-	u8 issued;		    /* 1 while it counts as in the device */
-	u8 mine;		    /* 1: its sender passes the filter by task */
-	u8 throttled;		    /* blk-throttle had held its bio */
-	u8 steps;		    /* enum slot_steps: which of those below are its own */
-	u64 issuer_wake, issuer_on; /* of the issuing task, when it is followed */
-	u64 taken;		    /* by the flush machinery: ready for the pre-flush; 0: not known */
-	/* of a FLUSH's slot: ends that let the next FLUSH begin; 0: not seen */
-	u64 flush_end; /* of the last FLUSH */
-	u64 data_end;  /* of the last data of a flush sequence while no FLUSH was under way */
-	u64 pad[3];
-	struct wire_step data, pre, post; /* steps of its flush sequence that are over */
-} __attribute__((aligned(64)));
-
-enum slot_steps { STEP_PRE = 1, STEP_DATA = 2, STEP_POST = 4 };
 
 /* The request whose completion is being handled on a CPU: who is woken now is woken by it. */
 struct completing {

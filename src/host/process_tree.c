@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/sysfs.h"
+#include "host/task_proc.h"
 #include "util/mem.h"
 
 struct process {
@@ -13,45 +15,26 @@ struct process {
 	bool member;
 };
 
-/* /proc/PID/stat, proc_pid_stat(5): the name ends at the last ')' of the line, whatever it consists of. */
-struct stat_line {
-	char text[1024];
-	const char *comm;
-	int parent, threads;
-	char state;
-};
-
-static bool read_stat(const char *proc, const char *pid, struct stat_line *s)
+/* `pid` is a folder's name. */
+static bool read_stat(const char *proc, const char *pid, struct task_stat *s)
 {
-	char *path = xasprintf("%s/%s/stat", proc, pid), *from, *to;
-	FILE *f = fopen(path, "re");
-	bool any;
+	char *path = xasprintf("%s/%s/stat", proc, pid), *text = file_text(path);
+	bool good = task_stat_parse(text, s);
 
+	free(text);
 	free(path);
-	if (!f)
-		return false;
-	any = fgets(s->text, sizeof(s->text), f);
-	fclose(f);
-	from = any ? strchr(s->text, '(') : NULL;
-	to = from ? strrchr(from, ')') : NULL;
-	if (!to)
-		return false;
-	*to = '\0';
-	s->comm = from + 1;
-	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime cstime priority nice threads */
-	return sscanf(to + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d", &s->state,
-		      &s->parent, &s->threads) == 3;
+	return good;
 }
 
 /* A first thread that ended before the others is a zombie as well. */
-static bool has_ended(const struct stat_line *s)
+static bool has_ended(const struct task_stat *s)
 {
 	return s->state == 'X' || (s->state == 'Z' && s->threads <= 1);
 }
 
 bool process_gone(const char *proc, pid_t pid)
 {
-	struct stat_line s;
+	struct task_stat s;
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", pid);
@@ -83,7 +66,7 @@ static struct process *read_processes(const char *proc, const struct processes_w
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir))) {
-		struct stat_line s;
+		struct task_stat s;
 		struct process *p;
 
 		if (d->d_name[0] < '1' || d->d_name[0] > '9' || !read_stat(proc, d->d_name, &s) || has_ended(&s))

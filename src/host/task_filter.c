@@ -294,6 +294,44 @@ int filter_container(struct filter *f, const char *value, struct err *e)
 	return find_group(f, CGROUP_OF_CONTAINER, value, e);
 }
 
+/* "/a/b" is in the group whose folder is ROOT/a. */
+static bool is_below(const char *dir, const char *root, const char *path)
+{
+	size_t n = strlen(root), len = strlen(dir + n);
+
+	return !strncmp(dir, root, n) && !strncmp(path, dir + n, len) && (!path[len] || path[len] == '/');
+}
+
+/* "0::/a/b", "4:blkio:/a/b": a hierarchy, its controllers, and where in it the process is. */
+static bool line_in_groups(const struct filter *f, char **roots, const char *line)
+{
+	const char *path = strchr(line, ':');
+
+	path = path ? strchr(path + 1, ':') : NULL;
+	for (size_t r = 0; path && roots && roots[r]; r++)
+		for (size_t i = 0; i < f->n_groups; i++)
+			if (strlen(f->group[i].dir) >= strlen(roots[r]) && is_below(f->group[i].dir, roots[r], path + 1))
+				return true;
+	return false;
+}
+
+bool filter_in_groups(const struct filter *f, pid_t pid)
+{
+	char *file = xasprintf("/proc/%d/cgroup", pid), **roots = f->n_groups ? cgroup_roots() : NULL, line[4096];
+	FILE *in = roots ? fopen(file, "re") : NULL;
+	bool found = false;
+
+	while (in && !found && fgets(line, sizeof(line), in)) {
+		line[strcspn(line, "\n")] = '\0';
+		found = line_in_groups(f, roots, line);
+	}
+	if (in)
+		fclose(in);
+	strv_free(roots);
+	free(file);
+	return found;
+}
+
 bool filter_look_for_groups(struct filter *f)
 {
 	bool changed = false;

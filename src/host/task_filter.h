@@ -61,6 +61,9 @@ bool filter_by_process(const struct filter *f);
 
 struct processes_wanted filter_processes(const struct filter *f);
 
+/* Is a process in one of the groups, or in one below? */
+bool filter_in_groups(const struct filter *f, pid_t pid);
+
 /* When fd is readable: true if processes alone are named, by their numbers, and the last of them has ended. */
 bool filter_look(struct filter *f);
 

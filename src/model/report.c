@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "model/report.h"
 
+#include "model/outstanding.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -373,5 +375,6 @@ void report_free(struct report *r)
 	free(r->arch);
 	free(r->filter);
 	strv_free(r->notes);
+	outstanding_free(r->outstanding, r->n_outstanding);
 	memset(r, 0, sizeof(*r));
 }

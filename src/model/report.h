@@ -204,7 +204,7 @@ struct report_whatif {
 
 struct report_verdict {
 	const char *class; /* one of the public classes; static */
-	const char *scope; /* whose calls it is about: "asked" (the run's, the command's, the filter's) or "others"; static */
+	const char *scope; /* whose calls it is about: "asked" (the run's, the command's, the filter's) "others" or "outstanding"; static */
 	const char *family; /* family or NULL; static */
 	double share; /* of the sync time (of the wall time for not-sync and others, of the calls for unsafe-fast); NAN: none */
 	char *sentence;
@@ -245,6 +245,12 @@ struct report_mount {
 	char *barrier; /* "barrier", "nobarrier", or NULL where the file system has no such choice */
 };
 
+/* Requests by kind; FUA writes are among the writes. Without `by_kind` only reads and writes are known. */
+struct requests_in_flight {
+	bool have, by_kind;
+	uint64_t n[OP_ROWS];
+};
+
 struct report_device {
 	char name[32]; /* sda, sda1, dm-0 */
 	unsigned int major, minor;
@@ -269,6 +275,7 @@ struct report_device {
 	struct hist naive_write; /* writes as other tools time them: allocation to the very end, flushes included */
 	struct report_flush flush;
 	struct report_kernel kernel;
+	struct requests_in_flight in_flight; /* when the report was made; asked where none was completed */
 	uint64_t requeues;
 	uint64_t merges;
 	uint64_t errors;		 /* requests that completed with an error */
@@ -292,6 +299,8 @@ struct report_lost {
 	uint64_t count;
 };
 
+struct report_outstanding;
+
 struct report {
 	char *version;
 
@@ -300,7 +309,10 @@ struct report {
 	uint64_t wall_ns; /* 0: not known, of a recording that was cut off */
 	char **command;	  /* NULL-terminated; NULL when none was wrapped */
 	bool have_exit_status;
-	int exit_status;    /* 128+N when signal N ended it */
+	int exit_status;       /* 128+N when signal N ended it */
+	uint64_t left_running; /* processes of the wrapped command that it left behind when it ended, */
+	uint32_t left_pid;     /* the one with the lowest number, and its name */
+	char left_comm[16];
 	uint64_t processes; /* of the wrapped command, forks included */
 	uint64_t threads;
 	char *kernel, *arch;
@@ -331,6 +343,11 @@ struct report {
 	struct report_detail *detail; /* NULL: nobody asked for it */
 	uint64_t under_way;	      /* sync calls that had not returned at the end, after a second or more */
 	uint64_t under_way_ns;	      /* the oldest's age */
+	struct report_outstanding *outstanding; /* those calls, and those of others (outstanding.h); the oldest first */
+	size_t n_outstanding;
+	bool looked_before; /* for calls that were under way when the trace began */
+	uint64_t began_before,
+		began_before_ns; /* calls that began before the trace and returned in it; what the longest took at least */
 };
 
 const char *cause_name(enum cause c);	      /* "flush.pre" */
@@ -353,6 +370,11 @@ const char *op_class_kind(enum op_class c); /* of reads and writes "sync", "asyn
 
 /* Completed requests of all classes. */
 uint64_t report_device_requests(const struct report_device *d);
+
+/* "1 FLUSH and 2 writes"; nothing where none is known to be in flight. */
+struct buf;
+void in_flight_words(const struct requests_in_flight *n, struct buf *b);
+bool in_flight_any(const struct requests_in_flight *n);
 
 /* What somebody sent to it: requests, with the empty flushes of callers in place of the FLUSHes that served them. */
 uint64_t report_device_sent(const struct report_device *d);

@@ -367,6 +367,8 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);
 	l->maps.ring_fd = want->ledger ? bpf_map__fd(l->skel->maps.ring) : -1;
+	l->maps.slots_fd = bpf_map__fd(l->skel->maps.slots);
+	l->maps.n_slots = bpf_map__max_entries(l->skel->maps.slots);
 	l->maps.tasks_fd = bpf_map__fd(l->skel->maps.tasks);
 	l->maps.pids_fd = bpf_map__fd(l->skel->maps.pids);
 	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)

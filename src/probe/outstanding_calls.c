@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "probe/syscalls.h"
+#include "slot.h"
 #include "task_state.h"
 
 #define CHUNK 64 /* PIDS_PER_CHUNK */
@@ -62,41 +63,68 @@ static bool sleeps_elsewhere(uint32_t tid, uint32_t call)
 	return end != line && !syscalls_can_be(nr, call);
 }
 
-static bool in_call(const struct task_state *t)
+/* What the kernel side writes while we look. */
+struct glance {
+	bool asked, other;
+	uint32_t call; /* enum wire_call */
+	uint64_t enter;
+};
+
+/* False: it is in no sync call. */
+static bool glance_at(const struct task_state *t, struct glance *g)
 {
-	return __atomic_load_n(&t->follow, __ATOMIC_ACQUIRE) & FOLLOW_CALLER;
+	uint8_t follow = __atomic_load_n(&t->follow, __ATOMIC_ACQUIRE);
+	uint32_t call = t->call;
+
+	*g = (struct glance){ .asked = follow & FOLLOW_CALLER, .call = call & ~CALL_OF_OTHER, .enter = t->enter };
+	g->other = !g->asked && call & CALL_OF_OTHER;
+	return g->asked || g->other;
 }
 
 /* In the same call before and after we look where its task is. The kernel's own are no system calls. */
-static bool has_returned(const struct wire_maps *m, const struct task_state *t, size_t index)
+static bool has_returned(const struct task_state *t, const struct glance *g, uint32_t tid)
 {
-	uint64_t enter = t->enter;
-	uint32_t call = t->call, tid;
+	struct glance again;
 
-	if (call == CALL_KERNEL_FSYNC)
-		return false;
-	tid = thread_of_state(m, t->tgid, index);
-	return tid && sleeps_elsewhere(tid, call) && in_call(t) && t->enter == enter;
+	return g->call != CALL_KERNEL_FSYNC && tid && sleeps_elsewhere(tid, g->call) && glance_at(t, &again) &&
+	       again.enter == g->enter;
 }
 
 /* ---- looks ---- */
 
+static void tell(const struct task_state *t, const struct glance *g, uint32_t tid, const struct calls_wanted *w)
+{
+	struct call_under_way c = {
+		.pid = t->tgid,
+		.tid = tid,
+		.dev = t->dev,
+		.call = g->call,
+		.enter = g->enter,
+		.other = g->other,
+	};
+
+	if (w && w->each)
+		w->each(w->to, &c);
+}
+
 static void look_at(const struct wire_maps *m, const struct task_state *t, size_t index, struct calls_look *l)
 {
+	const struct calls_wanted *w = l->wanted;
 	struct calls_under_way *found = &l->found;
-	uint64_t enter;
+	struct glance g;
+	uint32_t tid;
 
-	if (!in_call(t))
+	if (!glance_at(t, &g) || (g.other && (!w || !w->others)) || g.enter >= l->until ||
+	    (w && !w->counts(w->ctx, t->dev)))
 		return;
-	enter = t->enter;
-	if (enter >= l->until || (l->counts && !l->counts(l->ctx, t->dev)))
-		return;
-	if (l->ask && has_returned(m, t, index)) {
-		found->returned++;
+	tid = l->ask ? thread_of_state(m, t->tgid, index) : 0;
+	if (l->ask && has_returned(t, &g, tid)) {
+		found->returned += g.asked;
 		return;
 	}
-	if (!found->n++ || enter < found->oldest)
-		found->oldest = enter;
+	tell(t, &g, tid, w);
+	if (g.asked && (!found->n++ || g.enter < found->oldest))
+		found->oldest = g.enter;
 }
 
 /* Mapped only for this look: all that is mapped counts as resident. */
@@ -118,4 +146,60 @@ bool calls_look(const struct wire_maps *m, struct calls_look *l)
 			look_at(m, &t[i], i, l);
 	munmap((void *)t, size);
 	return true;
+}
+
+bool calls_has(const struct wire_maps *m, uint32_t tid)
+{
+	uint16_t entry[CHUNK];
+	uint32_t key = tid / CHUNK, index;
+	struct task_state t;
+	struct glance g;
+
+	if (bpf_map_lookup_elem(m->pids_fd, &key, entry) || !entry[tid % CHUNK])
+		return false;
+	index = entry[tid % CHUNK] - 1;
+	return !bpf_map_lookup_elem(m->tasks_fd, &index, &t) && glance_at(&t, &g);
+}
+
+/* ---- requests ---- */
+
+/* A request behind its data waits for a FLUSH again. The kernel side writes meanwhile: what makes no sense is left out. */
+static bool under_way(const struct slot *s, bool flush, struct request_under_way *q)
+{
+	uint64_t issue = s->issue, insert = s->insert, start = s->start, data_done = s->data_done;
+
+	if (!__atomic_load_n(&s->rq, __ATOMIC_ACQUIRE))
+		return false;
+	*q = (struct request_under_way){
+		.sender = flush ? 0 : s->tid,
+		.flush = flush,
+		.issued = issue,
+		.inserted = insert,
+		.held = !issue && !insert && data_done,
+		.since = issue	   ? issue :
+			 insert	   ? insert :
+			 data_done ? data_done :
+				     start,
+	};
+	return q->since && (!flush || issue);
+}
+
+/* Of each hardware queue `depth` slots for tags, and one for its FLUSH. */
+void requests_look(const struct wire_maps *m, const struct wire_disk *disk,
+		   void (*each)(void *ctx, const struct request_under_way *q), void *ctx)
+{
+	uint64_t n = (uint64_t)disk->hw_queues * (disk->depth + 1);
+	size_t size = (size_t)m->n_slots * sizeof(struct slot);
+	struct request_under_way q;
+	const struct slot *s;
+
+	if (!n || disk->slot_base + n > m->n_slots)
+		return;
+	s = mmap(NULL, size, PROT_READ, MAP_SHARED, m->slots_fd, 0);
+	if (s == MAP_FAILED)
+		return;
+	for (uint64_t i = 0; i < n; i++)
+		if (under_way(&s[disk->slot_base + i], i % (disk->depth + 1) == disk->depth, &q))
+			each(ctx, &q);
+	munmap((void *)s, size);
 }

@@ -6,14 +6,20 @@
 #include "probe/probe.h"
 
 struct calls_look {
-	uint64_t until;				       /* calls that began before */
-	bool (*counts)(const void *ctx, uint32_t dev); /* as in probes_calls_under_way(); NULL: all of them */
-	const void *ctx;
-	bool ask; /* the system whether their tasks are still in them */
+	uint64_t until;			   /* calls that began before */
+	const struct calls_wanted *wanted; /* which of them; NULL: all that are asked for */
+	bool ask;			   /* the system whether their tasks are still in them */
 	struct calls_under_way found;
 };
 
 /* False: it can't be told. */
 bool calls_look(const struct wire_maps *m, struct calls_look *l);
+
+/* Is the task in a sync call? */
+bool calls_has(const struct wire_maps *m, uint32_t tid);
+
+/* See probes_requests_under_way(). */
+void requests_look(const struct wire_maps *m, const struct wire_disk *disk,
+		   void (*each)(void *ctx, const struct request_under_way *q), void *ctx);
 
 #endif

@@ -376,13 +376,23 @@ uint64_t probes_oldest_call(const struct probes *p, uint64_t now)
 	return l.found.n ? l.found.oldest : now;
 }
 
-struct calls_under_way probes_calls_under_way(const struct probes *p, uint64_t until,
-					      bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
+struct calls_under_way probes_calls_under_way(const struct probes *p, const struct calls_wanted *want)
 {
-	struct calls_look l = { .until = until, .counts = counts, .ctx = ctx, .ask = true };
+	struct calls_look l = { .until = want->until, .wanted = want, .ask = true };
 
 	calls_look(load_maps(p->load), &l);
 	return l.found;
+}
+
+bool probes_in_call(const struct probes *p, uint32_t tid)
+{
+	return calls_has(load_maps(p->load), tid);
+}
+
+void probes_requests_under_way(const struct probes *p, const struct wire_disk *disk,
+			       void (*each)(void *ctx, const struct request_under_way *q), void *ctx)
+{
+	requests_look(load_maps(p->load), disk, each, ctx);
 }
 
 uint64_t probes_skipped_runs(const struct probes *p)

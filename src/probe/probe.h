@@ -82,8 +82,10 @@ struct wire_maps {
 	int disks_fd;  /* hash: kernel dev_t -> struct wire_disk */
 	int family_fd; /* hash: process id -> 1 */
 	int ring_fd;   /* ring buffer of wire records; -1: sync calls are not traced */
-	int tasks_fd;  /* array of struct task_state, of WIRE_TASKS */
-	int pids_fd;   /* array of struct pid_chunk: where in that array a task's state stands */
+	int slots_fd;  /* array of struct slot (slot.h), of n_slots */
+	uint32_t n_slots;
+	int tasks_fd; /* array of struct task_state, of WIRE_TASKS */
+	int pids_fd;  /* array of struct pid_chunk: where in that array a task's state stands */
 };
 
 struct probes;
@@ -123,14 +125,54 @@ void probes_follow(const struct probes *p, uint32_t tid);
 /* When the call began that has been under way for longest; `now`: none is. 0: not known. */
 uint64_t probes_oldest_call(const struct probes *p, uint64_t now);
 
+/* A call that has begun and not ended, as far as the kernel side was told. */
+struct call_under_way {
+	uint32_t pid, tid; /* tid 0: not known */
+	uint32_t dev;	   /* of its file; 0: it has none */
+	uint32_t call;	   /* enum wire_call */
+	uint64_t enter;
+	bool other; /* the command or the filter leaves it out */
+};
+
 struct calls_under_way {
 	uint64_t n, oldest; /* when the first of them began; only if there are any */
 	uint64_t returned;  /* calls that are over, as their tasks are somewhere else by now: their end was not seen */
 };
 
-/* Calls that began before `until` and are still under way, if `counts` wants those on their file's device (0: of no file). */
-struct calls_under_way probes_calls_under_way(const struct probes *p, uint64_t until,
-					      bool (*counts)(const void *ctx, uint32_t dev), const void *ctx);
+struct calls_wanted {
+	uint64_t until;				       /* calls that began before */
+	bool (*counts)(const void *ctx, uint32_t dev); /* those on this device (0: of no file) */
+	const void *ctx;
+	bool others; /* those that the command or the filter leaves out, too; */
+	void (*each)(void *to, const struct call_under_way *c); /* NULL: nobody asks for each */
+	void *to;
+};
+
+/* Those that are still under way. Others are told to `each` and not counted. */
+struct calls_under_way probes_calls_under_way(const struct probes *p, const struct calls_wanted *want);
+
+/* Is the task in a sync call that was seen to begin? */
+bool probes_in_call(const struct probes *p, uint32_t tid);
+
+/*
+ * The kind of sync call (enum wire_call) that a system call is, by its number and arguments; 0: it is none, or it can't be told. `flags`
+ * says with which a descriptor was opened; it is asked where that decides.
+ */
+uint32_t probes_sync_call(long nr, bool is_32bit, const uint64_t arg[6],
+			  uint32_t (*flags)(const void *ctx, uint32_t fd), const void *ctx);
+
+/* A request that has begun and not completed. */
+struct request_under_way {
+	uint32_t sender; /* tid; 0: not known */
+	bool flush;	 /* a FLUSH that the flush machinery sent, for whomever */
+	bool inserted, issued;
+	bool held;	/* of a flush sequence: its data is done, and it waits for the post-flush */
+	uint64_t since; /* the last of these steps, or its beginning */
+};
+
+/* Of a whole disk, whose slots these are. */
+void probes_requests_under_way(const struct probes *p, const struct wire_disk *disk,
+			       void (*each)(void *ctx, const struct request_under_way *q), void *ctx);
 
 /* Program runs that the kernel skipped because the same program was already running on that CPU. */
 uint64_t probes_skipped_runs(const struct probes *p);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "probe/syscalls.h"
 
+#include <fcntl.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 /*
  * What can be a sync call; the arguments decide. The second number is that of 32-bit programs: of i386
@@ -53,4 +56,55 @@ bool syscalls_can_be(long nr, uint32_t call)
 		if (sync_syscalls[i].call == call && (sync_syscalls[i].nr == nr || sync_syscalls[i].nr_32 == nr))
 			return true;
 	return false;
+}
+
+/* ---- by their arguments ---- */
+
+static uint32_t call_of(long nr, bool is_32bit)
+{
+	for (size_t i = 0; i < N_SYSCALLS; i++)
+		if ((is_32bit ? sync_syscalls[i].nr_32 : sync_syscalls[i].nr) == nr)
+			return sync_syscalls[i].call;
+	return 0;
+}
+
+/* Where the flags stand: see sync_file_range_flags() in sync.bpf.c. */
+static uint64_t range_flags(bool is_32bit, const uint64_t arg[6])
+{
+#ifdef __x86_64__
+	return arg[is_32bit ? 5 : 3];
+#else
+	return arg[is_32bit ? 1 : 3];
+#endif
+}
+
+static bool is_pwritev2(long nr, bool is_32bit)
+{
+	for (size_t i = 0; i < N_SYSCALLS; i++)
+		if (sync_syscalls[i].nr == SYS_pwritev2)
+			return nr == (is_32bit ? sync_syscalls[i].nr_32 : sync_syscalls[i].nr);
+	return false;
+}
+
+uint32_t probes_sync_call(long nr, bool is_32bit, const uint64_t arg[6],
+			  uint32_t (*flags)(const void *ctx, uint32_t fd), const void *ctx)
+{
+	uint32_t call = call_of(nr, is_32bit);
+	bool is = false;
+
+	switch (call) {
+	case CALL_FSYNC:
+	case CALL_FDATASYNC:
+	case CALL_SYNC:
+	case CALL_SYNCFS: is = true; break;
+	case CALL_MSYNC: is = arg[2] & MS_SYNC; break;
+	case CALL_SYNC_FILE_RANGE:
+		is = range_flags(is_32bit, arg) & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER);
+		break;
+	case CALL_WRITE:
+		is = (is_pwritev2(nr, is_32bit) && arg[5] & (RWF_DSYNC | RWF_SYNC)) ||
+		     flags(ctx, (uint32_t)arg[0]) & O_DSYNC;
+		break;
+	}
+	return is ? call : 0;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "probe/probe.h"
 
 void syscalls_fill(struct bt_config *cfg);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/outstanding.h"
 #include "recording/run_context_json.h"
 #include "util/mem.h"
 
@@ -34,13 +35,24 @@ static const struct member run_members[] = {
 	M(M_STRV, report, command), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
 	M(M_U64, report, processes), M(M_U64, report, threads), M(M_STRING, report, kernel), M(M_STRING, report, arch),
 	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
-	M(M_U64, report, under_way), M(M_U64, report, under_way_ns),
+	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), M(M_TEXT, report, left_comm),
+	M(M_BOOL, report, looked_before), M(M_U64, report, began_before), M(M_U64, report, began_before_ns),
 	M(M_BOOL, report, incomplete), M(M_STRV, report, notes), END
 };
 
 static const struct member probe_members[] = {
 	M(M_STRING, report_probe, name), M(M_STRING, report_probe, rung), M(M_INT, report_probe, state),
 	M(M_STRING, report_probe, reason), END
+};
+
+static const struct member outstanding_members[] = {
+	M(M_U32, report_outstanding, pid), M(M_U32, report_outstanding, tid), M(M_STRING, report_outstanding, comm),
+	M(M_STRING, report_outstanding, cmdline), M(M_STRING, report_outstanding, call), M(M_STRING, report_outstanding, path),
+	M(M_STRING, report_outstanding, device), M(M_BOOL, report_outstanding, before), M(M_BOOL, report_outstanding, other),
+	M(M_U64, report_outstanding, ns), M(M_STRING, report_outstanding, step), M(M_STRING, report_outstanding, where),
+	M(M_STRING, report_outstanding, via), M(M_U32, report_outstanding, via_tid), M(M_STRING, report_outstanding, op),
+	M(M_STRING, report_outstanding, disk), M(M_BOOL, report_outstanding, certain), M(M_BOOL, report_outstanding, queued),
+	M(M_BOOL, report_outstanding, request_before), M(M_U64, report_outstanding, request_ns), END
 };
 
 static const struct member lost_members[] = {
@@ -67,6 +79,13 @@ static const struct member kernel_members[] = {
 	M(M_U64, report_kernel, write_bytes), M(M_U64, report_kernel, write_ns), M(M_U64, report_kernel, discards),
 	M(M_U64, report_kernel, discard_bytes), M(M_U64, report_kernel, discard_ns),
 	M(M_U64, report_kernel, flushes), M(M_U64, report_kernel, flush_ns), END
+};
+
+static const struct member in_flight_members[] = {
+	M(M_BOOL, requests_in_flight, have), M(M_BOOL, requests_in_flight, by_kind), M(M_U64, requests_in_flight, n[ROW_READ]),
+	M(M_U64, requests_in_flight, n[ROW_WRITE]), M(M_U64, requests_in_flight, n[ROW_FUA]),
+	M(M_U64, requests_in_flight, n[ROW_FLUSH]), M(M_U64, requests_in_flight, n[ROW_DISCARD]),
+	M(M_U64, requests_in_flight, n[ROW_OTHER]), END
 };
 
 static const struct member mount_members[] = {
@@ -198,6 +217,8 @@ static json_t *device_out(const struct frame_device *fd)
 	json_t *o = struct_out(device_members, &fd->facts);
 
 	json_object_set_new(o, "kernel", struct_out(kernel_members, &fd->facts.kernel));
+	if (fd->facts.in_flight.have)
+		json_object_set_new(o, "in_flight", struct_out(in_flight_members, &fd->facts.in_flight));
 	json_object_set_new(o, "mounts",
 			    array_out(mount_members, fd->facts.mounts, fd->facts.n_mounts, sizeof(struct report_mount)));
 	json_object_set_new(o, "views", struct_out(view_members, fd));
@@ -213,6 +234,9 @@ json_t *frame_encode(const struct frame *f)
 	json_object_set_new(o, "probes",
 			    array_out(probe_members, f->run.probe, f->run.n_probes, sizeof(struct report_probe)));
 	json_object_set_new(o, "lost", array_out(lost_members, f->run.lost, f->run.n_lost, sizeof(struct report_lost)));
+	json_object_set_new(o, "outstanding",
+			    array_out(outstanding_members, f->run.outstanding, f->run.n_outstanding,
+				      sizeof(struct report_outstanding)));
 	json_object_set_new(o, "pace",
 			    array_out(pace_members, f->run.pace.point, f->run.pace.n, sizeof(struct pace_point)));
 	for (size_t i = 0; i < f->n_devices; i++)
@@ -358,6 +382,7 @@ static bool device_in(const json_t *o, struct frame *f)
 
 	struct_in(device_members, o, &fd->facts);
 	struct_in(kernel_members, json_object_get(o, "kernel"), &fd->facts.kernel);
+	struct_in(in_flight_members, json_object_get(o, "in_flight"), &fd->facts.in_flight);
 	array_in(mount_members, json_object_get(o, "mounts"), (void **)&fd->facts.mounts, &fd->facts.n_mounts,
 		 sizeof(struct report_mount));
 	struct_in(view_members, json_object_get(o, "views"), fd);
@@ -376,6 +401,17 @@ static bool sane_probes(const struct frame *f)
 	return true;
 }
 
+static bool sane_outstanding(const struct frame *f)
+{
+	for (size_t i = 0; i < f->run.n_outstanding; i++) {
+		const struct report_outstanding *o = &f->run.outstanding[i];
+
+		if (!o->comm || !o->call || !o->step || !o->op != !o->disk)
+			return false;
+	}
+	return true;
+}
+
 #define VIEWS_MAX 4096 /* more than any run has; a view's counters take 300 kB */
 
 int frame_decode(const json_t *j, struct frame *out, struct err *e)
@@ -390,11 +426,13 @@ int frame_decode(const json_t *j, struct frame *out, struct err *e)
 	array_in(probe_members, json_object_get(j, "probes"), (void **)&f.run.probe, &f.run.n_probes,
 		 sizeof(struct report_probe));
 	array_in(lost_members, json_object_get(j, "lost"), (void **)&f.run.lost, &f.run.n_lost, sizeof(struct report_lost));
+	array_in(outstanding_members, json_object_get(j, "outstanding"), (void **)&f.run.outstanding,
+		 &f.run.n_outstanding, sizeof(struct report_outstanding));
 	array_in(pace_members, json_object_get(j, "pace"), (void **)&f.run.pace.point, &f.run.pace.n,
 		 sizeof(struct pace_point));
 	array_in(place_members, json_object_get(j, "places"), (void **)&f.place, &f.n_places, sizeof(*f.place));
 	array_in(symbol_members, json_object_get(j, "symbols"), (void **)&f.symbol, &f.n_symbols, sizeof(*f.symbol));
-	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && pace_sane(&f.run.pace);
+	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) && pace_sane(&f.run.pace);
 	json_array_foreach(json_object_get(j, "devices"), i, device) ok = ok && device_in(device, &f);
 	if (!ok) {
 		frame_free(&f);

@@ -130,4 +130,10 @@ static inline void put_ledger(json_t *o, const struct ledger *l)
 /* sync_json.c: the keys "sync", "whatif" and "verdict" of the document */
 void put_sync(json_t *doc, const struct report *r);
 
+/* outstanding_json.c */
+struct report;
+struct requests_in_flight;
+void put_outstanding(json_t *o, const struct report *r);
+void put_in_flight(json_t *o, const struct requests_in_flight *n);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "analyse/report_builder.h"
 #include "recording/recording.h"
+#include "model/outstanding.h"
 #include "recording/run_context_json.h"
 #include "util/mem.h"
 
@@ -79,9 +80,13 @@ static int take(struct replay *p, const struct recording_record *rec, struct err
 	}
 }
 
-/* Cut off: the kernel's counters are those of the beginning, and have nothing to be compared with. */
+/* Cut off: the kernel's counters are those of the beginning, and have nothing to be compared with; what hung then may have returned. */
 static void forget_kernel(struct frame *f)
 {
+	outstanding_free(f->run.outstanding, f->run.n_outstanding);
+	f->run.outstanding = NULL;
+	f->run.n_outstanding = f->run.under_way = f->run.under_way_ns = 0;
+	f->run.looked_before = false;
 	for (size_t i = 0; i < f->n_devices; i++)
 		f->device[i].facts.kernel.have = false;
 }

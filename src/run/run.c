@@ -127,6 +127,7 @@ void session_tick(struct session *s)
 	uint64_t time = clock_ns() - s->start_ns;
 
 	session_look_at_clocks(s);
+	session_outstanding_tick(s);
 
 	if (!s->given_back)
 		give_back(s);
@@ -232,6 +233,7 @@ void session_close(struct session *s)
 	if (!s)
 		return;
 	pace_meter_end(s->pace, NULL);
+	session_outstanding_end(s);
 	heats_free(s->heats);
 	heats_free(s->turn.heats);
 	carry_free(s->carry);

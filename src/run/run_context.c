@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* run_context.c - what a report needs beside counters and facts, from the system: see run_context.h. */
+#include "host/in_flight.h"
 #include "run/run_internal.h"
 
 #include <string.h>
@@ -10,8 +11,6 @@
 #include "probe/heat_sampler.h"
 #include "util/mem.h"
 #include "util/num.h"
-
-#define HANGS_NS 1000000000ull /* a call that has not returned for so long is told of */
 
 static void run_facts(struct session *s, const struct session_facts *facts, enum span span, struct report *r)
 {
@@ -31,6 +30,8 @@ static void run_facts(struct session *s, const struct session_facts *facts, enum
 		r->have_exit_status = facts->have_exit_status;
 		r->exit_status = facts->exit_status;
 		r->user_ns = facts->user_ns;
+		if (facts->have_exit_status)
+			session_left_running(s, r);
 	}
 	r->filter = xstrdup(facts->filter);
 	if (facts->note)
@@ -100,6 +101,20 @@ static void kernel_delta(struct tracked *k, enum span span, struct report_device
 		k->at_step = now;
 }
 
+static bool nothing_done(const struct report_kernel *k)
+{
+	return k->have && !(k->reads | k->writes | k->discards | k->flushes);
+}
+
+/* Has it nothing to do, or does it hang? */
+static void look_in_flight(struct report_device *d)
+{
+	struct in_flight now;
+
+	in_flight_read(d->name, &now);
+	d->in_flight = now.n;
+}
+
 static void frame_add_device(struct session *s, struct tracked *k, enum span span, struct frame *f)
 {
 	const struct heats *heats = span == SPAN_FILE ? s->turn.heats : s->heats;
@@ -113,6 +128,8 @@ static void frame_add_device(struct session *s, struct tracked *k, enum span spa
 	d->bio_based = k->t.bio_based;
 	kernel_delta(k, span, d);
 	d->vanished = k->vanished;
+	if (!s->opts.all && nothing_done(&d->kernel))
+		look_in_flight(d);
 	device_facts(&k->t, d);
 	for (int c = 0; c < HEAT_CLASSES && span != SPAN_INTERVAL; c++)
 		d->heat[c] = heats_copy(heats, (size_t)(k - s->tracked), (enum heat_class)c);
@@ -123,45 +140,22 @@ static void frame_add_device(struct session *s, struct tracked *k, enum span spa
 	memcpy(fd->part_view, disk->wire.part_view, sizeof(fd->part_view));
 }
 
-static bool is_of_run(const void *ctx, uint32_t dev)
-{
-	const struct session *s = ctx;
-
-	for (size_t i = 0; i < s->places.n; i++)
-		if (s->places.device[i].dev == dev && s->places.device[i].traced)
-			return true;
-	return s->opts.all || !dev;
-}
-
-/* Until `now`. */
-static struct calls_under_way look_at_calls(const struct session *s, uint64_t now)
-{
-	if (!s->ring || now < HANGS_NS)
-		return (struct calls_under_way){ 0 };
-	return probes_calls_under_way(s->probes, now - HANGS_NS, is_of_run, s);
-}
-
 /* In the run so far. Those that are over by the look of it are found by each look, until the kernel side counts them. */
-static uint64_t ends_missed(const struct session *s, const struct calls_under_way *c)
+static uint64_t ends_missed(const struct session *s, uint64_t returned)
 {
-	return probes_maps(s->probes)->run->drops[DROP_END] + c->returned;
+	return probes_maps(s->probes)->run->drops[DROP_END] + returned;
 }
 
-uint64_t session_ends_missed(const struct session *s)
+uint64_t session_ends_missed(struct session *s)
 {
-	struct calls_under_way c = look_at_calls(s, clock_ns());
-
-	return ends_missed(s, &c);
+	return ends_missed(s, session_outstanding_report(s, SPAN_RUN, NULL));
 }
 
-static void calls_without_end(const struct session *s, enum span span, struct report *r)
+static void calls_without_end(struct session *s, enum span span, struct report *r)
 {
-	uint64_t now = clock_ns(), missed, before = span == SPAN_FILE ? s->turn.ends_missed : 0;
-	struct calls_under_way c = look_at_calls(s, now);
+	uint64_t before = span == SPAN_FILE ? s->turn.ends_missed : 0;
+	uint64_t missed = ends_missed(s, session_outstanding_report(s, span, r));
 
-	r->under_way = c.n;
-	r->under_way_ns = c.n ? now - c.oldest : 0;
-	missed = ends_missed(s, &c);
 	report_add_lost(r, missed > before ? missed - before : 0, "sync calls whose end was not seen");
 }
 

@@ -6,6 +6,7 @@
 #include "probe/request_clocks.h"
 #include "probe/counters.h"
 #include "host/device_names.h"
+#include "host/task_proc.h"
 #include "model/run_context.h"
 #include "probe/map_sizes.h"
 #include "run/run.h"
@@ -26,7 +27,7 @@ struct disk {
 };
 
 /* What a report is of. */
-enum span { SPAN_RUN, SPAN_INTERVAL, SPAN_FILE };
+enum span { SPAN_RUN, SPAN_INTERVAL, SPAN_FILE, SPANS };
 
 /* Since when the present file of a recording that rotates has been written: what the sums were then. */
 struct turn {
@@ -68,6 +69,10 @@ struct session {
 	enum wire_clocks clocks_now;
 	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS]; /* since when that; for how long each, before */
 	unsigned int not_followed;			   /* disks that appeared when there was no room left */
+	bool looked;					   /* for what was under way when the trace began: */
+	struct before *before;				   /* calls; NULL: nobody could look */
+	struct disk_look *look;				   /* at what the disks of these had in flight then */
+	size_t n_looks;
 };
 
 /* ---- run_disks.c ---- */
@@ -87,6 +92,42 @@ void session_want_filter(struct probe_want *want, const struct filter *f); /* NU
 /* Tells the kernel side who counts now: before it starts, and again when it has. */
 int session_select(struct session *s, struct err *e);
 void session_look_for_groups(struct session *s);
+void session_left_running(struct session *s, struct report *r); /* processes of a command that has ended */
+
+/* ---- run_outstanding.c, and run_before.c for it ---- */
+
+/* A call that was under way when the trace began. */
+struct began {
+	uint32_t pid, tid, call, dev;
+	uint64_t start; /* of the task, see struct task_stat */
+	struct task_call in;
+	uint64_t switches; /* of the task, at the first look; 0: not known */
+	char *path;
+	uint64_t slept_ns;	    /* up to the first look it had been there for so long, at least */
+	uint64_t first_ns, last_ns; /* looks that found it */
+	bool other;		    /* the filter, or the wrapped command, leaves it out */
+	bool over;
+	bool sure; /* the last look found it in the call, and not running, which could be elsewhere */
+};
+
+/* Of which file and on which device a task's call is; *path is the caller's, or NULL. */
+void session_find_file(uint32_t pid, uint32_t call, const struct task_call *in, char **path, uint32_t *dev);
+void session_before_look(struct session *s);
+void session_before_tick(struct session *s); /* now and then: are they still? */
+const struct began *session_before_calls(const struct session *s, size_t *n);
+uint64_t began_ns(const struct began *b); /* for how long it has been under way, at least */
+void session_before_returned(struct session *s, enum span span, struct report *r);
+void session_before_end(struct session *s);
+
+bool session_is_of_run(const struct session *s, uint32_t dev); /* calls on files of this device; 0: of no file */
+void session_outstanding_tick(struct session *s);
+void session_outstanding_end(struct session *s);
+/* Calls that have not returned, into the report; r NULL: none. Returns those whose end was not seen, by the look of it. */
+uint64_t session_outstanding_report(struct session *s, enum span span, struct report *r);
+
+/* ---- run_open.c ---- */
+
+bool session_knows_numbers(void); /* are our numbers of processes the kernel's own? */
 
 /* ---- run_clocks.c ---- */
 
@@ -99,7 +140,7 @@ void session_note_clocks(const struct session *s, struct report *r);
 void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f);
 void session_drop_frame(struct frame *f);
 /* Sync calls so far whose end was not seen. */
-uint64_t session_ends_missed(const struct session *s);
+uint64_t session_ends_missed(struct session *s);
 /* By view; the caller's. Those of a file are those since the last step, which only intervals and turns take, and never both. */
 struct view_counts *session_all_counts(struct session *s, enum span span);
 

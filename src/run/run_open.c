@@ -4,7 +4,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,6 +17,7 @@
 #include "util/clock.h"
 #include "recording/rotation_context.h"
 #include "probe/counters.h"
+#include "host/journal_threads.h"
 #include "host/cpu_time.h"
 #include "probe/heat_sampler.h"
 #include "host/device_names.h"
@@ -162,12 +162,17 @@ static int open_probes_and_symbols(struct session *s, struct err *e)
 
 #define FIRST_PID_NAMESPACE 4026531836u /* PID_NS_INIT_INO of linux/nsfs.h */
 
-/* The programs know processes by the numbers that the kernel's first PID namespace has for them. */
-static int check_numbers(const struct probe_want *want, struct err *e)
+bool session_knows_numbers(void)
 {
 	struct stat st;
 
-	if ((!want->command && !want->filter_family) || stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NAMESPACE)
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+/* The programs know processes by the numbers that the kernel's first PID namespace has for them. */
+static int check_numbers(const struct probe_want *want, struct err *e)
+{
+	if ((!want->command && !want->filter_family) || session_knows_numbers())
 		return 0;
 	return err_set(e, ENOTSUP, EXIT_FAILED,
 		       "%s: this container numbers processes in its own way (a PID namespace), by which "
@@ -217,8 +222,6 @@ int session_follow(struct session *s, pid_t pid, struct err *e)
 /* "jbd2/sda1-8": of a traced disk or of a partition of one? Others are learned when they turn out to matter. */
 static bool is_journal(const struct session *s, const char *comm)
 {
-	if (strncmp(comm, "jbd2/", 5))
-		return false;
 	for (size_t i = 0; i < s->n_disks; i++)
 		if (!strncmp(comm + 5, s->disk[i].name, strlen(s->disk[i].name)))
 			return true;
@@ -228,25 +231,13 @@ static bool is_journal(const struct session *s, const char *comm)
 /* The journals of the traced disks: every commit is waited for in one of them. */
 static void follow_journals(struct session *s)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *d;
+	size_t n;
+	struct journal_thread *j = journal_threads(&n);
 
-	while (proc && (d = readdir(proc))) {
-		char path[300], comm[32] = "";
-		FILE *f;
-
-		if (d->d_name[0] < '1' || d->d_name[0] > '9')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		if (fgets(comm, sizeof(comm), f) && is_journal(s, comm))
-			probes_follow(s->probes, (uint32_t)strtoul(d->d_name, NULL, 10));
-		fclose(f);
-	}
-	if (proc)
-		closedir(proc);
+	for (size_t i = 0; i < n; i++)
+		if (is_journal(s, j[i].name))
+			probes_follow(s->probes, j[i].tid);
+	free(j);
 }
 
 static void read_places(struct session *s)

@@ -123,6 +123,23 @@ bool session_anybody_left(struct session *s)
 	return false;
 }
 
+void session_left_running(struct session *s, struct report *r)
+{
+	const struct wire_maps *m = probes_maps(s->probes);
+	uint32_t pid, *last = NULL;
+	struct task_stat stat;
+
+	while (!bpf_map_get_next_key(m->family_fd, last, &pid)) {
+		last = &pid;
+		if (process_gone("/proc", (pid_t)pid))
+			continue;
+		if (!r->left_running++ || pid < r->left_pid)
+			r->left_pid = pid;
+	}
+	if (r->left_running && task_stat_read(r->left_pid, r->left_pid, &stat))
+		memcpy(r->left_comm, stat.comm, sizeof(r->left_comm));
+}
+
 void session_look_for_groups(struct session *s)
 {
 	if (s->opts.want.filter && filter_look_for_groups(s->opts.filter))

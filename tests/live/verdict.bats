@@ -115,3 +115,15 @@ is_about_others() {
 	says .sentence ", and it ended with exit status 3."
 	! says .sentence "isn't fsync"
 }
+
+# The daemon's own calls come when the command, its parent, has ended.
+@test "verdict: a command that leaves a daemon behind is told so, and how to watch it" {
+	local daemon
+	or_lost trace "$BASH" -c 'sleep 30 & echo $! >"$0"' "$BATS_TEST_TMPDIR/daemon"
+	daemon=$(<"$BATS_TEST_TMPDIR/daemon")
+	on_exit "kill $daemon"
+	class_is no-sync
+	says .sentence "The command left sleep ($daemon) running."
+	says .sentence "watch barriertrace -p $daemon."
+	! says .sentence "isn't fsync"
+}

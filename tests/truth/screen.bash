@@ -5,16 +5,22 @@
 
 setup() {
 	need_rig
-	need tmux sqlite3
-	DIR=$BATS_TEST_TMPDIR
-	# not in $DIR: a socket's path has to be short
-	SOCKET=$(mktemp -d /tmp/screen.XXXXXX)/tmux
-	on_exit "tm kill-server 2>/dev/null; rm -rf ${SOCKET%/*}"
+	need sqlite3
+	terminal
 	rig_up --fs ext4 --flush-us 2000 --write-us 200
 }
 
 teardown() {
 	clean_up
+}
+
+# terminal: for in_pane
+terminal() {
+	need tmux
+	DIR=$BATS_TEST_TMPDIR
+	# not in $DIR: a socket's path has to be short
+	SOCKET=$(mktemp -d /tmp/screen.XXXXXX)/tmux
+	on_exit "tm kill-server 2>/dev/null; rm -rf ${SOCKET%/*}"
 }
 
 # A tmux of our own. Not with bats' descriptor: it would be waited for.

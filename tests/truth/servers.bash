@@ -91,3 +91,43 @@ postgres_up() { # DIRECTORY
 pg_sql() {
 	psql -h "$PG" -U postgres -XAtqc "$1" postgres
 }
+
+# ---- Redis: a log that is synced every second, by a thread of its own ----
+
+REDIS=	# its folder
+
+need_redis() {
+	need redis-server redis-cli
+}
+
+redis_up() { # DIRECTORY
+	REDIS=$1
+	mkdir -p "$REDIS"
+	start redis-server --port 0 --unixsocket "$REDIS/s" --dir "$REDIS" --save '' --appendonly yes --appendfsync everysec \
+		--daemonize no &>"$BATS_TEST_TMPDIR/redis"
+	REDIS_PID=$STARTED
+	on_exit stop_server "$REDIS_PID"
+	server_answers "$BATS_TEST_TMPDIR/redis" "$REDIS_PID" redis_answers || return
+	sync -f "$REDIS"
+}
+
+redis() {
+	redis-cli -s "$REDIS/s" "$@"
+}
+
+redis_answers() {
+	[[ $(redis PING) == PONG ]]
+}
+
+redis_info() { # FIELD
+	redis INFO persistence | sed -n "s/^$1:\([0-9]*\).*/\1/p"
+}
+
+# redis_writes SECONDS: a write every 0.1 s
+redis_writes() {
+	local end=$((SECONDS + $1))
+	while ((SECONDS < end)); do
+		redis SET key "$SECONDS" >/dev/null || return
+		sleep 0.1
+	done
+}

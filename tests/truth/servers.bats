@@ -64,3 +64,24 @@ postgres_selected() {
 	postgres_selected -p "$PG_PID"
 	postgres_selected --comm postgres
 }
+
+# Redis counts the writes that had to wait because the sync of the second before was still under way.
+@test "servers: Redis with a flush of 1.5 s, by -p: it is fsync where Redis itself says that fsyncs delay it" {
+	local tool before
+	need_redis
+	rig_up --fs ext4 --flush-us 0 --write-us 200
+	redis_up "$RIG_MNT/redis"
+	rig_set flush_us=1500000
+	before=$(redis_info aof_delayed_fsync)
+	start_tracing -p "$REDIS_PID" "$RIG_DISK" --json "$J" -o "$TXT"
+	tool=$STARTED
+	redis_writes 10
+	stop_tracing "$tool"
+	rig_set flush_us=0
+	jq -c '.verdict.class, .verdict.scope, .verdict.sentence, .sync.calls, .sync.outstanding' "$J"
+	echo "aof_delayed_fsync: $before, then $(redis_info aof_delayed_fsync)"
+	(($(redis_info aof_delayed_fsync) > before))
+	[[ $(json .verdict.class "$J") == device-flush ]]
+	[[ $(json .verdict.sentence "$J") != *"isn't fsync"* ]]
+	jq -e '.sync.total_ns > .run.wall_ns / 2' "$J"
+}

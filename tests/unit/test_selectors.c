@@ -14,8 +14,8 @@
 static void process(int pid, const char *comm, char state, int parent, int threads)
 {
 	char *path = xasprintf("proc/%d/stat", pid);
-	char *text = xasprintf("%d (%s) %c %d 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 %d 0 99 0\n", pid, comm, state,
-			       parent, threads);
+	char *text = xasprintf("%d (%s) %c %d 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 %d 0 99 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n",
+			       pid, comm, state, parent, threads);
 
 	put(path, text);
 	free(path);

@@ -237,4 +237,5 @@ void facts_of(const struct report *r, struct facts *f)
 	find_flushed(f);
 	find_written(f);
 	rank(f);
+	outstanding_facts(f);
 }

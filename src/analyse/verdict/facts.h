@@ -4,6 +4,7 @@
 #define BT_ANALYSE_VERDICT_FACTS_H
 
 #include "model/report.h"
+#include "util/buf.h"
 
 #define TWICE 2 /* clearly more than something else */
 
@@ -36,6 +37,8 @@ struct facts {
 	uint64_t flushes, flushes_ns;	     /* of it */
 	const struct report_device *written; /* most time went to durable writes of others to this disk; NULL: to none */
 	uint64_t writes, writes_ns;	     /* of it, at most */
+	const struct report_outstanding *hung; /* has not returned: the oldest of those that the verdict may be about; NULL: none */
+	double hung_ns;			       /* what all of these took of the run */
 	enum unsafe unsafe;
 	const struct report_device *unsafe_dev;
 	const struct report_mount *unsafe_mount;
@@ -51,6 +54,16 @@ bool facts_is_leg(const struct report_device *top, const struct report_device *d
 
 /* Which group a cause belongs to in this run. */
 enum group facts_group(const struct facts *f, enum cause c);
+
+/* ---- outstanding.c: calls that have not returned ---- */
+
+void outstanding_facts(struct facts *f);
+/* These three where f->hung is one; *family: -1 for none. */
+const char *outstanding_class(const struct facts *f, int *family);
+const char *const *outstanding_advice(const struct facts *f);
+void outstanding_say(const struct facts *f, struct buf *b);
+void outstanding_say_began(const struct facts *f,
+			   struct buf *b); /* of calls from before that have returned; where there are any */
 
 /* The words for a class that was chosen: r->verdict.sentence, evidence, advice. */
 void verdict_words(const struct facts *f, struct report_verdict *v);

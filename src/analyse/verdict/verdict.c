@@ -46,10 +46,19 @@ static double ratio(uint64_t a, uint64_t b)
 
 /* ---- rules; each returns whether it applies, and the share that goes with its class, if any does ---- */
 
+/* Calls that have not returned are in no other figure, and longer than all that did. */
+static bool rule_outstanding(struct facts *f, double *share)
+{
+	double returned = (double)f->s->total_ns;
+
+	*share = f->hung ? f->hung_ns / (f->hung_ns + returned) : NAN;
+	return f->hung && f->hung_ns > returned;
+}
+
 /* Of none nothing is known where its record may be among what was lost. */
 static bool made_none(const struct facts *f)
 {
-	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way;
+	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way && !f->r->began_before;
 }
 
 /*
@@ -269,6 +278,7 @@ static const struct rule {
 	int family;		/* enum cause_family; -1: none */
 	bool (*applies)(struct facts *f, double *share);
 } rules[] = {
+	{ NULL, "outstanding", -1, rule_outstanding },	/* what the oldest waits for decides */
 	{ "device-flush", "others", FAMILY_FLUSH, rule_others_flush },
 	{ "too-little-data", "others", -1, rule_others },
 	{ "no-sync", "asked", -1, rule_no_sync },
@@ -297,6 +307,7 @@ void verdict_make(struct report *r)
 	const struct rule *rule = rules;
 	double share = NAN;
 	struct facts f;
+	int family;
 
 	if (!r->have_sync || r->have_verdict)
 		return;
@@ -305,9 +316,10 @@ void verdict_make(struct report *r)
 		rule++;
 		share = NAN;
 	}
-	r->verdict.class = rule->class;
+	family = rule->family;
+	r->verdict.class = rule->class ? rule->class : outstanding_class(&f, &family);
 	r->verdict.scope = rule->scope;
-	r->verdict.family = rule->family < 0 ? NULL : family_name(rule->family);
+	r->verdict.family = family < 0 ? NULL : family_name((enum cause_family)family);
 	r->verdict.share = share > 1 ? 1 : share;
 	verdict_words(&f, &r->verdict);
 	r->have_verdict = true;

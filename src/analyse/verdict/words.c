@@ -329,6 +329,22 @@ static void say_meanwhile(const struct facts *f, struct buf *b)
 			   dur(&sum, f->flushed ? f->flushes_ns : f->writes_ns));
 }
 
+/* A disk that completed nothing and has something to do; NULL: none. */
+static const struct report_device *in_flight(const struct facts *f)
+{
+	for (size_t i = 0; i < f->r->n_devices; i++)
+		if (in_flight_any(&f->r->device[i].in_flight))
+			return &f->r->device[i];
+	return NULL;
+}
+
+static void say_in_flight(const struct report_device *d, struct buf *b)
+{
+	buf_printf(b, ", but %s completed nothing, and had ", d->name);
+	in_flight_words(&d->in_flight, b);
+	buf_str(b, " in flight at the end.");
+}
+
 /* A call that began before a disk was watched isn't seen; a wrapped command has none. */
 static void say_no_sync(const struct facts *f, struct buf *b)
 {
@@ -346,11 +362,13 @@ static void say_no_sync(const struct facts *f, struct buf *b)
 		buf_printf(b, ", and it ended with exit status %d", f->r->exit_status);
 	if (somebody_synced(f))
 		say_meanwhile(f, b);
-	else if (failed)
+	else if (in_flight(f))
+		say_in_flight(in_flight(f), b);
+	else if (failed || f->r->left_running)
 		buf_char(b, '.');
 	else
 		buf_printf(b, ": whatever is slow, it isn't fsync%s.",
-			   f->r->command ? "" : ", unless one hangs that began before");
+			   f->r->command || f->r->looked_before ? "" : ", unless one hangs that began before");
 }
 
 /* The program whose processes took most of the others' time, and how many they are. */
@@ -430,6 +448,21 @@ static void say_too_little(const struct facts *f, struct buf *b)
 	buf_char(b, '.');
 }
 
+/* A daemon's parent ends at once, and the daemon is who syncs. */
+static void say_left(const struct facts *f, struct buf *b)
+{
+	const struct report *r = f->r;
+	bool one = r->left_running == 1;
+
+	if (!r->left_running)
+		return;
+	buf_str(b, " The command left ");
+	if (!one)
+		buf_printf(b, "%s processes running, such as ", num_count(r->left_running).s);
+	buf_printf(b, "%s (%u)%s. What %s from then on is not in this report: watch barriertrace -p %u.", r->left_comm,
+		   r->left_pid, one ? " running" : "", one ? "it does" : "they do", r->left_pid);
+}
+
 /* Whatever class: the one that hangs is in no figure, and may be what this is about. */
 static void say_under_way(const struct facts *f, struct buf *b)
 {
@@ -437,6 +470,12 @@ static void say_under_way(const struct facts *f, struct buf *b)
 	const char *more = f->s->count ? " more" : "";
 	struct num n;
 
+	if (f->hung) {
+		buf_char(b, ' ');
+		outstanding_say(f, b);
+		return;
+	}
+	/* of older recordings, which don't tell who */
 	if (r->under_way == 1)
 		buf_printf(b, " One%s had not returned after %s.", more, dur(&n, r->under_way_ns));
 	else if (r->under_way)
@@ -1015,6 +1054,8 @@ static const char *const on_mixed[] = {
 	BATCH, "Take on the largest share first and measure again: what remains may be something else. Risk: none.", NULL
 };
 /* clang-format off */
+static const char *const on_left[] = { "Watch what it left while that works. Risk: none.", NULL };
+static const char *const on_failed[] = { "See in the command's own messages why it failed. Risk: none.", NULL };
 static const char *const on_not_sync[] = {
 	"Look elsewhere: a CPU profile, reads, plain writes, the network. Risk: none.", NULL
 };
@@ -1081,7 +1122,13 @@ static const char *const *advice_for_unsafe(const struct facts *f)
 
 static const char *const *advice_for_no_sync(const struct facts *f)
 {
-	return f->s->elsewhere ? on_elsewhere : somebody_synced(f) ? on_others : on_not_sync;
+	if (f->s->elsewhere)
+		return on_elsewhere;
+	if (f->r->left_running)
+		return on_left;
+	if (f->r->have_exit_status && f->r->exit_status)
+		return on_failed;
+	return somebody_synced(f) ? on_others : on_not_sync;
 }
 
 /* ---- all of it ---- */
@@ -1104,6 +1151,7 @@ static const struct special {
 void verdict_words(const struct facts *f, struct report_verdict *v)
 {
 	static const struct special others = { "others", say_others, on_others, NULL };
+	static const struct special outstanding = { "outstanding", outstanding_say, NULL, outstanding_advice };
 	const struct special *w = specials;
 	const char *const *advice;
 	struct buf b = { 0 };
@@ -1112,8 +1160,13 @@ void verdict_words(const struct facts *f, struct report_verdict *v)
 		w++;
 	if (!strcmp(v->scope, "others"))
 		w = &others;
+	if (!strcmp(v->scope, "outstanding"))
+		w = &outstanding;
 	w->say(f, &b);
-	say_under_way(f, &b);
+	if (w != &outstanding)
+		say_under_way(f, &b);
+	outstanding_say_began(f, &b);
+	say_left(f, &b);
 	v->sentence = xstrdup(b.data);
 	buf_free(&b);
 	show_evidence(f, &v->evidence);

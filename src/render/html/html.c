@@ -125,6 +125,7 @@ void render_html(const struct report *r, const struct render_opts *o, struct buf
 	buf_str(out, "<main id=\"main\">\n");
 	html_warnings(out, r);
 	html_verdict(out, r);
+	html_outstanding(out, r);
 	contents(out, body);
 	for (size_t i = 0; i < N_SECTIONS; i++) {
 		if (!body[i].len)

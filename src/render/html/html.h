@@ -60,6 +60,7 @@ void html_causes(struct buf *b, const struct ledger *l, size_t most);
 /* The sections of the page; nothing where there is nothing to say. */
 void html_warnings(struct buf *b, const struct report *r); /* verdict_html.c */
 void html_verdict(struct buf *b, const struct report *r);
+void html_outstanding(struct buf *b, const struct report *r);
 void html_ledger(struct buf *b, const struct report *r);  /* ledger_html.c */
 void html_heat(struct buf *b, const struct report *r);	  /* heat_map_html.c */
 void html_slowest(struct buf *b, const struct report *r); /* calls_html.c */

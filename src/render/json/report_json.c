@@ -163,6 +163,7 @@ static json_t *device_json(const struct report *r, const struct report_device *d
 		put_u64(j, "requeues", d->requeues);
 		put_u64(j, "merges", d->merges);
 	}
+	put_in_flight(j, &d->in_flight);
 	put_u64(j, "errors", d->errors);
 	put_u64(j, "unpaired", d->unpaired);
 	if (r->command)

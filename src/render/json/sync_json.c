@@ -113,6 +113,7 @@ static void put_left_out(json_t *o, const struct report *r)
 		put(o, "others", others_json(&r->sync));
 	put_u64(o, "elsewhere", r->sync.elsewhere);
 	put_u64(o, "elsewhere_ns", r->sync.elsewhere_ns);
+	put_outstanding(o, r);
 	if (!r->under_way) /* or not known: older recordings don't say */
 		return;
 	put_u64(o, "under_way", r->under_way);

@@ -391,11 +391,21 @@ static bool idle(const struct report_device *d)
 /* The kernel's own count may tell that something went by unseen. */
 static void idle_device(struct text *t, const struct report_device *d)
 {
+	struct buf b = { 0 };
+
 	if (comparable(t, d) && !kernel_idle(&d->kernel)) {
 		heading(t, d, "no I/O was seen, but the kernel counted some");
 		kernel_flushes(t, d);
 		if (d->kernel.reads || d->kernel.writes || d->kernel.discards)
 			kernel_io(t, d, "WARNING", STYLE_WARN);
+		return;
+	}
+	if (in_flight_any(&d->in_flight)) {
+		buf_str(&b, "no request was completed, ");
+		in_flight_words(&d->in_flight, &b);
+		buf_str(&b, " in flight at the end");
+		heading(t, d, b.data);
+		buf_free(&b);
 		return;
 	}
 	/* of a recording that was cut off the counters may be lost, and the kernel's with them */

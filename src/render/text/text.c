@@ -166,6 +166,7 @@ static void answer(struct text *t)
 {
 	t->top = t->out->len;
 	text_verdict(t);
+	text_outstanding(t);
 	if (t->r->have_sync) {
 		lost(t);
 		text_sync(t);

@@ -64,6 +64,9 @@ enum style text_class_style(enum op_class c);
 
 /* verdict_text.c: the answer; the evidence and the other advice */
 void text_verdict(struct text *t);
+
+/* outstanding_text.c: calls that have not returned */
+void text_outstanding(struct text *t);
 void text_reasons(struct text *t);
 
 /* sync_text.c */

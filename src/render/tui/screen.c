@@ -214,7 +214,8 @@ static void small(const struct screen *s)
 {
 	unsigned int rows = s->g->rows, least = rows > 6 ? rows - 6 : 1, row;
 
-	row = verdict(s, (struct area){ 0, least });
+	row = rows > 2 ? screen_outstanding(s, 0) : 0;
+	row += verdict(s, (struct area){ row, least });
 	if (rows > row + 1)
 		screen_ledgers(s, (struct area){ row, rows - 1 - row });
 	if (rows > 1) {
@@ -245,6 +246,7 @@ static void panes(const struct screen *s)
 	unsigned int most = rows / 6, legend = rows >= ROOMY ? 3 : 2;
 	unsigned int devices = s->v->run && s->v->run->n_devices ? (unsigned int)s->v->run->n_devices : 1;
 
+	row += screen_outstanding(s, row);
 	verdict(s, (struct area){ row, 2 });
 	row += 2 + gap;
 	devices = devices < most ? devices : most;

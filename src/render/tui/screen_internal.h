@@ -67,6 +67,11 @@ void screen_ledgers(const struct screen *s, struct area a);  /* the pane */
 /* "flush.post 44.5 %": the largest; NULL-safe for nothing: "". Its family in *f. */
 void screen_largest(const struct ledger *l, struct buf *b, enum cause_family *f);
 
+/* ---- outstanding_line.c ---- */
+
+/* Calls that have not returned, in a row; returns the rows used: none where there are none. */
+unsigned int screen_outstanding(const struct screen *s, unsigned int row);
+
 /* ---- devices_pane.c, callers_pane.c, detail_pane.c, histogram_pane.c ---- */
 
 void screen_devices(const struct screen *s, struct area a);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What may not return is waited for no longer than it is worth. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/patient.h"
+
+static int gate[2], dropped; /* a job that reads from the gate goes on when it is closed; atomic */
+
+static void hang(void *job)
+{
+	char c;
+
+	if (read(gate[0], &c, 1) == 0)
+		*(int *)job = 2;
+}
+
+static void add_one(void *job)
+{
+	++*(int *)job;
+}
+
+static void drop(void *job)
+{
+	free(job);
+	__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
+}
+
+static int *number(int n)
+{
+	int *p = xcalloc(1, sizeof(*p));
+
+	*p = n;
+	return p;
+}
+
+static bool all_dropped(int n)
+{
+	for (int i = 0; i < 500 && __atomic_load_n(&dropped, __ATOMIC_RELAXED) < n; i++)
+		usleep(10000);
+	return __atomic_load_n(&dropped, __ATOMIC_RELAXED) == n;
+}
+
+static void test_run(void)
+{
+	uint64_t began = clock_ns();
+	int *n = number(6);
+
+	ok(patient_run(add_one, n, drop, 5000) && *n == 7 && clock_ns() - began < 4000000000ull,
+	   "what is quick is waited for");
+	free(n);
+	ok(!patient_run(hang, number(1), drop, 20) && !dropped, "what hangs is left behind, with its job");
+	for (int i = 0; i < 3; i++)
+		patient_run(hang, number(1), drop, 1);
+	ok(!dropped && !patient_run(add_one, number(1), drop, 1000) && dropped == 1, "of those there are not many");
+	close(gate[1]);
+	ok(all_dropped(5), "who returns drops its job");
+	for (int i = 0; i < 500; i++) {
+		n = number(6);
+		if (patient_run(add_one, n, drop, 5000))
+			break;
+		n = NULL;
+		usleep(10000);
+	}
+	ok(n && *n == 7, "and then there is room again");
+	free(n);
+}
+
+static void test_text(void)
+{
+	char path[] = "/tmp/barriertrace_test.XXXXXX";
+	int fd = mkstemp(path);
+	size_t size = 0;
+	char *text;
+
+	ok(fd >= 0 && write(fd, "a\0b", 3) == 3, "a file");
+	text = patient_text(path, &size);
+	ok(text && size == 3 && !memcmp(text, "a\0b", 4), "is read whole, and ends with a NUL");
+	free(text);
+	close(fd);
+	unlink(path);
+	ok(!patient_text(path, &size), "none is none");
+	ok(!mkfifo(path, 0600) && !patient_text(path, &size), "one that nobody writes to is given up");
+	fd = open(path, O_WRONLY);
+	close(fd);
+	unlink(path);
+}
+
+int main(void)
+{
+	if (pipe(gate))
+		return 1;
+	test_run();
+	test_text();
+	return tap_done();
+}
