@@ -154,13 +154,18 @@ fill() {
 	[[ $output == *"mounted read-only" && ${#lines[@]} == 1 ]]
 }
 
-# pulled_away WORDS WORKLOAD [OPTION].. : in mid-run; what the disk's own file system still lets it remove is removed
+flushed_more_than() { # COUNT
+	(($(rig_stat flush_count) > $1))
+}
+
+# pulled_away WORDS WORKLOAD [OPTION].. : in mid-run, when it syncs; what the disk's own file system still lets it remove is removed
 pulled_away() {
-	local words=$1
+	local words=$1 before
 	shift
 	rig_up --flush-us 2000
+	before=$(rig_stat flush_count)
 	start_bench "$1" "$RIG_MNT" "${@:2}"
-	sleep 0.5
+	eventually 10 flushed_more_than $((before + 20))
 	kill -KILL "$RIG_PID"
 	ends 1 status_of "$STARTED"
 	one_line "$1: "*"$words"
