@@ -48,6 +48,11 @@ disks() {
 	lsblk -bndo NAME,SIZE | awk '$2 { print $1 }' | sort
 }
 
+# Grows whenever a loop device is attached or detached, also where one came and went (from Linux 5.15 on)
+sequences() {
+	cat /sys/block/*/diskseq 2>/dev/null || true
+}
+
 as_files_and_lsblk() { # DISK...
 	local d
 	same_as_files
@@ -58,15 +63,16 @@ as_files_and_lsblk() { # DISK...
 
 # Where a disk came or went meanwhile (a test beside this one has its own) it is looked again.
 @test "doctor: every disk of the machine, as files and lsblk have it" {
-	local before again status
+	local before sequences again status
 	for again in 1 2 3 4 5 6 7 8 9 10; do
+		sequences=$(sequences) # first: a disk that comes from now on is seen in the end
 		before=$(disks)
 		doctor
 		status=0
 		# shellcheck disable=SC2086  # words; in the background, where a failure within still ends it
 		as_files_and_lsblk $before &
 		wait "$!" || status=$?
-		[[ $(disks) != "$before" ]] || return "$status"
+		[[ $(disks) != "$before" || $(sequences) != "$sequences" ]] || return "$status"
 	done
 	return "$status"
 }
