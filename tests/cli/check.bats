@@ -288,7 +288,7 @@ last_line() {
 	last_line '0 passed, 1 failed, 0 skipped'
 }
 
-@test "check: without a bats file or directory it runs tests, each file once; not what other tiers have" {
+@test "check: without an argument it runs tests, each file once; not what other tiers have" {
 	mkdir scripts
 	cp "$check" scripts/check
 	unit t 'echo 1..1; echo ok 1 - binary'
@@ -297,9 +297,12 @@ last_line() {
 	passing live | bats_file tests/live/a.bats
 	failing | bats_file tests/truth/a.bats
 	failing | bats_file tests/vm/a.bats
+	run scripts/check
+	[ "$status" -eq 0 ]
+	last_line '3 passed, 0 failed, 0 skipped'
 	run scripts/check t
 	[ "$status" -eq 0 ]
-	last_line '4 passed, 0 failed, 0 skipped'
+	last_line '1 passed, 0 failed, 0 skipped'
 	run scripts/check tests tests/cli/a.bats tests/cli
 	last_line '3 passed, 0 failed, 0 skipped'
 }
