@@ -46,6 +46,8 @@ endif
 BPF_ARCH := $(subst x86_64,x86,$(ARCH))
 TRIPLET := $(subst arm64,aarch64,$(ARCH))-linux-gnu
 
+comma := ,
+
 ifeq ($(V),1)
 Q :=
 say = @:
@@ -173,7 +175,11 @@ $(O)/san/libbarriertrace.a: $(SAN_OBJS)
 $(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) UNIT $@
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -Itests/unit -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+
+# The linker puts the unit's own __wrap functions in the place of these.
+$(O)/tests/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
+	types_free load_new load_programs plan_make bpf_object__open_skeleton bpf_object__load_skeleton)
 
 $(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)

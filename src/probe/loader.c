@@ -32,7 +32,7 @@ struct refusal {
 /* An object with some of the programs, and its thread. */
 struct loader {
 	struct bpf_object *obj;
-	const char *path; /* of the types */
+	const char *path; /* borrowed from the types */
 	pthread_t thread;
 	bool running; /* the thread has to be waited for */
 	bool any;     /* it has programs to load */
@@ -436,22 +436,26 @@ static int cpus(void)
 int load_new(const struct types *path, struct load **out, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types_path(path));
-	struct load *l = xcalloc(1, sizeof(*l));
+	struct load *l;
 	int err;
 
 	libbpf_set_print(libbpf_says);
-	*out = l;
 	err = take_sections();
 	if (err)
 		return err_set(e, -err, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(-err));
+	l = xcalloc(1, sizeof(*l));
 	l->n_loaders = cpus() < MAX_LOADERS ? cpus() : MAX_LOADERS;
 	for (int i = 0; i < l->n_loaders; i++) {
 		l->loader[i].path = types_path(path);
 		start(&l->loader[i], open_object);
 	}
 	l->skel = barriertrace_bpf__open_opts(&opts);
-	if (!l->skel)
-		return err_set(e, errno, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(errno));
+	if (!l->skel) {
+		err = err_set(e, errno, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(errno));
+		load_free(l);
+		return err;
+	}
+	*out = l;
 	return 0;
 }
 
@@ -561,12 +565,13 @@ int load_fill(struct load *l)
 
 static int create_maps(struct load *l, const struct probe_want *want, const struct plan *plan, const struct btf *btf)
 {
-	int err;
+	int err, opened;
 
 	fill_config(&l->skel->rodata->cfg, want, plan, btf);
 	set_sizes(l, want);
 	err = barriertrace_bpf__load(l->skel);
-	return err ? err : finish_all(l);
+	opened = finish_all(l); /* even without maps: their results are read next */
+	return err ? err : opened;
 }
 
 /* A program that was refused is barred from the plan, if the refusal tells which one it was. */
@@ -617,6 +622,7 @@ int load_programs(struct load *l, const struct probe_want *want, struct plan *pl
 		share_out(l, want, plan);
 		err = load_all(l);
 	}
+	target_types = NULL;
 	if (!err)
 		return map_all(l, want, e);
 	if (bar_refused(l, plan))

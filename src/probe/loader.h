@@ -14,13 +14,16 @@
 
 struct load;
 
-/* Nothing is in the kernel yet. Asks *types for what the programs use; their path is where it will be found. */
+/*
+ * Nothing is in the kernel yet. Asks *types for what the programs use; their path is where it will be found.
+ * Threads read that path until load_programs() or load_free() has joined them: free the types after that.
+ */
 int load_new(const struct types *path, struct load **out, struct err *e);
 void load_ask(const struct load *l, struct types *types);
 void load_free(struct load *l); /* with all that was loaded; NULL is fine */
 
 /*
- * Loads the programs of the plan. -EAGAIN: one was refused and barred, or it is not known which; to be planned anew, with care,
+ * Loads the programs of the plan. Whatever it returns, no thread is running any more. -EAGAIN: one was refused and barred, or it is not known which; to be planned anew, with care,
  * and for a new load.
  */
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,

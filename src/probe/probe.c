@@ -184,13 +184,14 @@ static int load_planned(struct probes *p, const struct probe_want *want, struct 
 		if (err != -EAGAIN)
 			return err;
 		load_free(p->load);
+		p->load = NULL;
 		err = load_new(p->types.kernel, &p->load, e);
 		if (err)
 			return err;
 	}
 }
 
-/* Nobody asks for them once the programs are loaded. */
+/* Only when no loader runs: each reads their path. */
 static void forget_types(struct probes *p)
 {
 	if (p->types.target != p->types.kernel)
@@ -214,11 +215,11 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 		err = read_types(p, want, e);
 	if (!err)
 		err = load_planned(p, want, e);
-	forget_types(p);
 	if (err) {
 		probes_close(p);
 		return err;
 	}
+	forget_types(p);
 	for (int i = 0; i < PROBE_COUNT; i++)
 		p->forced[i] = want->force[i] >= 0;
 	*out = p;
@@ -460,5 +461,6 @@ void probes_close(struct probes *p)
 		bpf_link__destroy(p->link[i]);
 	plan_end(&p->plan);
 	load_free(p->load);
+	forget_types(p);
 	free(p);
 }
