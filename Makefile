@@ -22,6 +22,7 @@
 ##   O=DIR               build directory (default: build)
 ##   WERROR=1            warnings are errors (in the checks they are)
 ##   SAN=1               address and undefined-behaviour sanitizers
+##   SAN=thread          thread sanitizer; "make check SAN=thread" runs the units that have threads, and these only
 ##   ARCH=arm64          build for another architecture (static, after scripts/setup cross)
 ##
 ## demo, bench and the checks install what is missing first (scripts/setup).
@@ -81,8 +82,9 @@ HERE_MAP := -ffile-prefix-map=$(CURDIR)=.
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
 # Units and fuzz targets share objects: clang's, which libFuzzer can follow.
 UNIT_FLAGS := $(SAN_FLAGS) -fsanitize=fuzzer-no-link
+TSAN_FLAGS := -fsanitize=thread -fno-omit-frame-pointer -O1 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
-	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS))
+	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS)) $(if $(filter thread,$(SAN)),$(TSAN_FLAGS))
 
 SRCS := $(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c))
 LIB_SRCS := $(filter-out src/main.c,$(SRCS))
@@ -95,6 +97,11 @@ SKEL := $(O)/gen/barriertrace.skel.h
 UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
+
+# The units of what starts threads, and the folders that these need.
+TSAN_UNITS := $(patsubst %,$(O)/tsan/test_%,barrier cpu_warmup loader log patient recording)
+TSAN_SRCS := $(filter $(patsubst %,src/%/%,bench host model probe recording util),$(LIB_SRCS))
+TSAN_OBJS := $(TSAN_SRCS:%.c=$(O)/tsan/%.o)
 
 .PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all demo install uninstall clean golden-update
 .DELETE_ON_ERROR:
@@ -177,8 +184,22 @@ $(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
 	$(say) UNIT $@
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
 
+$(O)/tsan/%.o: %.c VERSION | $(SKEL)
+	@mkdir -p $(@D)
+	$(say) CC-TSAN $@
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) -MMD -MP -c $< -o $@
+
+$(O)/tsan/libbarriertrace.a: $(TSAN_OBJS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/tsan/test_%: tests/unit/test_%.c $(O)/tsan/libbarriertrace.a
+	@mkdir -p $(@D)
+	$(say) UNIT $@
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/tsan/libbarriertrace.a -o $@ $(LIB_LIBS)
+
 # The linker puts the unit's own __wrap functions in the place of these.
-$(O)/tests/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
+$(O)/tests/test_loader $(O)/tsan/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
 	types_free load_new load_programs plan_make bpf_object__open_skeleton bpf_object__load_skeleton)
 
 $(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
@@ -228,9 +249,17 @@ ALL_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 ONLY = $(if $(K),-k '$(subst ','\'',$(K))')
 
 # The set-up must be over before make asks pkg-config: hence a second make.
+ifeq ($(SAN),thread)
+# Where a kernel randomizes more bits of addresses than the sanitizer's runtime knows, that does not start.
+NO_ASLR = $(if $(shell setarch -R true 2>&1 || echo no),,setarch -R)
+check: setup-test
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 $(TSAN_UNITS)
+	@BUILD=$(abspath $(O)) $(NO_ASLR) scripts/check -t check $(ROWS) $(ONLY) $(or $(T),$(TSAN_UNITS))
+else
 check: setup-test
 	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 tests
 	@BUILD=$(abspath $(O)) scripts/check -t check $(ROWS) $(ONLY) $(or $(T),$(UNITS) tests)
+endif
 
 # Its tests may take minutes, and a file of them an hour when it runs N times.
 check-truth: setup-test setup-truth
@@ -286,4 +315,5 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(O)/tests/rigd.d $(O)/tests/gauge.d
+-include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(TSAN_OBJS:.o=.d) $(TSAN_UNITS:=.d) \
+	$(O)/tests/rigd.d $(O)/tests/gauge.d

@@ -18,6 +18,7 @@ static bool __attribute__((format(printf, 2, 3), unused)) ok(bool good, const ch
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
+	fflush(stdout); /* a crash must not lose it, nor a child that is forked say it again */
 	tap_failed += !good;
 	return good;
 }
@@ -38,6 +39,7 @@ static void __attribute__((format(printf, 1, 2), unused)) diag(const char *fmt, 
 static int __attribute__((unused)) tap_done(void)
 {
 	printf("1..%d\n", tap_run);
+	fflush(stdout); /* before what the sanitizers do at the end */
 	return tap_failed || !tap_run;
 }
 

@@ -40,11 +40,16 @@ static int *number(int n)
 	return p;
 }
 
+static int drops(void)
+{
+	return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
+}
+
 static bool all_dropped(int n)
 {
-	for (int i = 0; i < 500 && __atomic_load_n(&dropped, __ATOMIC_RELAXED) < n; i++)
+	for (int i = 0; i < 500 && drops() < n; i++)
 		usleep(10000);
-	return __atomic_load_n(&dropped, __ATOMIC_RELAXED) == n;
+	return drops() == n;
 }
 
 static void test_run(void)
@@ -55,10 +60,10 @@ static void test_run(void)
 	ok(patient_run(add_one, n, drop, 5000) && *n == 7 && clock_ns() - began < 4000000000ull,
 	   "what is quick is waited for");
 	free(n);
-	ok(!patient_run(hang, number(1), drop, 20) && !dropped, "what hangs is left behind, with its job");
+	ok(!patient_run(hang, number(1), drop, 20) && !drops(), "what hangs is left behind, with its job");
 	for (int i = 0; i < 3; i++)
 		patient_run(hang, number(1), drop, 1);
-	ok(!dropped && !patient_run(add_one, number(1), drop, 1000) && dropped == 1, "of those there are not many");
+	ok(!drops() && !patient_run(add_one, number(1), drop, 1000) && drops() == 1, "of those there are not many");
 	close(gate[1]);
 	ok(all_dropped(5), "who returns drops its job");
 	for (int i = 0; i < 500; i++) {
