@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/debugfs.h"
 #include "host/sysfs.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -70,7 +71,7 @@ bool in_flight_sysfs(const char *text, struct requests_in_flight *n)
 
 static bool read_busy(const char *disk, struct requests_in_flight *out)
 {
-	char *folder = xasprintf("%s/kernel/debug/block/%s", sys_root(), disk), **names = folder_list(folder);
+	char *block = xasprintf("block/%s", disk), *folder = debugfs_path(block), **names = folder_list(folder);
 	struct requests_in_flight n = { 0 };
 	bool good = false, bad = false;
 
@@ -88,6 +89,7 @@ static bool read_busy(const char *disk, struct requests_in_flight *out)
 	}
 	strv_free(names);
 	free(folder);
+	free(block);
 	if (good && !bad)
 		*out = n;
 	return good && !bad;

@@ -20,7 +20,7 @@ struct in_flight {
 };
 
 /*
- * Of a whole disk. Kinds are known where debugfs can be read (/sys/kernel/debug/block); else sysfs has reads and writes, and doesn't
+ * Of a whole disk. Kinds are known where debugfs can be read, which need not be mounted; else sysfs has reads and writes, and doesn't
  * count a FLUSH.
  */
 void in_flight_read(const char *disk, struct in_flight *out);

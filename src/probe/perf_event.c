@@ -6,9 +6,10 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "util/detached_mount.h"
 
 /* What a file says, which is named from that directory on. */
 static int number_in(int dir, const char *path)
@@ -23,20 +24,6 @@ static int number_in(int dir, const char *path)
 	else if (fd >= 0)
 		close(fd);
 	return n;
-}
-
-/* A mount that is in no place, so that nobody else sees it; it goes with its descriptor. < 0: not for us, or before 5.2. */
-static int mount_tracefs(void)
-{
-	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), dir = -1;
-
-	if (fs < 0)
-		return -1;
-	if (!fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		dir = fsmount(fs, FSMOUNT_CLOEXEC,
-			      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	close(fs);
-	return dir;
 }
 
 /* Of the whole machine: the CPU is only where the event is kept. */
@@ -61,7 +48,7 @@ int perf_event_tracepoint(const char *group, const char *name)
 		snprintf(path, sizeof(path), "%s/events/%s/%s/id", tracefs[i], group, name);
 		id = number_in(AT_FDCWD, path);
 	}
-	dir = id < 0 ? mount_tracefs() : -1;
+	dir = id < 0 ? detached_mount("tracefs") : -1;
 	if (dir >= 0) {
 		snprintf(path, sizeof(path), "events/%s/%s/id", group, name);
 		id = number_in(dir, path);

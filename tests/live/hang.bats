@@ -111,3 +111,16 @@ call_of() {
 	first_words "$T" | grep -q "One call began before the trace and returned after at least"
 	jq -e '.sync.began_before == 1 and .sync.began_before_at_least_ns > 5e8 and .sync.began_before_at_least_ns < 2.3e9' "$J"
 }
+
+# As on a machine that doesn't mount debugfs; nobody else sees the one that the tool mounts.
+@test "hang: a FLUSH is known as one where debugfs is not mounted, and nothing is mounted for that" {
+	need_mount_namespace
+	hang f
+	# shellcheck disable=SC2016  # for the inner shell
+	unshare -m bash -ec '[[ ! -d /sys/kernel/debug ]] || mount -t tmpfs none /sys/kernel/debug
+		cat /proc/$$/mountinfo >"$1"; "${@:3}" & sleep 1; cat /proc/$!/mountinfo >"$2"; wait $!' - \
+		"$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/during" "$BT" -d 1.5 "$RIG_DISK" --json "$J" -o "$T"
+	cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/during"
+	call_of "$J" "$HUNG" '.step == "flush" and .request.op == "flush" and .request.at_least_ns > 0'
+	[[ $(of_disk "$J" "$RIG_DISK" .in_flight.flush) == 1 ]]
+}
