@@ -227,11 +227,22 @@ static enum op_row nth_kind(enum op_row first, int n)
 	return n == 0 ? first : (enum op_row)n <= first ? (enum op_row)(n - 1) : (enum op_row)n;
 }
 
-/*
- * The oldest that is in the disk's device, whosesoever: of a kind, the kernel's word for how long, or what the trace saw. Of several that
- * have been there for as long, one of the kind that such a task is likely to wait for.
- */
-static bool by_oldest_in_device(const struct waiting *w, enum op_row likely, struct report_outstanding *o)
+static bool may_be_of_kind(const struct waiting_request *q, enum op_row op)
+{
+	return q->flush ? op == ROW_FLUSH : op != ROW_FLUSH && (q->op == op || q->op == ROW_OTHER);
+}
+
+/* One that the first look found, which the trace has not seen begin: all that it has seen are younger. */
+static bool is_from_before(const struct waiting_disk *d, enum op_row op)
+{
+	for (size_t i = 0; i < d->n_requests; i++)
+		if (may_be_of_kind(&d->request[i], op) && d->request[i].ns >= d->first_look_ns)
+			return false;
+	return d->since_ns[op];
+}
+
+/* By the kernel's word. Of several kinds that have been there for as long, the one that such a task is likely to wait for. */
+static bool name_oldest_kind(const struct waiting *w, enum op_row likely, bool from_before, struct report_outstanding *o)
 {
 	for (size_t i = 0; i < w->n_disks; i++) {
 		const struct waiting_disk *d = &w->disk[i];
@@ -239,16 +250,36 @@ static bool by_oldest_in_device(const struct waiting *w, enum op_row likely, str
 		for (int n = 0; n < OP_ROWS; n++) {
 			enum op_row op = nth_kind(likely, n);
 
-			if (d->n.n[op] && (!o->op || d->since_ns[op] > o->request_ns))
+			if (!d->n.n[op] || (from_before && !is_from_before(d, op)))
+				continue;
+			if (!o->op || d->since_ns[op] > o->request_ns)
 				name_request(o, d, op, d->since_ns[op], true);
 		}
-		for (size_t k = 0; k < d->n_requests; k++) {
-			const struct waiting_request *q = &d->request[k];
+	}
+	return o->op;
+}
+
+static void name_older_seen(const struct waiting *w, struct report_outstanding *o)
+{
+	for (size_t i = 0; i < w->n_disks; i++)
+		for (size_t k = 0; k < w->disk[i].n_requests; k++) {
+			const struct waiting_request *q = &w->disk[i].request[k];
 
 			if (!q->held && !q->queued && q->ns > o->request_ns)
-				name_request(o, d, q->flush ? ROW_FLUSH : q->op, q->ns, false);
+				name_request(o, &w->disk[i], q->flush ? ROW_FLUSH : q->op, q->ns, false);
 		}
-	}
+}
+
+/*
+ * The oldest that is in the disk's device, whosesoever. The kernel's word is "at least", which is not to be compared with the exact time
+ * of one that the trace saw: a FLUSH from before it would lose to the write of somebody who came a little later.
+ */
+static bool by_oldest_in_device(const struct waiting *w, enum op_row likely, struct report_outstanding *o)
+{
+	if (name_oldest_kind(w, likely, true, o))
+		return true;
+	name_oldest_kind(w, likely, false, o);
+	name_older_seen(w, o);
 	return o->op;
 }
 

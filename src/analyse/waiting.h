@@ -26,11 +26,15 @@ struct waiting_request {
 	uint64_t ns; /* since it was issued, else since it began */
 };
 
-/* What its disk has in flight as the kernel tells, and for how long the oldest of each kind has been there, at least; 0: not known. */
+/*
+ * What its disk has in flight as the kernel tells, and for how long the oldest of each kind has been there, at least: since a first look,
+ * early in the trace, was over. 0: not known.
+ */
 struct waiting_disk {
 	const char *name;
 	struct requests_in_flight n;
 	uint64_t since_ns[OP_ROWS];
+	uint64_t first_look_ns; /* for how long that has been over; 0: there was none */
 	const struct waiting_request *request;
 	size_t n_requests;
 };

@@ -234,6 +234,7 @@ static void add_request(void *ctx, const struct request_under_way *q)
 
 static void look_at_disk(struct session *s, const char *name, uint64_t now, struct waiting_disk *d)
 {
+	const struct in_flight *first = first_look(s, name);
 	struct requests r = { .now = now, .in_flight = &d->n };
 	struct in_flight at_end;
 	unsigned int major, minor;
@@ -243,7 +244,8 @@ static void look_at_disk(struct session *s, const char *name, uint64_t now, stru
 	d->name = xstrdup(name);
 	d->n = at_end.n;
 	for (enum op_row op = 0; op < OP_ROWS; op++)
-		d->since_ns[op] = in_flight_since(first_look(s, name), &at_end, op);
+		d->since_ns[op] = in_flight_since(first, &at_end, op);
+	d->first_look_ns = first->n.have && now > first->to_ns ? now - first->to_ns : 0;
 	traced = block_dev(name, &major, &minor) ? session_disk(s, WIRE_DEV(major, minor)) : NULL;
 	if (traced)
 		probes_requests_under_way(s->probes, &traced->wire, add_request, &r);

@@ -412,6 +412,40 @@ static void test_waiting_before(void)
 	waits(&w, "flush", NULL, false, 0, "its own flush, of which the disk says nothing");
 }
 
+/* A FLUSH or a write from before, and what the trace saw somebody else send since: its time is exact, and may be more than "at least". */
+static void test_waiting_older_than_seen(void)
+{
+	struct waiting_request q = { .sender = 8, .op = ROW_WRITE, .ns = 1990 * MS };
+	struct waiting_disk d = {
+		.name = "sda",
+		.n = { .have = true, .by_kind = true, .n = { [ROW_FLUSH] = 1, [ROW_WRITE] = 1 } },
+		.since_ns = { [ROW_FLUSH] = 1970 * MS },
+		.first_look_ns = 1969 * MS,
+		.request = &q,
+		.n_requests = 1,
+	};
+	struct waiting w = {
+		.call = { 5, 'D', commit, NULL },
+		.journal = { 9, 'D', committing, "jbd2/sda-8" },
+		.disk = &d,
+		.n_disks = 1,
+	};
+
+	waits(&w, "flush", "flush", false, 1970 * MS, "a FLUSH from before is older than a write that was seen to begin");
+	w.call.stack = pages;
+	waits(&w, "flush", "flush", false, 1970 * MS, "also for who waits for pages");
+	d.since_ns[ROW_WRITE] = 1970 * MS;
+	waits(&w, "flush", "flush", false, 1970 * MS, "the write that the first look found is the one that was seen");
+	q.ns = 1960 * MS;
+	waits(&w, "device.write", "write", false, 1970 * MS, "it is an older one");
+	d.since_ns[ROW_WRITE] = 0;
+	q = (struct waiting_request){ .flush = true, .op = ROW_FLUSH, .ns = 1990 * MS };
+	waits(&w, "flush", "flush", false, 1990 * MS, "a FLUSH that was seen to begin has its exact time");
+	d.since_ns[ROW_FLUSH] = 0;
+	q = (struct waiting_request){ .sender = 8, .op = ROW_WRITE, .ns = 1990 * MS };
+	waits(&w, "device.write", "write", false, 1990 * MS, "of a FLUSH it isn't known that it is older");
+}
+
 /* ---- words ---- */
 
 static void says(const struct report_outstanding *o, const char *who, const char *wait, const char *name)
@@ -709,6 +743,7 @@ int main(void)
 	test_journals();
 	test_waiting_seen();
 	test_waiting_before();
+	test_waiting_older_than_seen();
 	test_words();
 	test_verdict();
 	test_began_before();
