@@ -4,9 +4,47 @@
 # The tools that people measure disks with, each wrapped: its own count of sync calls, reads and writes is the report's.
 # What a tool doesn't count itself is known from its options, or strace counts it in the same run.
 
+bats_require_minimum_version 1.5.0
 load ../helpers
 load ../truth/matrix
 load ../truth/tools
+
+# counted OP COUNT BYTES ALL: the report that has so many of the tool's, of so many bytes of anybody's
+counted() {
+	jq -n --arg d "$RIG_DISK" "{devices: [{name: \$d, ops: {$1: {count: $2, bytes: $3}}, kernel: {${1}_bytes: $4}}]}" >"$J"
+}
+
+@test "tools: writes that others got to first are no fault, those that nobody's requests have are" {
+	RIG_DISK=none
+	counted write 100 819200 819200
+	buffered_writes_are 100 819200
+	EXACT=1 buffered_writes_are 100 819200
+	counted write 99 811008 819200
+	buffered_writes_are 100 819200
+	EXACT=1 run -1 buffered_writes_are 100 819200
+	# not counted, hardly, too often, in too many requests, missing on the disk
+	counted write 0 0 819200
+	run -1 buffered_writes_are 100 819200
+	counted write 49 401408 819200
+	run -1 buffered_writes_are - 819200
+	counted write 100 823296 823296
+	run -1 buffered_writes_are - 819200
+	counted write 101 819200 819200
+	run -1 buffered_writes_are 100 819200
+	counted write 99 811008 811008
+	run -1 buffered_writes_are 100 819200
+}
+
+@test "tools: the file system's own reads are no fault, reads that are not counted or twice are" {
+	RIG_DISK=none
+	counted read 70 8392704 8392704
+	buffered_reads_are 8388608
+	EXACT=1 run -1 buffered_reads_are 8388608
+	counted read 0 0 8388608
+	run -1 buffered_reads_are 8388608
+	counted read 138 16777216 8388608
+	run -1 buffered_reads_are 8388608
+}
 
 # ---- fio ----
 
@@ -85,13 +123,6 @@ as_fio_writes() {
 
 # ---- fs_mark ----
 
-# The last line of figures has the number of files.
-as_fs_mark_counts() {
-	local n
-	n=$(awk '$1 ~ /^[0-9]+$/ && NF >= 5 { n = $2 } END { print n }' "$OUT")
-	((n == 100)) && syncs_are "fsync $n" && requests_are write "$n" $((n * 8192))
-}
-
 two_calls() {
 	syncs_are 'fsync 1, sync 1'
 }
@@ -105,26 +136,19 @@ no_calls() {
 	need fs_mark
 	rig_ext4
 	own_requests
-	agrees as_fs_mark_counts wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 1 -L 2
+	fs_mark_agrees
 	agrees two_calls wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 2
 	agrees no_calls wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 0
 }
 
 # ---- bonnie++ ----
 
-# 1,024 chunks of 8 KiB, written with O_DIRECT; read and written again, and read, through the page cache
-as_bonnie_was_told() {
-	local bytes=$((8 << 20))
-	[[ $(cut -d, -f6 "$OUT") == 8M ]] && as_straced && (($(grep -c 'Bonnie\.[0-9]*>.*= 8192$' "$CALLS") == 2048)) &&
-		requests_are read - $bytes && requests_are write - $((2 * bytes))
-}
-
 @test "tools: bonnie++, its blocks and its fsyncs" {
 	need_rig
 	need bonnie++ strace
 	rig_ext4
 	own_requests
-	agrees as_bonnie_was_told straced -e trace="${SYNC_CALLS//|/,},write" bonnie++ -d "$RIG_MNT" -u root -r 0 -f -s 8:8k:0 -n 0 -D -q
+	bonnie_agrees
 }
 
 # Each phase makes 1,024 files: an fsync after each.
@@ -169,20 +193,20 @@ dbench_count() { # OPERATION
 as_dbench_flushes() {
 	local n
 	n=$(dbench_count Flush)
-	((n > 5)) && syncs_are "fsync $n" && requests_are write - $((n * 8 * 4096))
+	((n > 5)) && syncs_are "fsync $n" && buffered_writes_are - $((n * 8 * 4096))
 }
 
 as_dbench_writes() {
 	local n
 	n=$(dbench_count WriteX)
-	((n > 40)) && syncs_are "fsync $(dbench_count Flush), write $n" && requests_are write "$n" $((n * 4096))
+	((n > 40)) && syncs_are "fsync $(dbench_count Flush), write $n" && buffered_writes_are "$n" $((n * 4096))
 }
 
 # An fsync of each write, and of the folder that a file appears in or goes from
 as_dbench_fsyncs() {
 	local n
 	n=$(dbench_count WriteX)
-	((n > 40)) && syncs_are "fsync $((n + $(dbench_count Flush)))" && requests_are write "$n" $((n * 4096))
+	((n > 40)) && syncs_are "fsync $((n + $(dbench_count Flush)))" && buffered_writes_are "$n" $((n * 4096))
 }
 
 @test "tools: dbench, flushes, O_SYNC writes, and a sync for each of what it does" {
@@ -217,7 +241,7 @@ as_sqlite_is_known() {
 }
 
 as_sqlite_calls() {
-	as_straced && (($(dirtied) >= N * 3 * 4096)) && requests_are write - "$(dirtied)" && requests_are read 0 0
+	as_straced && (($(dirtied) >= N * 3 * 4096)) && buffered_writes_are - "$(dirtied)" && requests_are read 0 0
 }
 
 @test "tools: SQLite, every fdatasync and every page" {
@@ -243,7 +267,7 @@ as_dd_writes() {
 }
 
 as_dd_syncs_at_its_end() {
-	syncs_are 'fdatasync 1' && requests_are write - $((40 * 8192))
+	syncs_are 'fdatasync 1' && buffered_writes_are - $((40 * 8192))
 }
 
 as_dd_reads() {
@@ -310,7 +334,7 @@ records() { # read|write
 }
 
 as_iozone_writes() {
-	(($(records write) == 64)) && syncs_are "$(straced_syncs), write 64" && requests_are write 64 $((64 * 8192))
+	(($(records write) == 64)) && syncs_are "$(straced_syncs), write 64" && buffered_writes_are 64 $((64 * 8192))
 }
 
 as_iozone_requests() {

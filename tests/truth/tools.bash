@@ -93,6 +93,50 @@ requests_are() {
 	(($(lost "$J") > 0 && bytes < $3)) && { [[ $2 == - ]] || accounted "$count" "$2" "$J"; }
 }
 
+# buffered_writes_are COUNT BYTES: the same of writes through the page cache, of which writeback or any sync on the machine may write some
+# before the tool does. Then no more than that, at least half, and the kernel's counter of the disk has all. Exactly that with EXACT=1.
+buffered_writes_are() {
+	local count bytes all
+	count=$(of_disk "$J" "$RIG_DISK" .ops.write.count) bytes=$(of_disk "$J" "$RIG_DISK" .ops.write.bytes)
+	all=$(of_disk "$J" "$RIG_DISK" .kernel.write_bytes)
+	[[ ! ${EXACT:-} ]] || { requests_are write "$1" "$2"; return; }
+	((bytes <= $2 && 2 * bytes >= $2 && all >= $2)) && [[ $1 == - || count -le $1 ]] ||
+		{ echo "write: $count of $bytes bytes, $all of anybody, where the tool wrote $1 of $2"; return 1; }
+}
+
+# buffered_reads_are BYTES: those of a file, and whatever the file system has to read of its own for the tool; the kernel's counter of the
+# disk has all. Exactly that with EXACT=1.
+buffered_reads_are() {
+	local bytes all
+	[[ ! ${EXACT:-} ]] || { requests_are read - "$1"; return; }
+	bytes=$(of_disk "$J" "$RIG_DISK" .ops.read.bytes) all=$(of_disk "$J" "$RIG_DISK" .kernel.read_bytes)
+	((bytes >= $1 && bytes <= all)) || { echo "read: $bytes bytes, $all of anybody, where the tool read $1"; return 1; }
+}
+
+# ---- what runs here to the byte, and there without ----
+
+# The last line of figures has the number of files.
+as_fs_mark_counts() {
+	local n
+	n=$(awk '$1 ~ /^[0-9]+$/ && NF >= 5 { n = $2 } END { print n }' "$OUT")
+	((n == 100)) && syncs_are "fsync $n" && buffered_writes_are "$n" $((n * 8192))
+}
+
+fs_mark_agrees() {
+	agrees as_fs_mark_counts wrapped fs_mark -l "$BATS_TEST_TMPDIR/log" -d "$RIG_MNT/f" -n 50 -s 8192 -S 1 -L 2
+}
+
+# 1,024 chunks of 8 KiB, written with O_DIRECT; read and written again, and read, through the page cache
+as_bonnie_was_told() {
+	local bytes=$((8 << 20))
+	[[ $(cut -d, -f6 "$OUT") == 8M ]] && as_straced && (($(grep -c 'Bonnie\.[0-9]*>.*= 8192$' "$CALLS") == 2048)) &&
+		buffered_reads_are $bytes && buffered_writes_are - $((2 * bytes))
+}
+
+bonnie_agrees() {
+	agrees as_bonnie_was_told straced -e trace="${SYNC_CALLS//|/,},write" bonnie++ -d "$RIG_MNT" -u root -r 0 -f -s 8:8k:0 -n 0 -D -q
+}
+
 # What strace saw is what the report has.
 as_straced() {
 	syncs_are "$(straced_syncs)"

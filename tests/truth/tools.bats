@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tools that take their time, wrapped; the others: ../live/tools.bats.
+# Tools that take their time, wrapped, and those whose writes are the report's to the byte only on a machine where nobody else syncs; the
+# others: ../live/tools.bats.
 
 load ../helpers
 load matrix
@@ -22,4 +23,14 @@ as_hdparm_reads() {
 	agrees as_hdparm_reads straced -e trace="${SYNC_CALLS//|/,}" hdparm -t --direct "$RIG_DEV"
 	agrees as_hdparm_reads straced -e trace="${SYNC_CALLS//|/,}" hdparm -t "$RIG_DEV"
 	agrees as_straced straced -e trace="${SYNC_CALLS//|/,}" hdparm -T "$RIG_DEV"
+}
+
+@test "tools: fs_mark and bonnie++, every byte that they write" {
+	need_rig
+	need fs_mark bonnie++ strace
+	rig_ext4
+	own_requests
+	EXACT=1
+	fs_mark_agrees
+	bonnie_agrees
 }
