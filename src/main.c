@@ -8,7 +8,9 @@
 #include "cmd/cmd.h"
 #include "util/log.h"
 #include "util/edit_distance.h"
+#include "util/user_file.h"
 #include "bench/workload.h"
+#include "host/caller.h"
 
 #define NEAR_ENOUGH 3 /* edits from which a hint would only puzzle */
 
@@ -97,6 +99,7 @@ static int once_printed(int status)
 int main(int argc, char **argv)
 {
 	hold_closed_files();
+	user_files_by(caller_file_identity);
 	if (argc == 3 && !strcmp(argv[1], "--generate"))
 		return once_printed(print_generated(argv[2]));
 	if (argc == 2 && !strcmp(argv[1], WORKLOAD_ENTRY))

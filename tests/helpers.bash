@@ -15,7 +15,7 @@ BT=${BUILD:-build}/barriertrace
 export BT
 
 # The tests are often run by sudo, which the tool heeds.
-unset SUDO_UID SUDO_GID SUDO_USER PKEXEC_UID NO_COLOR
+unset SUDO_UID SUDO_GID SUDO_USER PKEXEC_UID DOAS_USER NO_COLOR
 export LC_ALL=C.UTF-8
 
 # In an emulated machine (scripts/vm) everything takes long, so waits last so many times as long, and what takes a real CPU is

@@ -65,13 +65,14 @@ static const struct option_def options[] = {
 	  "barrier: also free parts of its file before a flush, and discard these blocks if the file system doesn't by "
 	  "itself (FITRIM, which only root may ask for).",
 	  G_WORKLOAD },
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run the workload as root instead of as the user who called sudo.",
+	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run the workload, and open files, as root instead of as the user who called sudo.",
 	  G_WORKLOAD },
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", G_OUT },
 	{ "json", 0, "FILE", OUTPUT_JSON,
 	  "Write the result as JSON to FILE, or to standard output for '-'; of barrier: the card, for barriertrace "
 	  "diff.",
 	  G_OUT },
+	OUTPUT_MODE_OPTION(G_OUT)
 	{ "quiet", 'q', NULL, OUTPUT_QUIET,
 	  "Without the report behind the score (barrier: without the words below the table), and no progress.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "The whole report behind the score.", G_OUT },
@@ -159,14 +160,14 @@ static int set_word(struct ctx *c, const char *name, const char *value, const ch
 static const char *const journals[] = { "delete", "truncate", "persist", "memory", "wal", "off", NULL };
 static const char *const levels[] = { "off", "normal", "full", "extra", NULL };
 
-static int set_flag(struct ctx *c, int id)
+static int set_flag(struct ctx *c, int id, struct err *e)
 {
 	switch (id) {
 	case OPT_DISCARD:
 		c->o.discard = true;
 		note_given(c, TAKES_DISCARD, "discard");
 		break;
-	case OPT_AS_ROOT: c->as_root = true; break;
+	case OPT_AS_ROOT: c->as_root = true; return user_files_by_root(e);
 	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
@@ -175,9 +176,10 @@ static int set_flag(struct ctx *c, int id)
 static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
+	int err = outputs_set(&c->out, id, value, e);
 
-	if (outputs_set(&c->out, id, value))
-		return 0;
+	if (err <= 0)
+		return err;
 	switch (id) {
 	case OPT_SIZE: return set_size(c, value, e);
 	case OPT_TIME: return set_time(c, value, e);
@@ -188,7 +190,7 @@ static int set(void *arg, int id, const char *value, struct err *e)
 				c->o.journal, e);
 	case OPT_SYNCHRONOUS:
 		return set_word(c, "synchronous", value, levels, "off, normal, full, extra", c->o.synchronous, e);
-	default: return set_flag(c, id);
+	default: return set_flag(c, id, e);
 	}
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* barriertrace diff A B: what changed from one recording to another. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "util/log.h"
 #include "util/mem.h"
+#include "util/user_file.h"
 #include "cmd/outputs.h"
 #include "render/render_bench.h"
 #include "render/render_comparison.h"
@@ -19,13 +19,17 @@
 
 enum { OPT_HELP };
 
+/* clang-format off */
 static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the comparison as JSON to FILE, or to standard output for '-'.", NULL },
+	OUTPUT_MODE_OPTION(NULL)
+	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct command_def diff_def = {
 	.name = "diff",
@@ -48,11 +52,10 @@ struct ctx {
 static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
+	int err = outputs_set(&c->out, id, value, e);
 
-	(void)e;
-	if (!outputs_set(&c->out, id, value))
-		c->help = id == OPT_HELP;
-	return 0;
+	c->help = c->help || id == OPT_HELP;
+	return err < 0 ? err : 0;
 }
 
 /* ---- the work ---- */
@@ -106,26 +109,6 @@ static const char *name_of(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-static int cannot_read(const char *path, struct err *e)
-{
-	return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name_of(path), strerror(errno));
-}
-
-static int open_one(const char *path, int *fd, struct err *e)
-{
-	struct stat st;
-
-	*fd = strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	if (*fd < 0)
-		return cannot_read(path, e);
-	/* it can be opened: only reading would say it, and as what it was taken for */
-	if (fstat(*fd, &st) || !S_ISDIR(st.st_mode))
-		return 0;
-	close(*fd);
-	errno = EISDIR;
-	return cannot_read(path, e);
-}
-
 /* One side: a card, or the report of a recording */
 struct side {
 	bool is_card;
@@ -148,14 +131,11 @@ static int not_two(const char *card, const char *other, struct err *e)
 		       other);
 }
 
-/* `card`: the name of the other side, when that is one, or NULL. */
-static int read_side(const char *path, const char *card, struct side *s, struct err *e)
+/* `fd` is read and closed. `card`: the name of the other side, when that is one, or NULL. */
+static int read_side(int fd, const char *path, const char *card, struct side *s, struct err *e)
 {
-	int fd, err = open_one(path, &fd, e);
+	int err = card_read(fd, name_of(path), &s->card, &s->is_card, e);
 
-	if (err)
-		return err;
-	err = card_read(fd, name_of(path), &s->card, &s->is_card, e);
 	if (!err && s->is_card)
 		believe(&s->card);
 	if (!s->is_card && !card)
@@ -164,19 +144,23 @@ static int read_side(const char *path, const char *card, struct side *s, struct 
 	return s->is_card ? err : not_two(card, path, e);
 }
 
-/*
- * Each is opened once, as what comes out of a pipe comes only once, and read to its end before the next one is opened:
- * one program may fill two pipes one after the other. That the second is there is seen before.
- */
+/* That the second is there is seen before the first is read: one program may fill two pipes one after the other. */
 static int read_sides(char *const *path, struct side *s, struct err *e)
 {
-	int err;
+	int fd = user_file_read(path[SIDE_A], e), other, err;
 
-	if (strcmp(path[SIDE_B], "-") && faccessat(AT_FDCWD, path[SIDE_B], R_OK, AT_EACCESS))
-		return cannot_read(path[SIDE_B], e);
-	err = read_side(path[SIDE_A], NULL, &s[SIDE_A], e);
-	if (!err)
-		err = read_side(path[SIDE_B], s[SIDE_A].is_card ? path[SIDE_A] : NULL, &s[SIDE_B], e);
+	if (fd < 0)
+		return fd;
+	other = user_file_read(path[SIDE_B], e);
+	if (other < 0) {
+		close(fd);
+		return other;
+	}
+	err = read_side(fd, path[SIDE_A], NULL, &s[SIDE_A], e);
+	if (err)
+		close(other);
+	else
+		err = read_side(other, path[SIDE_B], s[SIDE_A].is_card ? path[SIDE_A] : NULL, &s[SIDE_B], e);
 	if (!err && s[SIDE_A].is_card != s[SIDE_B].is_card)
 		err = not_two(path[SIDE_B], path[SIDE_A], e);
 	return err;

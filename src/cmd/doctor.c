@@ -22,6 +22,8 @@ static const struct option_def options[] = {
 	  "what the sync calls of that time waited for.", NULL },
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the diagnosis as JSON to FILE, or to standard output for '-'.", NULL },
+	OUTPUT_MODE_OPTION(NULL)
+	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "The findings alone.", NULL },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "no-tools", 0, NULL, OPT_NO_TOOLS, "Start no smartctl, hdparm or nvme.", NULL },
@@ -57,9 +59,10 @@ struct ctx {
 static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
+	int err = outputs_set(&c->out, id, value, e);
 
-	if (outputs_set(&c->out, id, value))
-		return 0;
+	if (err <= 0)
+		return err;
 	switch (id) {
 	case OPT_TRACE:
 		if (num_parse_seconds(value, &c->trace_ns) || !c->trace_ns)

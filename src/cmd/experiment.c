@@ -29,9 +29,11 @@ static const struct option_def options[] = {
 	{ "runs", 'n', "RUNS", OPT_RUNS, "Run COMMAND so often under each variant (5).", NULL },
 	{ "unsafe", 0, NULL, OPT_UNSAFE, "Allow write_cache, which makes the kernel send no flushes.", NULL },
 	{ "restore", 0, NULL, OPT_RESTORE, "Put back what an experiment left that was killed.", NULL },
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", NULL },
+	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND, and open files, as root instead of as the user who "
+	  "called sudo.", NULL },
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the outcome as JSON to FILE, or to standard output for '-'.", NULL },
+	OUTPUT_MODE_OPTION(NULL)
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No progress, no notes, no verdicts.", NULL },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
@@ -88,9 +90,10 @@ struct ctx {
 static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
+	int err = outputs_set(&c->out, id, value, e);
 
-	if (outputs_set(&c->out, id, value))
-		return 0;
+	if (err <= 0)
+		return err;
 	switch (id) {
 	case OPT_SET: return plan_add(&c->plan, value, e);
 	case OPT_RUNS:
@@ -99,7 +102,7 @@ static int set(void *arg, int id, const char *value, struct err *e)
 		break;
 	case OPT_UNSAFE: c->unsafe = true; break;
 	case OPT_RESTORE: c->restore = true; break;
-	case OPT_AS_ROOT: c->as_root = true; break;
+	case OPT_AS_ROOT: c->as_root = true; return user_files_by_root(e);
 	case OPT_HELP: c->help = true; break;
 	}
 	return 0;

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/sudo_owner.h"
 #include "util/tmpfiles.h"
 #include "util/mem.h"
 
@@ -35,20 +34,33 @@ static const struct csv_row csv_rows[] = { RENDER_CSV(ROW) };
 
 #define N_CSV (sizeof(csv_rows) / sizeof(csv_rows[0]))
 
-bool outputs_set(struct outputs *o, int id, const char *value)
+static int set_mode(const char *value, struct err *e)
+{
+	char *end;
+	unsigned long mode = strtoul(value, &end, 8);
+
+	if (value[strspn(value, "01234567")] || end == value || mode > 0777)
+		return err_set(e, EINVAL, EXIT_USAGE, "--mode '%s': write permissions in octal, such as 0644", value);
+	user_files_mode((mode_t)mode);
+	return 0;
+}
+
+int outputs_set(struct outputs *o, int id, const char *value, struct err *e)
 {
 	if (id >= OUTPUT_ID && id < OUTPUT_CSV) {
 		o->file_path[id - OUTPUT_ID] = value;
-		return true;
+		return 0;
 	}
 	switch (id) {
-	case OUTPUT_CSV: o->csv_dir = value; return true;
-	case OUTPUT_TEXT: o->text_path = value; return true;
-	case OUTPUT_JSON: o->json_path = value; return true;
-	case OUTPUT_ASCII: o->ascii = true; return true;
-	case OUTPUT_QUIET: o->quiet = true; return true;
-	case OUTPUT_VERBOSE: o->verbose = true; return true;
-	default: return false;
+	case OUTPUT_CSV: o->csv_dir = value; return 0;
+	case OUTPUT_TEXT: o->text_path = value; return 0;
+	case OUTPUT_JSON: o->json_path = value; return 0;
+	case OUTPUT_ASCII: o->ascii = true; return 0;
+	case OUTPUT_QUIET: o->quiet = true; return 0;
+	case OUTPUT_VERBOSE: o->verbose = true; return 0;
+	case OUTPUT_MODE: return set_mode(value, e);
+	case OUTPUT_AS_ROOT: return user_files_by_root(e);
+	default: return OUTPUTS_OTHER;
 	}
 }
 
@@ -90,44 +102,90 @@ struct render_opts outputs_text_opts(const struct outputs *o)
 	};
 }
 
-/* Only a directory of this very name: a link could lead into someone else's place. */
+static int csv_failed(const struct outputs *o, int code, struct err *e)
+{
+	return err_set(e, code, EXIT_FAILED, "cannot use %s as a directory to write to: %s%s", o->csv_dir,
+		       strerror(code), user_files_hint(code));
+}
+
+/* Who may read the tables may list them. */
+static mode_t directory_mode(void)
+{
+	mode_t mode = user_files_new_mode();
+
+	return mode | (mode & 0444) >> 2;
+}
+
+/* With the user's rights; its descriptor, or -errno. Only a directory of this very name: no link to another. */
+static int make_dir(struct outputs *o, const char *name)
+{
+	int at = o->csv_parent.fd, fd;
+
+	tmpfiles_hold();
+	o->csv_made = !mkdirat(at, name, 0700);
+	if (o->csv_made)
+		tmpfiles_note(at, name);
+	tmpfiles_release();
+	if (!o->csv_made && errno != EEXIST)
+		return -errno;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && o->csv_made && fchmod(fd, directory_mode())) {
+		close(fd);
+		return -errno;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Of "tables/" it is "tables"; of "." and the like it is the directory itself. */
+static int open_parent(struct outputs *o, struct err *e)
+{
+	size_t len = strlen(o->csv_dir);
+	const char *slash, *last;
+
+	while (len > 1 && o->csv_dir[len - 1] == '/')
+		len--;
+	o->csv_name = xasprintf("%.*s", (int)len, o->csv_dir);
+	slash = strrchr(o->csv_name, '/');
+	last = slash ? slash + 1 : o->csv_name;
+	if (*last && strcmp(last, ".") && strcmp(last, ".."))
+		return user_dir_open(o->csv_name, &o->csv_parent, e);
+	free(o->csv_name);
+	o->csv_name = xasprintf("%s/.", o->csv_dir);
+	return user_dir_open_itself(o->csv_name, &o->csv_parent, e);
+}
+
 static int open_dir(struct outputs *o, struct err *e)
 {
-	const char *path = o->csv_dir;
-	int fd;
+	int err, fd;
 
-	if (!*path || !strcmp(path, "-"))
+	if (!*o->csv_dir || !strcmp(o->csv_dir, "-"))
 		return err_set(e, EINVAL, EXIT_USAGE, "--csv needs the name of a directory");
-	litter_hold();
-	o->csv_made = !mkdir(path, 0755);
-	if (o->csv_made)
-		litter_note(path);
-	litter_release();
-	fd = o->csv_made || errno == EEXIST ? open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot use %s as a directory to write to: %s", path,
-			       strerror(errno));
-	if (o->csv_made)
-		caller_give(fd);
-	close(fd);
-	return 0;
+	err = open_parent(o, e);
+	if (!err)
+		err = user_files_begin(e);
+	if (err)
+		return err;
+	fd = make_dir(o, o->csv_parent.name);
+	user_files_end();
+	return fd < 0 ? csv_failed(o, -fd, e) : fd;
 }
 
 static int open_csv(struct outputs *o, struct err *e)
 {
-	int err = open_dir(o, e);
+	int dir = open_dir(o, e), err = 0;
 
-	if (err)
-		return err;
+	if (dir < 0)
+		return dir;
 	o->csv = xcalloc(N_CSV, sizeof(*o->csv));
 	for (size_t i = 0; i < N_CSV; i++)
-		o->csv[i].fd = -1;
+		o->csv[i] = (struct outfile)OUTFILE_NONE;
 	for (size_t i = 0; i < N_CSV && !err; i++) {
 		char *path = xasprintf("%s/%s", o->csv_dir, csv_rows[i].name);
 
 		strv_add(&o->csv_path, path);
-		err = outfile_open(&o->csv[i], path, false, e);
+		err = outfile_open_at(&o->csv[i], dir, csv_rows[i].name, path, e);
 	}
+	close(dir);
 	return err;
 }
 
@@ -143,7 +201,7 @@ static int open_files(struct outputs *o, struct err *e)
 
 static bool is_stdout(const char *path)
 {
-	return path && !strcmp(path, "-");
+	return path && (!strcmp(path, "-") || user_inherited_fd(path) == STDOUT_FILENO);
 }
 
 static int how_many_on_stdout(const struct outputs *o)
@@ -263,7 +321,9 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 	if (o->text_path)
 		err = outfile_open(&o->text, o->text_path, o->stream, e);
 	else if (text == TEXT_STDERR)
-		o->text = (struct outfile){ .fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), .path = "standard error" };
+		o->text = (struct outfile){ .fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
+					    .path = "standard error",
+					    .dir = USER_DIR_NONE };
 	else if (text == TEXT_STDOUT && !on_stdout)
 		err = outfile_open(&o->text, "-", o->stream, e);
 	if (!err)
@@ -385,10 +445,13 @@ void outputs_close(struct outputs *o)
 		outfile_close(&o->csv[i]);
 	/* fails when tables are in it, as it should */
 	if (o->csv_made) {
-		rmdir(o->csv_dir);
-		litter_forget(o->csv_dir);
+		unlinkat(o->csv_parent.fd, o->csv_parent.name, AT_REMOVEDIR);
+		tmpfiles_forget(o->csv_parent.fd, o->csv_parent.name);
 	}
+	user_dir_close(&o->csv_parent);
 	free(o->csv);
+	free(o->csv_name);
+	o->csv_name = NULL;
 	strv_free(o->csv_path);
 	o->csv = NULL;
 	o->csv_path = NULL;

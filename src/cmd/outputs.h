@@ -25,11 +25,13 @@ struct outputs {
 	struct outfile text, json, file[RENDER_N_FILES];
 	struct outfile *csv; /* one per table; NULL: none */
 	char **csv_path;
-	bool csv_made; /* the directory is ours */
+	char *csv_name; /* its path, of which csv_parent has the last part */
+	struct user_dir csv_parent;
+	bool csv_made; /* it is ours */
 };
 
 /* clang-format off */
-#define OUTPUTS_NONE { .text = OUTFILE_NONE, .json = OUTFILE_NONE, \
+#define OUTPUTS_NONE { .text = OUTFILE_NONE, .json = OUTFILE_NONE, .csv_parent = USER_DIR_NONE, \
 		       .file = { [0 ... RENDER_N_FILES - 1] = OUTFILE_NONE } }
 /* clang-format on */
 
@@ -46,10 +48,26 @@ struct outputs {
 /* clang-format on */
 
 /* Of what each command words in its own way, only the ids. */
-enum { OUTPUT_TEXT = OUTPUT_CSV + 1, OUTPUT_JSON, OUTPUT_ASCII, OUTPUT_QUIET, OUTPUT_VERBOSE };
+enum {
+	OUTPUT_TEXT = OUTPUT_CSV + 1,
+	OUTPUT_JSON,
+	OUTPUT_ASCII,
+	OUTPUT_QUIET,
+	OUTPUT_VERBOSE,
+	OUTPUT_MODE,
+	OUTPUT_AS_ROOT
+};
 
-/* False: not an id of these. */
-bool outputs_set(struct outputs *o, int id, const char *value);
+/* clang-format off */
+#define OUTPUT_MODE_OPTION(group) \
+	{ "mode", 0, "MODE", OUTPUT_MODE, "Permissions of new files, such as 0644 (default: 0600).", group },
+#define OUTPUT_AS_ROOT_OPTION(group) \
+	{ "as-root", 0, NULL, OUTPUT_AS_ROOT, "Open files as root instead of as the user who called sudo.", group },
+/* clang-format on */
+
+/* OUTPUTS_OTHER: not an id of these. */
+#define OUTPUTS_OTHER 1
+int outputs_set(struct outputs *o, int id, const char *value, struct err *e);
 
 /* Whether one of them needs report.detail. */
 bool outputs_want_detail(const struct outputs *o);

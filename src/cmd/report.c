@@ -17,6 +17,8 @@ enum { OPT_HELP };
 static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", G_OUT },
+	OUTPUT_MODE_OPTION(G_OUT)
+	OUTPUT_AS_ROOT_OPTION(G_OUT)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
@@ -44,11 +46,10 @@ struct ctx {
 static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
+	int err = outputs_set(&c->out, id, value, e);
 
-	(void)e;
-	if (!outputs_set(&c->out, id, value))
-		c->help = id == OPT_HELP;
-	return 0;
+	c->help = c->help || id == OPT_HELP;
+	return err < 0 ? err : 0;
 }
 
 static int run(struct ctx *c, const char *path, struct err *e, int *status)

@@ -33,7 +33,8 @@ enum {
 	{ "unit", 0, "NAME", OPT_UNIT, "Likewise, of this systemd unit.", G_WHAT }, \
 	{ "container", 0, "ID", OPT_CONTAINER, "Likewise, of this container (Docker, Podman, Kubernetes, LXC): its ID, or how that " \
 	  "begins.", G_WHAT }, \
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND as root instead of as the user who called sudo.", G_WHAT }, \
+	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND, and open files, as root instead of as the user who " \
+	  "called sudo.", G_WHAT }, \
 	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
 
 #define DURATION_OPTION \
@@ -43,6 +44,7 @@ enum {
 /* `json`: what else is to be said of it */
 #define REPORT_OPTIONS(json) \
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'." json, G_OUT }, \
+	OUTPUT_MODE_OPTION(G_OUT) \
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls, no progress, no remarks " \
 	  "beside the report.", G_OUT }, \
@@ -153,10 +155,10 @@ static int set_memory(const char *value, uint64_t *bytes, struct err *e)
 	return 0;
 }
 
-static int set_flag(struct trace_opts *o, int id)
+static int set_flag(struct trace_opts *o, int id, struct err *e)
 {
 	switch (id) {
-	case OPT_AS_ROOT: o->as_root = true; break;
+	case OPT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
 	case OPT_STRICT: o->strict = true; break;
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
 	case OPT_PLAIN: o->plain = true; break;
@@ -170,9 +172,10 @@ static int set_flag(struct trace_opts *o, int id)
 int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 {
 	struct trace_opts *o = ctx;
+	int err = outputs_set(&o->out, id, value, e);
 
-	if (outputs_set(&o->out, id, value))
-		return 0;
+	if (err <= 0)
+		return err;
 	switch (id) {
 	case OPT_PID: return filter_pid(&o->filter, value, e);
 	case OPT_COMM: return filter_comm(&o->filter, value, e);
@@ -186,7 +189,7 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_BTF: o->session.want.btf_path = value; return 0;
 	case OPT_MEMORY: return set_memory(value, &o->session.memory, e);
 	case OPT_RUNG: return probe_want_force(&o->session.want, value, e);
-	default: return set_flag(o, id);
+	default: return set_flag(o, id, e);
 	}
 }
 

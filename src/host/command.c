@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "host/command.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "host/accounts.h"
+#include "host/caller.h"
 #include "util/log.h"
 #include "util/mem.h"
 
@@ -80,23 +80,6 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &caller_mask, NULL);
 }
 
-static int env_id(const char *name, unsigned int *id)
-{
-	const char *text = getenv(name);
-	unsigned long v;
-	char *end;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	/* (uid_t)-1 means "leave as it is" to setresuid */
-	if (!isdigit((unsigned char)*text) || *end || errno || v >= UINT32_MAX)
-		return -EINVAL;
-	*id = (unsigned int)v;
-	return 1;
-}
-
 static void env_set(char ***env, const char *name, const char *value)
 {
 	size_t n = strlen(name);
@@ -126,56 +109,30 @@ static char **user_env(const struct passwd *pw)
 	return env;
 }
 
-/* Two names may share a uid: the one that sudo saw counts. */
-static const struct passwd *account(uid_t uid)
-{
-	const char *name = getenv("SUDO_USER");
-	const struct passwd *pw = name ? account_by_name(name) : NULL;
-
-	return pw && pw->pw_uid == uid ? pw : account_by_uid(uid);
-}
-
-static void list_groups(struct identity *id, const struct passwd *pw)
-{
-	if (pw) {
-		id->n_groups = account_groups(pw->pw_name, id->gid, &id->groups);
-		return;
-	}
-	id->groups = xcalloc(1, sizeof(*id->groups));
-	id->groups[0] = id->gid;
-	id->n_groups = 1;
-}
-
-/* Root by sudo or pkexec: the person behind it. Root in person: nobody else. */
+/* Root by sudo or the like: the person behind it. Root in person: nobody else. */
 static int person_behind_root(struct identity *id, struct err *e)
 {
 	const struct passwd *pw;
-	unsigned int uid = 0, gid = 0;
-	int sudo, group, pkexec;
+	struct caller c;
+	int err = caller_find(&c, e);
 
-	sudo = env_id("SUDO_UID", &uid);
-	group = env_id("SUDO_GID", &gid);
-	pkexec = sudo > 0 && uid ? 0 : env_id("PKEXEC_UID", &uid);
-	/* a guess would be root */
-	if (sudo < 0 || group < 0 || pkexec < 0)
-		return err_set(e, EINVAL, EXIT_FAILED, "cannot tell whom to run the command as: %s is not a number",
-			       sudo < 0	 ? "SUDO_UID" :
-			       group < 0 ? "SUDO_GID" :
-					   "PKEXEC_UID");
-	if (!uid)
-		return 0;
-	pw = account(uid);
-	if (!pw && (pkexec || !group))
-		return err_set(e, ENOENT, EXIT_FAILED, "cannot tell whom to run the command as: no user %u here", uid);
+	if (err || !c.uid)
+		return err;
+	pw = caller_account(&c);
+	if (!c.gid_known) {
+		caller_free(&c);
+		return err_set(e, ENOENT, EXIT_FAILED, "cannot tell whom to run the command as: no user %u here", c.uid);
+	}
 	id->switch_ids = id->switch_groups = id->drop_caps = true;
-	id->uid = uid;
-	id->gid = pkexec || !group ? pw->pw_gid : gid;
-	list_groups(id, pw);
+	id->uid = c.uid;
+	id->gid = c.gid;
+	id->groups = c.groups;
+	id->n_groups = c.n_groups;
 	id->env = pw ? user_env(pw) : NULL;
 	if (!pw && ACCOUNTS_ARE_FILES)
 		log_note("note: user %u is not in /etc/passwd, and a static build looks nowhere else: the command runs without "
 			 "the user's further groups and home",
-			 uid);
+			 c.uid);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "util/mem.h"
 #include "util/num.h"
+#include "util/user_file.h"
 #include "recording/recording.h"
 #include "recording/format.h"
 
@@ -495,13 +496,9 @@ bool recording_begins(int fd)
 
 int recording_open(const char *path, struct recording **out, struct err *e)
 {
-	bool standard = !strcmp(path, "-");
-	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	const char *name = standard ? "standard input" : path;
+	int fd = user_file_read(path, e);
 
-	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot read %s: %s", name, strerror(errno));
-	return recording_open_fd(fd, name, out, e);
+	return fd < 0 ? fd : recording_open_fd(fd, strcmp(path, "-") ? path : "standard input", out, e);
 }
 
 int recording_open_fd(int fd, const char *name, struct recording **out, struct err *e)

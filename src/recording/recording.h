@@ -32,11 +32,14 @@ struct recording_written {
 };
 
 /*
- * Written in place, block by block, never through a symbolic link; a new file is its owner's alone. "-" is standard
- * output, but not a terminal. The file is never fsynced: the tool would trace itself. A file that is there already
- * keeps what it holds until the first block is written.
+ * Written in place, block by block, with the user's rights (util/user_file.h), and locked: one writer at a time. Where a
+ * file is already, it has to be the user's own, and a recording or empty; it keeps what it holds until the first block is
+ * written. "-" is standard output, but not a terminal. The file is never fsynced: the tool would trace itself.
  */
 int recording_create(const char *path, struct recording_writer **out, struct err *e);
+
+/* The same of a file `name` in a directory that is open; `path` is for messages. */
+int recording_create_at(int dir, const char *name, const char *path, struct recording_writer **out, struct err *e);
 
 /* The same on a descriptor, which it owns from now on, also when it fails. `name` is for messages. */
 int recording_create_fd(int fd, const char *name, struct recording_writer **out, struct err *e);

@@ -11,6 +11,7 @@
 
 #include "util/mem.h"
 #include "util/num.h"
+#include "util/user_file.h"
 
 #define SIZE_MIN   (1u << 20)
 #define SIZE_MAX_  (1ull << 50)
@@ -22,6 +23,7 @@
 struct rotation {
 	struct rotation_opts opts;
 	struct recording_writer *writer;
+	struct user_dir dir;  /* where all files stand */
 	uint64_t edge;	      /* bytes of the longest beginning or end so far */
 	uint64_t begun, ends; /* bytes of the present file at the end of its beginning, and where its end begins */
 	struct rotation_written before; /* in files that are closed */
@@ -60,31 +62,72 @@ int rotation_parse(const char *value, struct rotation_opts *o, struct err *e)
 
 /* ---- names ---- */
 
-/* FILE, FILE.1, .. */
-static char *name_of(const struct rotation *r, uint32_t i)
+/* FILE, FILE.1, .. in their directory; and as the user named them, for messages. */
+static char *numbered(const char *name, uint32_t i)
 {
-	return i ? xasprintf("%s.%u", r->opts.path, i) : xstrdup(r->opts.path);
+	return i ? xasprintf("%s.%u", name, i) : xstrdup(name);
 }
 
-/* Whether what stands there may be removed: 1, 0 when nothing does, or an error. */
-static int is_ours(const char *path, struct err *e)
+static int cannot(const struct rotation *r, const char *verb, uint32_t i, int code, const char *rest, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err = 1;
+	char *path = numbered(r->opts.path, i);
+
+	err_set(e, code, EXIT_FAILED, "cannot %s %s%s: %s%s", verb, path, rest, strerror(code), user_files_hint(code));
+	free(path);
+	return -code;
+}
+
+static int will_not_replace(const struct rotation *r, uint32_t i, int code, const char *why, struct err *e)
+{
+	char *path = numbered(r->opts.path, i);
+
+	err_set(e, code, EXIT_FAILED, "will not replace %s: it is %s", path, why);
+	free(path);
+	return -code;
+}
+
+/* With the user's rights: whether file i may be removed: 1, 0 when there is none, or an error. */
+static int is_ours(const struct rotation *r, uint32_t i, const char *name, struct err *e)
+{
+	int fd = openat(r->dir.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err = 1;
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 && errno == ELOOP)
-		return err_set(e, ELOOP, EXIT_FAILED, "will not replace %s: it is a symbolic link", path);
+		return will_not_replace(r, i, ELOOP, "a symbolic link", e);
 	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot read %s, which --rotate would replace: %s", path,
-			       strerror(errno));
+		return cannot(r, "read", i, errno, ", which --rotate would replace", e);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		err = err_set(e, EEXIST, EXIT_FAILED, "will not replace %s: it is no regular file", path);
+		err = will_not_replace(r, i, EEXIST, "no regular file", e);
 	else if (st.st_size && !recording_begins(fd))
-		err = err_set(e, EEXIST, EXIT_FAILED, "will not replace %s: it is not a recording made by barriertrace",
-			      path);
+		err = will_not_replace(r, i, EEXIST, "not a recording made by barriertrace", e);
 	close(fd);
+	return err;
+}
+
+/* With the user's rights. */
+static int earlier_one(const struct rotation *r, uint32_t i, bool removing, struct err *e)
+{
+	char *name = numbered(r->dir.name, i);
+	int there = is_ours(r, i, name, e);
+
+	if (there > 0 && removing && unlinkat(r->dir.fd, name, 0) && errno != ENOENT)
+		there = cannot(r, "remove", i, errno, "", e);
+	free(name);
+	return there < 0 ? there : 0;
+}
+
+/* What stands under the other names that will be needed. All are looked at before the first is removed. */
+static int earlier(const struct rotation *r, bool removing, struct err *e)
+{
+	int err = r->opts.files > 1 ? user_files_begin(e) : 0;
+
+	if (err || r->opts.files <= 1)
+		return err;
+	for (uint32_t i = 1; i < r->opts.files && !err; i++)
+		err = earlier_one(r, i, removing, e);
+	user_files_end();
 	return err;
 }
 
@@ -97,47 +140,45 @@ static int check_first(const char *path, struct err *e)
 		return err_set(e, EINVAL, EXIT_USAGE, "--rotate needs a file: standard output is none");
 	if (*path && !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 		return err_set(e, EINVAL, EXIT_FAILED, "--rotate needs a regular file, and %s is none", path);
-	return 0;
-}
-
-/* What stands under the other names that will be needed. All are looked at before the first is removed. */
-static int earlier(const struct rotation *r, bool removing, struct err *e)
-{
-	for (uint32_t i = 1; i < r->opts.files; i++) {
-		char *path = name_of(r, i);
-		int there = is_ours(path, e);
-
-		if (there > 0 && removing && unlink(path) && errno != ENOENT)
-			there = err_set(e, errno, EXIT_FAILED, "cannot remove %s: %s", path, strerror(errno));
-		free(path);
-		if (there < 0)
-			return there;
-	}
+	if (user_inherited_fd(path) >= 0)
+		return err_set(e, EINVAL, EXIT_USAGE, "--rotate needs a file, and %s is none", path);
 	return 0;
 }
 
 /* ---- turning ---- */
 
+/* File i gets the next number; the last of a full set goes. With the user's rights. */
+static int move_up(const struct rotation *r, uint32_t i, bool last, struct err *e)
+{
+	char *from = numbered(r->dir.name, i), *to = numbered(r->dir.name, i + 1);
+	int err = 0;
+
+	if (last) {
+		if (unlinkat(r->dir.fd, from, 0) && errno != ENOENT)
+			err = cannot(r, "remove", i, errno, "", e);
+	} else if (renameat(r->dir.fd, from, r->dir.fd, to) && (errno != ENOENT || !i)) {
+		/* somebody else may have removed an older one */
+		err = err_set(e, errno, EXIT_FAILED, "cannot rename %s to %s: %s%s", from, to, strerror(errno),
+			      user_files_hint(errno));
+	}
+	if (err)
+		err_add(e, "; the recording stops here");
+	free(from);
+	free(to);
+	return err;
+}
+
 /* The oldest goes, the others move up by one. */
 static int shift(struct rotation *r, struct err *e)
 {
 	bool full = r->older == r->opts.files - 1;
-	int err = 0;
+	int err = user_files_begin(e);
 
-	for (uint32_t i = r->older + 1; i-- > 0 && !err;) {
-		char *from = name_of(r, i), *to = name_of(r, i + 1);
-
-		if (full && i == r->older) {
-			if (unlink(from) && errno != ENOENT)
-				err = err_set(e, errno, EXIT_FAILED, "cannot remove %s: %s; the recording stops here",
-					      from, strerror(errno));
-		} else if (rename(from, to) && (errno != ENOENT || !i)) { /* somebody else may have removed an older one */
-			err = err_set(e, errno, EXIT_FAILED, "cannot rename %s to %s: %s; the recording stops here",
-				      from, to, strerror(errno));
-		}
-		free(from);
-		free(to);
-	}
+	if (err)
+		return err;
+	for (uint32_t i = r->older + 1; i-- > 0 && !err;)
+		err = move_up(r, i, full && i == r->older, e);
+	user_files_end();
 	if (err)
 		return err;
 	r->before.removed += full;
@@ -199,7 +240,7 @@ int rotation_turn(struct rotation *r, struct err *e)
 	note_edge(r, recording_written(r->writer)->bytes - r->ends);
 	err = shift(r, e);
 	if (!err)
-		err = recording_create(r->opts.path, &next, e);
+		err = recording_create_at(r->dir.fd, r->dir.name, r->opts.path, &next, e);
 	if (err) {
 		recording_stop(r->writer);
 		return err;
@@ -212,20 +253,36 @@ int rotation_turn(struct rotation *r, struct err *e)
 
 /* ---- all ---- */
 
+/* Several files: nothing is removed before all may be. */
+static int open_rotated(struct rotation *r, struct err *e)
+{
+	int err = check_first(r->opts.path, e);
+
+	if (!err && !*r->opts.path)
+		return recording_create(r->opts.path, &r->writer, e);
+	if (!err)
+		err = user_dir_open(r->opts.path, &r->dir, e);
+	if (!err)
+		err = earlier(r, false, e);
+	return err ? err : recording_create_at(r->dir.fd, r->dir.name, r->opts.path, &r->writer, e);
+}
+
+static void rotation_free(struct rotation *r)
+{
+	user_dir_close(&r->dir);
+	free(r);
+}
+
 int rotation_open(const struct rotation_opts *o, struct rotation **out, struct err *e)
 {
 	struct rotation *r = xcalloc(1, sizeof(*r));
-	int err = 0;
+	int err;
 
 	r->opts = *o;
-	if (o->size)
-		err = check_first(o->path, e);
-	if (!err && *o->path)
-		err = earlier(r, false, e);
-	if (!err)
-		err = recording_create(o->path, &r->writer, e);
+	r->dir = (struct user_dir)USER_DIR_NONE;
+	err = o->size ? open_rotated(r, e) : recording_create(o->path, &r->writer, e);
 	if (err) {
-		free(r);
+		rotation_free(r);
 		return err;
 	}
 	*out = r;
@@ -255,9 +312,10 @@ struct rotation_written rotation_written(const struct rotation *r)
 
 void rotation_drop(struct rotation *r)
 {
-	if (r)
-		recording_drop(r->writer);
-	free(r);
+	if (!r)
+		return;
+	recording_drop(r->writer);
+	rotation_free(r);
 }
 
 int rotation_close(struct rotation *r, struct err *e)
@@ -267,6 +325,6 @@ int rotation_close(struct rotation *r, struct err *e)
 	if (!r)
 		return 0;
 	err = recording_close(r->writer, e);
-	free(r);
+	rotation_free(r);
 	return err;
 }

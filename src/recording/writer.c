@@ -8,10 +8,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "util/sudo_owner.h"
-#include "util/tmpfiles.h"
+#include "util/file_lock.h"
 #include "util/mem.h"
 #include "util/num.h"
+#include "util/outfile.h"
+#include "util/tmpfiles.h"
+#include "util/user_file.h"
 #include "recording/recording.h"
 #include "recording/format.h"
 
@@ -20,9 +22,11 @@
 
 struct recording_writer {
 	int fd;
-	bool can_cut;	   /* the file holds nothing else */
-	bool replaces;	   /* what the file holds goes with our first block */
-	char *name, *made; /* made: the file wasn't there before */
+	bool can_cut;  /* the file holds nothing else */
+	bool replaces; /* what the file holds goes with our first block */
+	char *name;
+	int dir;    /* where the file stands; -1: a stream */
+	char *made; /* its name there, if it wasn't there before */
 	ZSTD_CCtx *zstd;
 	uint8_t *block; /* being filled: BLOCK_TARGET */
 	size_t len;
@@ -47,27 +51,6 @@ static int write_all(int fd, const uint8_t *p, size_t n)
 	return 0;
 }
 
-static int open_for_writing(const char *path, bool *made, struct err *e)
-{
-	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, fd;
-
-	litter_hold();
-	fd = open(path, flags | O_CREAT | O_EXCL, 0600);
-	*made = fd >= 0;
-	if (*made)
-		litter_note(path);
-	litter_release();
-	if (fd >= 0) {
-		caller_give(fd);
-		return fd;
-	}
-	if (errno == EEXIST)
-		fd = open(path, flags);
-	if (fd < 0 && errno == ELOOP)
-		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", path);
-	return fd < 0 ? err_set(e, errno, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno)) : fd;
-}
-
 static void writer_free(struct recording_writer *w)
 {
 	ZSTD_freeCCtx(w->zstd);
@@ -77,8 +60,10 @@ static void writer_free(struct recording_writer *w)
 	free(w->out);
 	free(w->name);
 	if (w->made && !w->sequence)
-		litter_forget(w->made);
+		tmpfiles_forget(w->dir, w->made);
 	free(w->made);
+	if (w->dir >= 0)
+		close(w->dir);
 	free(w);
 }
 
@@ -107,6 +92,7 @@ static int writer_new(int fd, const char *name, bool replaces, struct recording_
 	int err = recording_check_machine(e);
 
 	w->fd = fd;
+	w->dir = -1;
 	w->name = xstrdup(name);
 	w->replaces = replaces;
 	w->block = xcalloc(1, BLOCK_TARGET);
@@ -127,41 +113,204 @@ static int writer_new(int fd, const char *name, bool replaces, struct recording_
 
 int recording_create_fd(int fd, const char *name, struct recording_writer **out, struct err *e)
 {
-	return writer_new(fd, name, false, out, e);
+	int err = outfile_check_stream(fd, name, e);
+
+	if (!err)
+		return writer_new(fd, name, false, out, e);
+	close(fd);
+	return err;
+}
+
+/* ---- files ---- */
+
+/* A file on its way to a writer. */
+struct opened {
+	int dir;
+	const char *name, *path; /* path: for messages */
+	int fd;
+	bool made;
+};
+
+static int cannot_write(const char *path, int code, struct err *e)
+{
+	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s%s", path, strerror(code), user_files_hint(code));
+}
+
+static int refuse(const struct opened *o, const struct stat *st, struct err *e)
+{
+	if (S_ISLNK(st->st_mode))
+		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", o->path);
+	if (S_ISDIR(st->st_mode))
+		return cannot_write(o->path, EISDIR, e);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, EINVAL, EXIT_FAILED, "will not write a recording to %s: it is no regular file%s",
+			       o->path, S_ISBLK(st->st_mode) ? "" : "; write it to '-', and redirect that");
+	if (st->st_uid != user_files_uid())
+		return err_set(e, EPERM, EXIT_FAILED,
+			       "will not write a recording to %s: it belongs to uid %u, who could change it; remove it, "
+			       "or choose another name",
+			       o->path, st->st_uid);
+	return 0;
+}
+
+/* With the user's rights: looked at before it is opened, for opening a device or a pipe can do something. */
+static int open_existing(struct opened *o, struct err *e)
+{
+	int found = openat(o->dir, o->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err;
+	struct stat st;
+
+	if (found < 0)
+		return -errno;
+	err = fstat(found, &st) ? cannot_write(o->path, errno, e) : refuse(o, &st, e);
+	if (!err) {
+		o->fd = user_file_reopen(found, o->dir, o->name, O_RDWR | O_NOFOLLOW | O_NOCTTY);
+		err = o->fd < 0 ? cannot_write(o->path, errno, e) : 0;
+	}
+	close(found);
+	return err;
+}
+
+/* With the user's rights; -ENOENT alone says nothing in *e: what stood there is gone. */
+static int open_or_make(struct opened *o, struct err *e)
+{
+	tmpfiles_hold();
+	o->fd = openat(o->dir, o->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
+	o->made = o->fd >= 0;
+	if (o->made)
+		tmpfiles_note(o->dir, o->name);
+	tmpfiles_release();
+	if (!o->made)
+		return errno == EEXIST ? open_existing(o, e) : cannot_write(o->path, errno, e);
+	if (fchmod(o->fd, user_files_new_mode()))
+		return 0; /* a file system without modes */
+	return 0;
+}
+
+static int lock(const struct opened *o, struct err *e)
+{
+	pid_t holder;
+	char *who;
+
+	if (!file_lock(o->fd, &holder))
+		return 0;
+	who = file_lock_holder_name(holder);
+	err_set(e, EBUSY, EXIT_FAILED, "cannot write %s: %s is recording into it", o->path, who);
+	free(who);
+	return -EBUSY;
+}
+
+/* Whether the name still leads to what we locked: another recorder may have removed it, or given it another name. */
+static bool still_there(const struct opened *o)
+{
+	struct stat named, ours;
+
+	return !fstatat(o->dir, o->name, &named, AT_SYMLINK_NOFOLLOW) && !fstat(o->fd, &ours) &&
+	       named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
+}
+
+static int check_content(const struct opened *o, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(o->fd, &st))
+		return cannot_write(o->path, errno, e);
+	if (!st.st_size || recording_begins(o->fd))
+		return 0;
+	return err_set(e, EEXIST, EXIT_FAILED, "will not replace %s: it is not a recording made by barriertrace", o->path);
+}
+
+#define TRIES 10
+
+/* With the user's rights. Of a file that is taken nothing is removed: it may be the other's. */
+static int open_locked(struct opened *o, struct err *e)
+{
+	int err;
+
+	for (int i = 0; i < TRIES; i++) {
+		err = open_or_make(o, e);
+		if (!err)
+			err = lock(o, e);
+		if (!err && still_there(o))
+			return check_content(o, e);
+		if (o->made)
+			tmpfiles_forget(o->dir, o->name);
+		o->made = false;
+		if (err && err != -ENOENT)
+			return err;
+		if (o->fd >= 0)
+			close(o->fd);
+		o->fd = -1;
+	}
+	return cannot_write(o->path, EBUSY, e);
+}
+
+static void discard(struct opened *o)
+{
+	if (o->made) {
+		unlinkat(o->dir, o->name, 0);
+		tmpfiles_forget(o->dir, o->name);
+	}
+	if (o->fd >= 0)
+		close(o->fd);
+}
+
+int recording_create_at(int dir, const char *name, const char *path, struct recording_writer **out, struct err *e)
+{
+	struct opened o = { .dir = fcntl(dir, F_DUPFD_CLOEXEC, 3), .name = name, .path = path, .fd = -1 };
+	int err = o.dir < 0 ? cannot_write(path, errno, e) : user_files_begin(e);
+
+	if (!err) {
+		err = open_locked(&o, e);
+		if (err)
+			discard(&o);
+		user_files_end();
+	}
+	if (!err) {
+		err = writer_new(o.fd, path, !o.made, out, e);
+		if (err) {
+			o.fd = -1;
+			discard(&o);
+		}
+	}
+	if (err) {
+		if (o.dir >= 0)
+			close(o.dir);
+		return err;
+	}
+	(*out)->dir = o.dir;
+	(*out)->made = o.made ? xstrdup(name) : NULL;
+	return 0;
 }
 
 static int create_file(const char *path, struct recording_writer **out, struct err *e)
 {
-	bool made;
-	int fd = open_for_writing(path, &made, e), err;
-	struct stat st;
+	struct user_dir dir;
+	int err = user_dir_open(path, &dir, e);
 
-	if (fd < 0)
-		return fd;
-	err = writer_new(fd, path, !made && !fstat(fd, &st) && S_ISREG(st.st_mode), out, e);
-	if (err && made) {
-		unlink(path);
-		litter_forget(path);
-	} else if (made) {
-		(*out)->made = xstrdup(path);
-	}
+	if (err)
+		return err;
+	err = recording_create_at(dir.fd, dir.name, path, out, e);
+	user_dir_close(&dir);
 	return err;
+}
+
+static int create_stream(int fd, const char *name, struct recording_writer **out, struct err *e)
+{
+	if (isatty(fd))
+		return err_set(e, EINVAL, EXIT_USAGE, "will not write a recording to a terminal");
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? cannot_write(name, errno, e) : recording_create_fd(fd, name, out, e);
 }
 
 int recording_create(const char *path, struct recording_writer **out, struct err *e)
 {
-	int fd;
+	int handed = user_inherited_fd(path);
 
 	if (!*path)
 		return err_set(e, EINVAL, EXIT_USAGE, "a recording needs a file name");
-	if (strcmp(path, "-"))
-		return create_file(path, out, e);
-	if (isatty(STDOUT_FILENO))
-		return err_set(e, EINVAL, EXIT_USAGE, "will not write a recording to a terminal");
-	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		return err_set(e, errno, EXIT_FAILED, "cannot write standard output: %s", strerror(errno));
-	return recording_create_fd(fd, "standard output", out, e);
+	if (!strcmp(path, "-"))
+		return create_stream(STDOUT_FILENO, "standard output", out, e);
+	return handed >= 0 ? create_stream(handed, path, out, e) : create_file(path, out, e);
 }
 
 void recording_stop(struct recording_writer *w)
@@ -217,7 +366,7 @@ int recording_flush(struct recording_writer *w, struct err *e)
 	if (err)
 		return stop(w, -err, e);
 	if (!w->sequence++ && w->made)
-		litter_forget(w->made);
+		tmpfiles_forget(w->dir, w->made);
 	w->written.records += w->records;
 	w->written.bytes += BLOCK_HEAD + h.stored;
 	w->len = w->records = 0;
@@ -295,10 +444,14 @@ uint64_t recording_size_bound(const struct recording_writer *w)
 
 void recording_drop(struct recording_writer *w)
 {
+	struct err ignored;
+
 	if (!w)
 		return;
-	if (w->made && !w->sequence)
-		unlink(w->made);
+	if (w->made && !w->sequence && !user_files_begin(&ignored)) {
+		unlinkat(w->dir, w->made, 0);
+		user_files_end();
+	}
 	writer_free(w);
 }
 

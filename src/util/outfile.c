@@ -3,138 +3,274 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/sudo_owner.h"
-#include "util/tmpfiles.h"
 #include "util/mem.h"
+#include "util/tmpfiles.h"
+
+#define TRIES 100 /* for a name that isn't taken */
 
 static int fail(const struct outfile *o, int code, struct err *e)
 {
-	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s", o->path, strerror(code));
+	return err_set(e, code, EXIT_FAILED, "cannot write %s: %s%s", o->path, strerror(code), user_files_hint(code));
 }
 
-static int open_in_place(struct outfile *o, struct err *e)
+/* ---- what stands there ---- */
+
+static const char *kind(mode_t mode)
 {
-	o->fd = open(o->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (o->fd < 0 && errno == ELOOP)
+	return S_ISBLK(mode)  ? "a block device" :
+	       S_ISCHR(mode)  ? "a character device" :
+	       S_ISFIFO(mode) ? "a named pipe" :
+				"a socket";
+}
+
+static int refuse(const struct outfile *o, mode_t mode, struct err *e)
+{
+	if (S_ISDIR(mode))
+		return fail(o, EISDIR, e);
+	if (S_ISLNK(mode))
 		return err_set(e, ELOOP, EXIT_FAILED, "will not write through the symbolic link %s", o->path);
-	return o->fd < 0 ? fail(o, errno, e) : 0;
+	return err_set(e, EINVAL, EXIT_FAILED, "will not write to %s: it is %s%s", o->path, kind(mode),
+		       S_ISBLK(mode) ? "" : "; write to '-', and redirect that");
 }
 
-/* As open() would make it, where nothing stands yet. Only the main thread makes files. */
-static mode_t new_mode(void)
+int outfile_check_stream(int fd, const char *name, struct err *e)
 {
-	mode_t mask = umask(0);
+	struct stat st;
 
-	umask(mask);
-	return 0666 & ~mask;
-}
-
-/* Owned by the caller. */
-static char *directory_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? xasprintf("%.*s", (int)(slash + 1 - path), path) : xstrdup(".");
+	if (fstat(fd, &st) || !S_ISBLK(st.st_mode))
+		return 0;
+	return err_set(e, EINVAL, EXIT_FAILED, "will not write to %s: it is a block device", name);
 }
 
 /*
- * Whether what stood there was put there by its owner, as far as we know, or by root. Where many may write, as in /tmp,
- * anybody may have left a file of his own under that name, to get a hold of what is written next.
+ * Its owner keeps a file that root replaces, if nobody else could have left it there to get a hold of what is written next.
  */
-static bool was_expected(const char *path, const struct stat *was)
+static bool keeps_owner(int dir, const struct stat *was)
 {
-	char *dir = directory_of(path);
 	struct stat d;
-	bool known = !stat(dir, &d);
 
-	free(dir);
-	return !was->st_uid || (known && (d.st_uid == was->st_uid || !(d.st_mode & (S_IWGRP | S_IWOTH))));
+	return !user_files_uid() && was->st_uid && was->st_nlink == 1 && !fstat(dir, &d) &&
+	       (d.st_uid == was->st_uid || !d.st_uid) && !(d.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Failing that it stays root's: no harm done. */
-static void give(const struct outfile *o, const struct stat *was)
+/*
+ * `was`: what is to be replaced; NULL: nothing. Where the file system has no owners or modes of its own (vfat, root squashed
+ * by NFS), its mount decides.
+ */
+static void set_mode(const struct outfile *o, const struct stat *was)
 {
-	if (!was || geteuid() || !was_expected(o->path, was))
-		caller_give(o->fd);
-	else if (fchown(o->fd, was->st_uid, was->st_gid))
+	bool keeps = was && was->st_uid == user_files_uid() && was->st_nlink == 1;
+
+	if (was && keeps_owner(o->dir.fd, was))
+		keeps = !fchown(o->fd, was->st_uid, was->st_gid);
+	if (fchmod(o->fd, keeps && !user_files_mode_given() ? was->st_mode & 0777 : user_files_new_mode()))
 		return;
 }
 
-/* `was`: what is to be replaced; NULL: nothing */
-static int open_beside(struct outfile *o, const struct stat *was, struct err *e)
-{
-	int err = 0;
+/* ---- names ---- */
 
-	o->temp = xasprintf("%s.XXXXXX", o->path);
-	litter_hold();
-	o->fd = mkostemp(o->temp, O_CLOEXEC);
-	if (o->fd >= 0)
-		litter_note(o->temp);
-	litter_release();
-	if (o->fd < 0) {
-		err = fail(o, errno, e);
+static char *random_name(void)
+{
+	uint64_t n;
+
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		n = (uint64_t)getpid() << 32 ^ (uintptr_t)&n;
+	return xasprintf(".barriertrace-%016llx", (unsigned long long)n);
+}
+
+/* A file beside its place, where the file system has none without a name. */
+static int open_beside(struct outfile *o)
+{
+	int code = 0;
+
+	for (int i = 0; i < TRIES && o->fd < 0 && (!i || code == EEXIST); i++) {
 		free(o->temp);
-		o->temp = NULL;
-		return err;
+		o->temp = random_name();
+		tmpfiles_hold();
+		o->fd = openat(o->dir.fd, o->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		code = errno;
+		if (o->fd >= 0)
+			tmpfiles_note(o->dir.fd, o->temp);
+		tmpfiles_release();
 	}
-	if (fchmod(o->fd, was ? was->st_mode & 0777 : new_mode()))
-		err = fail(o, errno, e);
-	give(o, was);
+	if (o->fd >= 0)
+		return 0;
+	free(o->temp);
+	o->temp = NULL;
+	return -code;
+}
+
+static char *own_path(const struct outfile *o)
+{
+	return xasprintf("/proc/self/fd/%d", o->fd);
+}
+
+/* Without /proc it could not get its name. */
+static bool can_be_linked(const struct outfile *o)
+{
+	char *path = own_path(o);
+	bool can = !access(path, F_OK);
+
+	free(path);
+	return can;
+}
+
+static int open_new(struct outfile *o)
+{
+	o->fd = openat(o->dir.fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	o->unnamed = o->fd >= 0 && can_be_linked(o);
+	if (o->unnamed)
+		return 0;
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+	return open_beside(o);
+}
+
+/* With the user's rights. `mode`: of what stands there and can't be replaced */
+static int open_file(struct outfile *o, mode_t *mode)
+{
+	struct stat st;
+	bool there = !fstatat(o->dir.fd, o->dir.name, &st, AT_SYMLINK_NOFOLLOW);
+	int err;
+
+	*mode = there && !S_ISREG(st.st_mode) ? st.st_mode : 0;
+	if (*mode)
+		return -EINVAL;
+	err = there || errno == ENOENT ? open_new(o) : -errno;
+	if (!err)
+		set_mode(o, there ? &st : NULL);
+	return err;
+}
+
+static int open_regular(struct outfile *o, struct err *e)
+{
+	mode_t other;
+	int err = user_files_begin(e);
+
+	if (err)
+		return err;
+	err = open_file(o, &other);
+	user_files_end();
+	if (!err)
+		return 0;
+	return other ? refuse(o, other, e) : fail(o, -err, e);
+}
+
+static int open_stream(struct outfile *o, int fd, const char *name, struct err *e)
+{
+	int err;
+
+	o->path = name;
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (o->fd < 0)
+		return fail(o, errno, e);
+	err = outfile_check_stream(o->fd, name, e);
+	if (err)
+		outfile_close(o);
 	return err;
 }
 
 int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e)
 {
-	bool there;
-	struct stat st;
+	int handed = user_inherited_fd(path), err;
 
-	*o = (struct outfile){ .fd = -1, .path = path, .stream = stream };
+	*o = (struct outfile){ .fd = -1, .path = path, .dir = USER_DIR_NONE, .stream = stream };
 	if (!*path)
 		return err_set(e, EINVAL, EXIT_USAGE, "an output file needs a name");
-	if (!strcmp(path, "-")) {
-		o->path = "standard output";
-		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return o->fd < 0 ? fail(o, errno, e) : 0;
-	}
-	there = !lstat(path, &st);
-	if (there) {
-		if (S_ISDIR(st.st_mode))
-			return fail(o, EISDIR, e);
-		/* a pipe, a terminal, /dev/null */
-		if (!S_ISREG(st.st_mode))
-			return open_in_place(o, e);
-	}
-	return open_beside(o, there ? &st : NULL, e);
+	if (!strcmp(path, "-"))
+		return open_stream(o, STDOUT_FILENO, "standard output", e);
+	if (handed >= 0)
+		return open_stream(o, handed, path, e);
+	err = user_dir_open(path, &o->dir, e);
+	return err ? err : open_regular(o, e);
+}
+
+int outfile_open_at(struct outfile *o, int dir, const char *name, const char *shown, struct err *e)
+{
+	*o = (struct outfile){ .fd = -1, .path = shown, .dir = { fcntl(dir, F_DUPFD_CLOEXEC, 3), name } };
+	return o->dir.fd < 0 ? fail(o, errno, e) : open_regular(o, e);
 }
 
 int outfile_scratch(const struct outfile *o)
 {
-	char *dir;
+	struct err ignored;
 	int fd;
 
-	if (!o->temp)
+	if ((!o->temp && !o->unnamed) || user_files_begin(&ignored))
 		return 0;
-	dir = directory_of(o->temp);
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	free(dir);
+	fd = openat(o->dir.fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	user_files_end();
 	return fd > 0 ? fd : 0;
+}
+
+/* ---- in place ---- */
+
+static int link_as(const struct outfile *o, const char *name)
+{
+	char *path = own_path(o);
+	int err = linkat(AT_FDCWD, path, o->dir.fd, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+
+	free(path);
+	return err;
+}
+
+/* A name can be given where there is none; only a rename replaces. */
+static int name_it(struct outfile *o)
+{
+	int err = link_as(o, o->dir.name);
+
+	for (int i = 0; i < TRIES && err == -EEXIST; i++) {
+		free(o->temp);
+		o->temp = random_name();
+		err = link_as(o, o->temp);
+		if (!err)
+			return renameat(o->dir.fd, o->temp, o->dir.fd, o->dir.name) ? -errno : 0;
+	}
+	return err;
+}
+
+/* With the user's rights. */
+static int replace(struct outfile *o)
+{
+	int err;
+
+	if (!o->unnamed)
+		return renameat(o->dir.fd, o->temp, o->dir.fd, o->dir.name) ? -errno : 0;
+	tmpfiles_hold();
+	err = name_it(o);
+	if (err && o->temp)
+		unlinkat(o->dir.fd, o->temp, 0);
+	tmpfiles_release();
+	return err;
 }
 
 static int put_in_place(struct outfile *o, struct err *e)
 {
-	if (!o->temp)
+	int err;
+
+	if (!o->temp && !o->unnamed)
 		return 0;
-	if (rename(o->temp, o->path))
-		return fail(o, errno, e);
-	litter_forget(o->temp);
+	err = user_files_begin(e);
+	if (err)
+		return err;
+	err = replace(o);
+	user_files_end();
+	if (err)
+		return fail(o, -err, e);
+	if (!o->unnamed)
+		tmpfiles_forget(o->dir.fd, o->temp);
 	free(o->temp);
 	o->temp = NULL;
+	o->unnamed = false;
 	return 0;
 }
 
@@ -168,18 +304,29 @@ int outfile_commit(struct outfile *o, struct err *e)
 		return fail(o, errno, e);
 	}
 	o->fd = -1;
+	user_dir_close(&o->dir);
 	return 0;
+}
+
+static void remove_temp(struct outfile *o)
+{
+	struct err ignored;
+
+	if (!o->unnamed && !user_files_begin(&ignored)) {
+		unlinkat(o->dir.fd, o->temp, 0);
+		user_files_end();
+		tmpfiles_forget(o->dir.fd, o->temp);
+	}
+	free(o->temp);
+	o->temp = NULL;
 }
 
 void outfile_close(struct outfile *o)
 {
-	if (o->temp) {
-		unlink(o->temp);
-		litter_forget(o->temp);
-		free(o->temp);
-		o->temp = NULL;
-	}
+	if (o->temp)
+		remove_temp(o);
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
+	user_dir_close(&o->dir);
 }

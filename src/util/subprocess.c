@@ -46,14 +46,17 @@ static int spawn(char *const argv[], int out, int err, pid_t *pid)
 	static char *const environment[] = { "LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none;
+	sigset_t none, usual;
 	int ret;
 
 	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGXFSZ);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigdefault(&attr, &usual);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "util/tmpfiles.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -9,19 +10,20 @@
 
 #define MOST 64 /* more stay behind */
 
-/* A handler may come at any time: no memory that could be given back, and a path is there before `used` says so. */
+/* A handler may come at any time: no memory that could be given back, and a name is there before `used` says so. */
 static struct {
 	volatile sig_atomic_t used;
-	char path[PATH_MAX];
-} litter[MOST];
+	int dir;
+	char name[NAME_MAX + 1];
+} files[MOST];
 
 static volatile pid_t owner; /* a child has our handler until it runs another program */
 
 static void on_deadly(int sig)
 {
 	for (int i = MOST; i-- > 0 && getpid() == owner;)
-		if (litter[i].used && unlink(litter[i].path))
-			rmdir(litter[i].path);
+		if (files[i].used && unlinkat(files[i].dir, files[i].name, 0))
+			unlinkat(files[i].dir, files[i].name, AT_REMOVEDIR);
 	raise(sig); /* the default again (SA_RESETHAND), once we return */
 }
 
@@ -29,7 +31,7 @@ static void on_deadly(int sig)
 static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2 };
 static sigset_t before_hold;
 
-void litter_hold(void)
+void tmpfiles_hold(void)
 {
 	sigset_t set;
 
@@ -39,7 +41,7 @@ void litter_hold(void)
 	pthread_sigmask(SIG_BLOCK, &set, &before_hold);
 }
 
-void litter_release(void)
+void tmpfiles_release(void)
 {
 	pthread_sigmask(SIG_SETMASK, &before_hold, NULL);
 }
@@ -55,24 +57,25 @@ static void catch_deadly(void)
 			sigaction(deadly[i], &on, NULL);
 }
 
-void litter_note(const char *path)
+void tmpfiles_note(int dir, const char *name)
 {
-	size_t len = strlen(path);
+	size_t len = strlen(name);
 
 	if (!owner)
 		catch_deadly();
-	for (int i = 0; i < MOST && len < PATH_MAX; i++) {
-		if (litter[i].used)
+	for (int i = 0; i < MOST && len <= NAME_MAX; i++) {
+		if (files[i].used)
 			continue;
-		memcpy(litter[i].path, path, len + 1);
-		litter[i].used = 1;
+		memcpy(files[i].name, name, len + 1);
+		files[i].dir = dir;
+		files[i].used = 1;
 		return;
 	}
 }
 
-void litter_forget(const char *path)
+void tmpfiles_forget(int dir, const char *name)
 {
 	for (int i = 0; i < MOST; i++)
-		if (litter[i].used && !strcmp(litter[i].path, path))
-			litter[i].used = 0;
+		if (files[i].used && files[i].dir == dir && !strcmp(files[i].name, name))
+			files[i].used = 0;
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* tmpfiles.h - files that nobody wants if a signal ends this process before they are what they are to be. */
+/*
+ * tmpfiles.h - temporary files to unlink if a signal kills us. Each is noted with the directory that it stands in, by
+ * descriptor: whoever moves directories about can't make us remove a file elsewhere.
+ */
 #ifndef BT_UTIL_TMPFILES_H
 #define BT_UTIL_TMPFILES_H
 
-/*
- * Around the making of a file and its litter_note(): a signal that ends this process waits until the second. Nothing that may block
- * stands between them.
- */
-void litter_hold(void);
-void litter_release(void);
+/* Around the making of such a file and its noting: signals wait meanwhile. */
+void tmpfiles_hold(void);
+void tmpfiles_release(void);
 
-/* A file, or a directory if it is empty by then; copied. The latest goes first. Main thread only, as the next. */
-void litter_note(const char *path);
-
-/* It is complete, or gone. */
-void litter_forget(const char *path);
+/* `dir` stays open until tmpfiles_forget(). A directory is removed if it is empty. */
+void tmpfiles_note(int dir, const char *name);
+void tmpfiles_forget(int dir, const char *name);
 
 #endif

@@ -32,6 +32,8 @@ refused() {
 	timeout 20 "$@" >../out 2>../err </dev/null || status=$?
 	echo "status $status, out: $(head -n 5 ../out), err:"
 	cat ../err
+	# a loaded machine loses some
+	sed -i '/events\? w[a-z]* lost: the report is incomplete$/d' ../err
 	[[ $status == "$expected" ]]
 	[[ $(wc -l <../err) == 1 ]]
 	[[ $(<../err) == barriertrace:* && $(<../err) == *$text* ]]
@@ -218,7 +220,7 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 		-d 0.1 --json ../full/x -o report
 	[[ $(<../left) == fill ]]
 	[[ -c /dev/full ]] || skip "missing: /dev/full"
-	bad 1 'cannot write /dev/full: No space left on device' "$DISK" -d 0.1 -o /dev/full
+	refused 1 'cannot write standard output: No space left on device' sh -c '"$@" >/dev/full' - "$BT" "$DISK" -d 0.1
 }
 
 @test "bad input: an old report survives a run that fails" {

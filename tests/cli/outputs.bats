@@ -51,18 +51,24 @@ files_here() {
 	for name in "${FILES[@]}"; do
 		"$BT" report "$REC" "--$name" "$name" >../text
 		"$BT" report "$REC" | cmp - ../text
-		[[ -s $name && $(stat -c %a "$name") == 644 ]]
+		[[ -s $name && $(stat -c %a "$name") == 600 ]]
 	done
 	[[ $(files_here) == 'db flame folded html perfetto speedscope ' ]]
 }
 
-@test "outputs: nobody may read them who could not read what stood there, or what the umask forbids" {
-	(umask 027 && quietly --json json --html html -o text)
-	[[ $(stat -c %a json html text) == $'640\n640\n640' ]]
-	chmod 600 json
+@test "outputs: new ones are their owner's alone, replaced ones keep their permissions, --mode decides" {
+	(umask 022 && quietly --json json --html html -o text)
+	[[ $(stat -c %a json html text) == $'600\n600\n600' ]]
+	chmod 640 json
 	chmod 664 html
-	(umask 022 && quietly --json json --html html --folded folded -o text)
-	[[ $(stat -c %a json html text folded) == $'600\n664\n640\n644' ]]
+	quietly --json json --html html --folded folded -o text
+	[[ $(stat -c %a json html text folded) == $'640\n664\n600\n600' ]]
+	(umask 077 && quietly --mode 0644 --json json --flame flame --csv tables -o text)
+	[[ $(stat -c %a json flame text tables tables/run.csv) == $'644\n644\n644\n755\n644' ]]
+	rm -r ./*
+	for mode in '' 8 1777 rw -1 0x1ff; do
+		refused 2 "--mode '$mode'" --mode "$mode" -o text
+	done
 }
 
 @test "outputs: all at once are what each is alone" {
@@ -83,7 +89,7 @@ files_here() {
 	quietly --csv tables -o ../text
 	diff <(printf '%s.csv\n' "${TABLES[@]}") <(LC_ALL=C ls -A tables)
 	[[ $(files_here) == 'tables ' ]]
-	[[ $(stat -c %a tables) == 755 && $(stat -c %a tables/run.csv) == 644 ]]
+	[[ $(stat -c %a tables) == 700 && $(stat -c %a tables/run.csv) == 600 ]]
 	# only the last part of the path is made
 	rm -r tables
 	refused 1 'absent/tables' --csv absent/tables
@@ -173,7 +179,7 @@ files_here() {
 	"$BT" report "$REC" --csv csv --html html --perfetto perfetto -o text
 	for option in "--html full/x" "--perfetto full/x" "--csv full" "--folded full/a --html full/x" "--json full/x"; do
 		# shellcheck disable=SC2086
-		run -1 --separate-stderr unshare -m bash -c "$full" - "$BT" report "$REC" -o /dev/null $option
+		run -1 --separate-stderr unshare -m bash -c "$full" - "$BT" report "$REC" -o text $option
 		[[ ! $output && ${#stderr_lines[@]} == 1 && $stderr == *'cannot write full/'*': No space left on device' ]]
 		[[ $(<left) == fill ]]
 	done
@@ -227,23 +233,28 @@ files_here() {
 	"$BT" report - --json - <../run.btrec | jq -e .run >/dev/null
 }
 
-@test "outputs: into a pipe, and into what is no regular file" {
+@test "outputs: into what its caller has opened, and into nothing else that is no regular file" {
 	local name
 	"$BT" report "$REC" --folded ../folded --flame ../flame -o ../text
-	mkfifo ../pipe
-	cat ../pipe >../came &
-	quietly --flame ../pipe -o ../text
-	wait $!
-	cmp ../flame ../came
-	[[ -p ../pipe ]]
-	for name in "${FILES[@]}"; do
-		quietly "--$name" /dev/null -o ../text
+	for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+		"$BT" report "$REC" -o "$name" | cmp - ../text
 	done
-	[[ -c /dev/null && ! $(ls -A) ]]
+	"$BT" report "$REC" --flame /dev/fd/7 -o ../text 7>../came
+	cmp ../flame ../came
+	"$BT" report "$REC" --flame /dev/stderr -o ../text 2>../came
+	cmp ../flame ../came
+	refused 2 'only one output' --flame - -o /dev/stdout
+	# 9 is nobody's
+	refused 1 'cannot write /dev/fd/9' --flame /dev/fd/9 -o ../text
+	mkfifo ../pipe
+	for name in "${FILES[@]}" json output; do
+		refused 1 'will not write to ../pipe: it is a named pipe' "--$name" ../pipe
+		refused 1 'will not write to /dev/null: it is a character device' "--$name" /dev/null
+	done
+	[[ -p ../pipe && -c /dev/null && ! $(ls -A) ]]
 	[[ -c /dev/full ]] || skip "missing: /dev/full"
-	refused 1 'cannot write /dev/full: No space left on device' --html /dev/full -o ../text
-	refused 1 'cannot write /dev/full: No space left on device' --html /dev/full --folded f --csv ../tables -o t
-	[[ ! -e ../tables ]]
+	run -1 sh -c '"$@" >/dev/full' - "$BT" report "$REC" --html - --folded f --csv ../tables -o t
+	[[ $output == *'cannot write standard output: No space left on device' && ! -e ../tables && ! $(ls -A) ]]
 }
 
 @test "outputs: a reader that goes away is no success" {
@@ -352,23 +363,37 @@ on_terminal() {
 	done
 }
 
+# as_nobody COMMAND..: as sudo would call it for nobody
+as_nobody() {
+	SUDO_UID=65534 SUDO_GID=65534 "$@"
+}
+
 @test "outputs: belong to the user who called sudo" {
 	need_root
-	need getent
-	getent passwd nobody >/dev/null || skip "missing: user nobody"
-	local name all=() uid gid
-	uid=$(id -u nobody) gid=$(id -g nobody)
+	local name all=()
 	for name in "${FILES[@]}" json; do
 		all+=("--$name" "$name")
 	done
-	mkdir roots
-	SUDO_UID=$uid SUDO_GID=$gid SUDO_USER=nobody "$BT" report "$REC" "${all[@]}" --csv tables -o text
-	SUDO_UID=$uid SUDO_GID=$gid SUDO_USER=nobody "$BT" report "$REC" --csv roots >/dev/null
-	for name in "${FILES[@]}" json text tables tables/* roots/*; do
-		[[ $(stat -c %u:%g "$name") == "$uid:$gid" ]] || { echo "$name: $(stat -c %u:%g "$name")"; return 1; }
+	chown 65534 .
+	as_nobody "$BT" report "$REC" "${all[@]}" --csv tables -o text
+	for name in "${FILES[@]}" json text tables tables/*; do
+		[[ $(stat -c %u:%g "$name") == 65534:65534 ]] || { echo "$name: $(stat -c %u:%g "$name")"; return 1; }
 	done
-	# what was there before stays whose it was
-	[[ $(stat -c %u:%g roots) == 0:0 ]]
+	rm -r ./*
+	env PKEXEC_UID=65534 "$BT" report "$REC" -o text
+	[[ $(stat -c %u text) == 65534 ]]
+	rm text
+	if getent passwd nobody >/dev/null; then
+		env DOAS_USER=nobody "$BT" report "$REC" -o text
+		[[ $(stat -c %u text) == "$(id -u nobody)" ]]
+		rm text
+	fi
+	for name in SUDO_UID=x SUDO_UID= PKEXEC_UID=-1 DOAS_USER=no-such-user; do
+		run -1 env "$name" "$BT" report "$REC" -o text
+		[[ ${#lines[@]} == 1 && $output == *"${name%%=*}"*--as-root* && ! -e text ]]
+	done
+	env SUDO_UID=x "$BT" report --as-root "$REC" -o text
+	[[ $(stat -c %u text) == 0 ]]
 }
 
 @test "outputs: what root replaces stays whose it was" {
@@ -384,13 +409,10 @@ on_terminal() {
 	chown 65534 theirs
 	quietly --json theirs/json --html theirs/html -o text
 	quietly --json roots/json -o text
+	[[ $(stat -c '%u:%g %a' theirs/json theirs/html roots/json) == $'65534:12 640\n65534:12 640\n65534:12 640' ]]
 	chmod 4750 theirs/json
-	SUDO_UID=65533 SUDO_GID=65533 quietly --json theirs/json -o theirs/text
-	[[ $(stat -c '%u:%g %a' theirs/json theirs/html roots/json) == $'65534:12 750\n65534:12 640\n65534:12 640' ]]
-	[[ $(stat -c %u:%g theirs/text) == 65533:65533 ]]
-	# also root's, under sudo
-	SUDO_UID=65533 SUDO_GID=65533 quietly --json ../out.json -o text
-	[[ $(stat -c %u:%g text) == 0:0 ]]
+	quietly --json theirs/json -o text
+	[[ $(stat -c '%u:%g %a' theirs/json) == '65534:12 750' ]]
 }
 
 @test "outputs: who leaves a file where anybody may gets nothing of what replaces it" {
@@ -398,11 +420,16 @@ on_terminal() {
 	mkdir everybodys
 	chmod 1777 everybodys
 	echo old >everybodys/json
-	echo old >everybodys/html
-	chown 65534:65534 everybodys/json everybodys/html
+	chmod 666 everybodys/json
+	chown 65534:65534 everybodys/json
 	quietly --json everybodys/json -o text
-	SUDO_UID=65533 SUDO_GID=65533 quietly --html everybodys/html -o text
-	[[ $(stat -c %u:%g everybodys/json everybodys/html) == $'0:0\n65533:65533' ]]
+	[[ $(stat -c '%u:%g %a' everybodys/json) == '0:0 600' ]]
+	# nor who gives an old one of root's a second name there
+	echo old >old
+	chmod 666 old
+	ln old everybodys/html
+	quietly --html everybodys/html -o text
+	[[ $(stat -c '%u:%g %a' everybodys/html) == '0:0 600' ]]
 }
 
 @test "outputs: a damaged recording gives all of them, and status 5" {
@@ -436,15 +463,45 @@ signalled() {
 	[[ -s text && -s json && -s html ]]
 }
 
+# no_proc COMMAND..: in the background, where files can't be made without a name, as on vfat
+no_proc() {
+	exec unshare -m "$BASH" -ec 'mount -t tmpfs none /proc && exec "$@"' - "$@"
+}
+
+# It waits for a reader of its pipe.
+is_writing() {
+	local call
+	read -r call _ <"/proc/$1/syscall" && [[ $call == 1 || $call == 64 ]]
+}
+
 @test "outputs: a signal that ends it leaves nothing behind" {
-	local signal status
-	mkfifo ../pipe
-	for signal in TERM HUP INT QUIT PIPE; do
-		start env --default-signal "$BT" report "$REC" --json json --html html --folded folded --csv tables -o ../pipe
-		eventually 10 eval '(($(ls -A . tables | wc -l) >= 3 + 1 + ${#TABLES[@]}))'
-		kill "-$signal" "$STARTED"
-		status=0
-		status_of "$STARTED" || status=$?
-		[[ $status == $((128 + $(kill -l "$signal"))) && ! $(ls -A) ]] || { echo "$signal: $status, $(files_here)"; false; }
+	local signal status how
+	need_mount_namespace
+	for how in '' no_proc; do
+		for signal in TERM HUP INT QUIT PIPE; do
+			mkfifo ../hold
+			exec 9<>../hold
+			head -c 65536 /dev/zero >&9
+			start $how env --default-signal "$BT" report "$REC" --json json --html html --folded folded --csv tables -o - >&9
+			eventually 10 is_writing "$STARTED"
+			[[ $how && $(ls -A . tables | grep -c '^.barriertrace-') == $((3 + ${#TABLES[@]})) || ! $how && $(files_here) == 'tables ' ]]
+			kill "-$signal" "$STARTED"
+			status=0
+			status_of "$STARTED" || status=$?
+			[[ $status == $((128 + $(kill -l "$signal"))) && ! $(ls -A) ]] || { echo "$signal: $status, $(files_here)"; false; }
+			exec 9<&-
+			rm ../hold
+		done
 	done
+}
+
+@test "outputs: killed, nothing of them is left where a file can be made without a name" {
+	mkfifo ../hold
+	exec 9<>../hold
+	head -c 65536 /dev/zero >&9
+	start "$BT" report "$REC" --json json --html html --csv tables -o - >&9
+	eventually 10 is_writing "$STARTED"
+	kill -KILL "$STARTED"
+	status_of "$STARTED" || true
+	[[ $(files_here) == 'tables ' && ! $(ls -A tables) ]]
 }

@@ -283,7 +283,9 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 				refused 126 'its interpreter' "$BT" record -o all/$f $more -- ./script
 				refused 126 'permission denied' "$BT" record -o all/$f $more -- ./forbidden
 				refused 2 'no-such-disk' "$BT" record -o all/$f $more no-such-disk
+				chown -R 65534 all
 				refused 3 '' "${nobody[@]}" "$BT" record -o all/$f $more -- true
+				chown -R 0 all
 			}
 		done
 	done
@@ -323,6 +325,7 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 	getent passwd nobody >/dev/null || skip "missing: user nobody"
 	uid=$(id -u nobody) gid=$(id -g nobody)
 	slow_disk
+	chmod 777 .
 	SUDO_UID=$uid SUDO_GID=$gid SUDO_USER=nobody "$BT" record -o rec "$RIG_DISK" -- true
 	[[ $(stat -c '%u:%g %a' rec) == "$uid:$gid 600" ]]
 	"$BT" record -o roots "$RIG_DISK" -- true

@@ -1026,8 +1026,8 @@ static void test_full_device(void)
 		ok(true, "a full disk is told at once # SKIP missing: /dev/full");
 		return;
 	}
-	is_error(recording_create("/dev/full", &w, &e), ENOSPC, EXIT_FAILED,
-		 "cannot write /dev/full: No space left on device", "a full disk is told at once");
+	is_error(recording_create_fd(open("/dev/full", O_WRONLY), "it", &w, &e), ENOSPC, EXIT_FAILED,
+		 "cannot write it: No space left on device", "a full disk is told at once");
 }
 
 static void test_full_later(void)

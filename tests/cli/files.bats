@@ -1,0 +1,221 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What root writes and reads for somebody else: with that person's rights, and not where it doesn't belong.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+ALICE=65533 # who calls sudo
+OTHER=65532 # who has nothing to do with it
+
+setup() {
+	need_tool
+	need_root
+	REC=$TOP/tests/golden/recordings/sqlite.btrec
+	chmod 755 "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir alices roots
+	chmod 700 roots
+	chown "$ALICE:$ALICE" alices
+	echo secret >roots/secret
+	chmod 600 roots/secret
+}
+
+teardown() {
+	clean_up
+}
+
+# as_alice ARGUMENT..: as sudo calls it for her
+as_alice() {
+	SUDO_UID=$ALICE SUDO_GID=$ALICE timeout 20 "$BT" "$@"
+}
+
+# refused TEXT COMMAND..: status 1, one line, and nothing of root's has changed
+refused() {
+	local text=$1 status=0
+	shift
+	"$@" >out 2>err || status=$?
+	echo "$*: status $status, $(<err)"
+	[[ $status == 1 && $(wc -l <err) == 1 && $(<err) == *$text* && ! -s out ]]
+	[[ $(ls -A roots) == secret && $(<roots/secret) == secret && $(stat -c '%u %a' roots/secret) == '0 600' ]]
+}
+
+owner() {
+	stat -c '%u:%g %a' "$1"
+}
+
+@test "files: a directory on the way that is a link leads the caller where the caller may go" {
+	local option
+	ln -s ../roots alices/link
+	mkdir alices/real
+	chown "$ALICE" alices/real
+	ln -s real alices/own
+	for option in -o --json --html --db --csv; do
+		refused "for uid $ALICE, who called; --as-root" as_alice report "$REC" "$option" alices/link/secret
+		refused "for uid $ALICE, who called; --as-root" as_alice report "$REC" "$option" alices/link/new
+	done
+	as_alice report "$REC" -o alices/own/report.txt
+	[[ $(owner alices/real/report.txt) == "$ALICE:$ALICE 600" ]]
+}
+
+@test "files: a recording and its turns go no further, either" {
+	need_tracing
+	ln -s ../roots alices/link
+	refused 'Permission denied' as_alice record -o alices/link/secret -d 0.1
+	refused 'Permission denied' as_alice record -o alices/link/new -d 0.1
+	refused 'Permission denied' as_alice record -o alices/link/new --rotate 1M,3 -d 0.1
+}
+
+@test "files: root and --as-root follow no link that somebody else could have put there" {
+	local root
+	ln -s ../roots alices/link
+	chown -h "$ALICE" alices/link
+	mkdir plain everybodys
+	chmod 1777 everybodys
+	ln -s ../roots plain/link
+	ln -s ../roots everybodys/roots
+	ln -s ../roots everybodys/others
+	chown -h "$OTHER" everybodys/others
+	for root in '' --as-root; do
+		# shellcheck disable=SC2086  # one word, or none
+		{
+			refused 'somebody else could have put the symbolic link' "$BT" report $root "$REC" -o alices/link/report
+			refused 'somebody else could have put the symbolic link' "$BT" report $root "$REC" -o everybodys/others/report
+			SUDO_UID=${root:+$ALICE} "$BT" report ${root:- --as-root} "$REC" -o plain/link/report
+			"$BT" report $root "$REC" -o everybodys/roots/more
+		}
+		[[ $(owner roots/report) == '0:0 600' && $(owner roots/more) == '0:0 600' ]]
+		rm roots/report roots/more
+	done
+}
+
+@test "files: what the caller may not read is not read" {
+	cp "$REC" roots/rec
+	refused_reading() {
+		run -1 as_alice "$@"
+		[[ ${#lines[@]} == 1 && $output == *"Permission denied for uid $ALICE, who called; --as-root"* ]]
+	}
+	refused_reading report roots/rec
+	refused_reading diff roots/rec "$REC"
+	refused_reading diff "$REC" roots/rec
+	as_alice report --as-root roots/rec >/dev/null
+	as_alice diff --as-root roots/rec "$REC" >/dev/null
+	chmod 755 roots
+	refused_groups
+}
+
+# A file of one of the caller's groups alone
+refused_groups() {
+	local user group
+	user=$(getent group | awk -F: '$4 ~ /^[a-z_][a-z0-9_-]*$/ { print $4 ":" $3; exit }')
+	[[ $user ]] || return 0
+	group=${user#*:} user=${user%:*}
+	chown "0:$group" roots/rec
+	chmod 640 roots/rec
+	SUDO_UID=$(id -u "$user") SUDO_GID=$(id -g "$user") SUDO_USER=$user "$BT" report roots/rec >/dev/null
+}
+
+@test "files: into somebody else's file nothing is written, and not over what is no recording" {
+	need_tracing
+	chmod 1777 "$BATS_TEST_TMPDIR"
+	: >theirs
+	chmod 666 theirs
+	chown "$OTHER" theirs
+	refused "it belongs to uid $OTHER" "$BT" record -o theirs -d 0.1
+	sysctl -qn fs.protected_regular | grep -qx 0 || true
+	refused '' as_alice record -o theirs -d 0.1
+	[[ ! -s theirs ]]
+	echo mine >mine
+	refused 'it is not a recording' "$BT" record -o mine -d 0.1
+	[[ $(<mine) == mine ]]
+	: >empty
+	"$BT" record -q -o empty -d 0.1 || [[ $? == 5 ]]
+	"$BT" record -q -o empty -d 0.1 || [[ $? == 5 ]]
+	"$BT" report empty >/dev/null
+}
+
+@test "files: devices and pipes are not written to, and not waited for" {
+	local name option
+	mkfifo pipe
+	mknod null c 1 3
+	mknod disk b 7 250 # no such loop device: opening it would say so
+	ln -s /dev/null link
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' || : >socket.missing
+	for name in pipe:'a named pipe' null:'a character device' disk:'a block device' link:'symbolic link' socket:'a socket'; do
+		[[ -e ${name%%:*}.missing ]] && continue
+		for option in -o --json --html --db --folded; do
+			refused "${name#*:}" timeout 10 "$BT" report "$REC" "$option" "${name%%:*}"
+		done
+		run -1 timeout 10 "$BT" report "${name%%:*}"
+		[[ ${#lines[@]} == 1 && $output == *'no regular file'* ]]
+	done
+	need_tracing
+	for name in pipe null disk socket; do
+		[[ -e $name.missing ]] && continue
+		refused 'it is no regular file' timeout 10 "$BT" record -o "$name" -d 0.1
+	done
+}
+
+@test "files: a mounted disk is not written to, by name, link or redirection" {
+	local size
+	need_loop_fuse
+	rig_up
+	size=$(sha256sum <"$RIG_DEV")
+	refused 'a block device' "$BT" report "$REC" -o "$RIG_DEV"
+	refused 'a block device' "$BT" report "$REC" --html "$RIG_DEV"
+	refused 'a block device' "$BT" report "$REC" --csv t -o "/dev/fd/5" 5<>"$RIG_DEV"
+	refused 'a block device' bash -c '"$@" 1<>"$0"' "$RIG_DEV" "$BT" report "$REC"
+	if has_tracing; then
+		refused 'no regular file' "$BT" record -o "$RIG_DEV" -d 0.1
+		refused 'a block device' bash -c '"$@" 1<>"$0"' "$RIG_DEV" "$BT" record -o - -d 0.1
+	fi
+	[[ $(sha256sum <"$RIG_DEV") == "$size" ]]
+}
+
+has_tracing() {
+	[[ -r /sys/kernel/btf/vmlinux ]]
+}
+
+@test "files: the second recorder of a file is told who has it" {
+	local first
+	need_tracing
+	start_tracing record -q -o rec --rotate 1M,2
+	first=$STARTED
+	run -1 "$BT" record -q -o rec -d 0.1
+	[[ ${#lines[@]} == 1 && $output == *"cannot write rec: barriertrace (pid $first) is recording into it" ]]
+	run -1 "$BT" record -q -o ./rec --rotate 1M,2 -d 0.1
+	[[ $output == *"(pid $first)"* ]]
+	kill -INT "$first"
+	status_of "$first" || [[ $? == 5 ]]
+	"$BT" record -q -o rec -d 0.1 || [[ $? == 5 ]]
+}
+
+SWAP='import os, sys
+d, link, other = sys.argv[1:]
+while True:
+    os.rename(d, other); os.rename(link, d); os.rename(d, link); os.rename(other, d)'
+
+# A directory on the way is swapped for a link again and again, by somebody who may: report -o never leaves a byte in root's.
+# swap TIMES OPTION..: that often, with these options of strace, which slow the calls down in which it could happen
+swap() {
+	local times=$1 i swapper
+	shift
+	mkdir -p alices/dir
+	chown "$ALICE" alices/dir
+	ln -s ../roots alices/link
+	start python3 -c "$SWAP" alices/dir alices/link alices/other
+	swapper=$STARTED
+	for ((i = 0; i < times; i++)); do
+		"$@" env SUDO_UID="$ALICE" SUDO_GID="$ALICE" "$BT" report "$REC" -o alices/dir/report.txt >/dev/null 2>&1 || true
+	done
+	kill "$swapper"
+	# some came through to the directory itself
+	[[ -s alices/dir/report.txt || -s alices/other/report.txt ]]
+	[[ $(ls -A roots) == secret && $(<roots/secret) == secret ]]
+}
+
+@test "files: a directory that is swapped for a link wins nothing" {
+	need strace python3
+	swap 100 strace -qq -o trace -e trace=openat,linkat,renameat,fstat -e inject=openat,linkat,renameat:delay_exit=200:when=20+
+}
