@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -87,6 +89,21 @@ static void hold_closed_files(void)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+/*
+ * Outputs, probes and perf events take many descriptors: as many as our caller may allow. And a file that may not get larger
+ * (RLIMIT_FSIZE) is an error to tell, not an end without a word. A command gets both as they were (host/command.c).
+ */
+static void set_limits(void)
+{
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	signal(SIGXFSZ, SIG_IGN);
+}
+
 /* Reports have files of their own: this is of help, lists and the like, which a full disk may have swallowed. */
 static int once_printed(int status)
 {
@@ -99,6 +116,7 @@ static int once_printed(int status)
 int main(int argc, char **argv)
 {
 	hold_closed_files();
+	set_limits();
 	user_files_by(caller_file_identity);
 	if (argc == 3 && !strcmp(argv[1], "--generate"))
 		return once_printed(print_generated(argv[2]));

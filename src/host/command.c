@@ -48,6 +48,7 @@ struct identity {
  */
 static sigset_t caller_mask;
 static bool caller_ignores[NSIG];
+static struct rlimit caller_files; /* likewise: open files */
 
 /* What rt_sigaction(2) takes: libc's sigaction() refuses two signals, one of which its first thread catches. */
 struct kernel_sigaction {
@@ -59,16 +60,17 @@ static int signal_action(int s, const struct kernel_sigaction *set, struct kerne
 	return (int)syscall(SYS_rt_sigaction, s, set, was, sizeof(set->mask));
 }
 
-__attribute__((constructor)) static void note_caller_signals(void)
+__attribute__((constructor)) static void note_caller(void)
 {
 	struct kernel_sigaction now;
 
 	sigprocmask(SIG_SETMASK, NULL, &caller_mask);
+	getrlimit(RLIMIT_NOFILE, &caller_files);
 	for (int s = 1; s < NSIG; s++)
 		caller_ignores[s] = !signal_action(s, NULL, &now) && now.handler == (uintptr_t)SIG_IGN;
 }
 
-static void restore_signals(void)
+static void restore_caller(void)
 {
 	struct kernel_sigaction action = { 0 };
 
@@ -78,6 +80,7 @@ static void restore_signals(void)
 		signal_action(s, &action, NULL);
 	}
 	sigprocmask(SIG_SETMASK, &caller_mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &caller_files);
 }
 
 static void env_set(char ***env, const char *name, const char *value)
@@ -295,7 +298,7 @@ static void child(int gate, int report, const struct plan *plan)
 	ssize_t n;
 	char go;
 
-	restore_signals();
+	restore_caller();
 	do {
 		n = read(gate, &go, 1);
 	} while (n < 0 && errno == EINTR);

@@ -28,7 +28,7 @@ static void on_deadly(int sig)
 }
 
 /* Those that are sent to end a process, or come of a place that cannot be written to. */
-static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2 };
+static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2 };
 static sigset_t before_hold;
 
 void tmpfiles_hold(void)

@@ -191,6 +191,24 @@ has_tracing() {
 	"$BT" record -q -o rec -d 0.1 || [[ $? == 5 ]]
 }
 
+@test "files: a limit on open files is raised as far as it may be, and a command has it as it was" {
+	need_tracing
+	quiet_disk
+	run bash -c 'ulimit -Hn 20000 && ulimit -Sn 64 && "$@"' - "$BT" -q "$DISK" --csv tables -o text -- bash -c 'ulimit -Sn; ulimit -Hn'
+	[[ $status == 0 || $status == 5 ]]
+	[[ ${lines[*]} == *'64 20000'* ]]
+	[[ -s tables/run.csv ]]
+}
+
+@test "files: a limit on the size of files is told" {
+	run -1 bash -c 'ulimit -f 8 && "$@"' - "$BT" report "$REC" --html html -o text
+	[[ ${#lines[@]} == 1 && $output == *'cannot write html: File too large' && ! -e html && ! -e text ]]
+	need_tracing
+	quiet_disk
+	"$BT" -q "$DISK" -o text -- bash -c 'grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status' >had
+	bash -c 'grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status' | diff - had
+}
+
 SWAP='import os, sys
 d, link, other = sys.argv[1:]
 while True:
