@@ -9,6 +9,7 @@
 #include "analyse/verdict/plausibility.h"
 #include "analyse/compare/reports.h"
 #include "cmd/cmd.h"
+#include "model/arguments.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/user_file.h"
@@ -24,6 +25,7 @@ static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the comparison as JSON to FILE, or to standard output for '-'.", NULL },
 	OUTPUT_MODE_OPTION(NULL)
+	OUTPUT_SHOW_ARGS_OPTION(NULL)
 	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
@@ -66,39 +68,56 @@ struct shown {
 	const struct card_comparison *cards; /* NULL: runs */
 };
 
-static void render_shown_json(const struct shown *s, struct buf *b)
+/* Text as `o` wants it; NULL: JSON */
+static void render_shown(const struct shown *s, const struct render_opts *o, struct buf *b)
 {
-	if (s->cards)
+	if (s->cards && o)
+		render_cards_text(s->cards, o, b);
+	else if (s->cards)
 		render_cards_json(s->cards, b);
+	else if (o)
+		render_compare_text(s->runs, o, b);
 	else
 		render_compare_json(s->runs, b);
 }
 
-static void render_shown_text(const struct shown *s, const struct render_opts *o, struct buf *b)
+/* Without the commands' arguments, where others may read it. */
+static int write_shown(const struct outputs *out, struct outfile *f, const struct shown *s, const struct render_opts *o,
+		       struct err *e)
 {
-	if (s->cards)
-		render_cards_text(s->cards, o, b);
-	else
-		render_compare_text(s->runs, o, b);
+	struct report_no_arguments hidden[SIDES] = { 0 };
+	struct comparison runs = { 0 };
+	struct shown shown = *s;
+	struct buf b = { 0 };
+	int err;
+
+	if (s->runs && outputs_hide_arguments(out, f)) {
+		runs = *s->runs;
+		for (int i = 0; i < SIDES; i++) {
+			report_hide_arguments(s->runs->run[i], &hidden[i]);
+			runs.run[i] = &hidden[i].r;
+		}
+		shown.runs = &runs;
+	}
+	render_shown(&shown, o, &b);
+	err = outfile_write(f, &b, e);
+	for (int i = 0; i < SIDES; i++)
+		report_no_arguments_free(&hidden[i]);
+	buf_free(&b);
+	return err;
 }
 
 static int write_outputs(struct outputs *o, const struct shown *s, struct err *e)
 {
 	struct render_opts opts;
-	struct buf b = { 0 };
 	int err = outputs_open(o, TEXT_STDOUT, e);
 
-	if (!err && o->json.fd >= 0) {
-		render_shown_json(s, &b);
-		err = outfile_write(&o->json, &b, e);
-	}
-	buf_clear(&b);
+	if (!err && o->json.fd >= 0)
+		err = write_shown(o, &o->json, s, NULL, e);
 	if (!err && o->text.fd >= 0) {
 		opts = outputs_text_opts(o);
-		render_shown_text(s, &opts, &b);
-		err = outfile_write(&o->text, &b, e);
+		err = write_shown(o, &o->text, s, &opts, e);
 	}
-	buf_free(&b);
 	return err ? err : outputs_commit(o, e);
 }
 

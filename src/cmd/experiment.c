@@ -11,6 +11,7 @@
 #include "cmd/install_hints.h"
 #include "cmd/cmd.h"
 #include "experiment/experiment_runner.h"
+#include "model/arguments.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/num.h"
@@ -34,6 +35,7 @@ static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the outcome as JSON to FILE, or to standard output for '-'.", NULL },
 	OUTPUT_MODE_OPTION(NULL)
+	OUTPUT_SHOW_ARGS_OPTION(NULL)
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No progress, no notes, no verdicts.", NULL },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
@@ -249,23 +251,36 @@ static void name_variants(const struct ctx *c, struct outcome *o)
 	}
 }
 
+/* Text as `opts` wants it; NULL: JSON. Without the command's arguments, where others may read it. */
+static int write_outcome(const struct outputs *o, struct outfile *f, const struct outcome *outcome,
+			 const struct render_opts *opts, struct err *e)
+{
+	struct outcome shown = *outcome;
+	struct buf b = { 0 };
+	char *name[2] = { 0 };
+	int err;
+
+	if (outputs_hide_arguments(o, f)) {
+		shown.arguments_hidden = arguments_hide(outcome->command, name);
+		shown.command = name;
+	}
+	if (opts)
+		render_outcome_text(&shown, opts, &b);
+	else
+		render_outcome_json(&shown, &b);
+	err = outfile_write(f, &b, e);
+	free(name[0]);
+	buf_free(&b);
+	return err;
+}
+
 static int write_outputs(struct outputs *o, const struct outcome *outcome, struct err *e)
 {
-	struct render_opts opts;
-	struct buf b = { 0 };
-	int err = 0;
+	struct render_opts opts = outputs_text_opts(o);
+	int err = o->json.fd >= 0 ? write_outcome(o, &o->json, outcome, NULL, e) : 0;
 
-	if (o->json.fd >= 0) {
-		render_outcome_json(outcome, &b);
-		err = outfile_write(&o->json, &b, e);
-	}
-	buf_clear(&b);
-	if (!err && o->text.fd >= 0) {
-		opts = outputs_text_opts(o);
-		render_outcome_text(outcome, &opts, &b);
-		err = outfile_write(&o->text, &b, e);
-	}
-	buf_free(&b);
+	if (!err && o->text.fd >= 0)
+		err = write_outcome(o, &o->text, outcome, &opts, e);
 	return err ? err : outputs_commit(o, e);
 }
 

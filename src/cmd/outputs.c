@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/tmpfiles.h"
+#include "model/arguments.h"
 #include "util/mem.h"
 
 #define WIDEST 120 /* longer lines are hard to read */
@@ -59,6 +60,7 @@ int outputs_set(struct outputs *o, int id, const char *value, struct err *e)
 	case OUTPUT_QUIET: o->quiet = true; return 0;
 	case OUTPUT_VERBOSE: o->verbose = true; return 0;
 	case OUTPUT_MODE: return set_mode(value, e);
+	case OUTPUT_SHOW_ARGS: o->show_args = true; return 0;
 	case OUTPUT_AS_ROOT: return user_files_by_root(e);
 	default: return OUTPUTS_OTHER;
 	}
@@ -332,31 +334,46 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 	return err;
 }
 
-static int write_text(struct outputs *o, const struct report *r, struct err *e)
+bool outputs_hide_arguments(const struct outputs *o, const struct outfile *f)
 {
-	struct render_opts opts = outputs_text_opts(o);
-	struct buf b = { 0 };
-	int err;
-
-	if (o->on_screen)
-		buf_str(&b, "\033[H\033[J");
-	render_text(r, &opts, &b);
-	err = outfile_write(&o->text, &b, e);
-	buf_free(&b);
-	return err;
+	return !o->show_args && !outfile_is_private(f->fd);
 }
 
-static int write_json(struct outputs *o, const struct report *r, struct err *e)
+static void put_text(const struct outputs *o, const struct report *r, struct buf *b)
+{
+	struct render_opts opts = outputs_text_opts(o);
+
+	if (o->on_screen)
+		buf_str(b, "\033[H\033[J");
+	render_text(r, &opts, b);
+}
+
+static void put_json(const struct outputs *o, const struct report *r, struct buf *b)
 {
 	const struct render_opts opts = { 0 };
+
+	if (o->stream)
+		render_ndjson(r, &opts, b);
+	else
+		render_json(r, &opts, b);
+}
+
+/* Text or JSON, which come each time. */
+static int write_each(const struct outputs *o, struct outfile *f,
+		      void (*put)(const struct outputs *, const struct report *, struct buf *), const struct report *r,
+		      struct err *e)
+{
+	struct report_no_arguments hidden = { 0 };
 	struct buf b = { 0 };
 	int err;
 
-	if (o->stream)
-		render_ndjson(r, &opts, &b);
-	else
-		render_json(r, &opts, &b);
-	err = outfile_write(&o->json, &b, e);
+	if (outputs_hide_arguments(o, f)) {
+		report_hide_arguments(r, &hidden);
+		r = &hidden.r;
+	}
+	put(o, r, &b);
+	err = outfile_write(f, &b, e);
+	report_no_arguments_free(&hidden);
 	buf_free(&b);
 	return err;
 }
@@ -377,7 +394,7 @@ static void drain(void *ctx, const struct buf *b)
 }
 
 /* Those that list every call are too long to be made in memory. */
-static int write_file(struct outfile *f, render_fn *render, bool detail, const struct report *r, struct err *e)
+static int write_as_it_is(struct outfile *f, render_fn *render, bool detail, const struct report *r, struct err *e)
 {
 	struct render_opts opts = { 0 };
 	struct drain to = { .file = f, .e = e };
@@ -400,25 +417,39 @@ static int write_file(struct outfile *f, render_fn *render, bool detail, const s
 	return to.err;
 }
 
+static int write_file(const struct outputs *o, struct outfile *f, render_fn *render, bool detail,
+		      const struct report *r, struct err *e)
+{
+	struct report_no_arguments hidden;
+	int err;
+
+	if (f->fd < 0 || !outputs_hide_arguments(o, f))
+		return write_as_it_is(f, render, detail, r, e);
+	report_hide_arguments(r, &hidden);
+	err = write_as_it_is(f, render, detail, &hidden.r, e);
+	report_no_arguments_free(&hidden);
+	return err;
+}
+
 static int write_files(struct outputs *o, const struct report *r, struct err *e)
 {
 	int err = 0;
 
 	for (int i = 0; i < RENDER_N_FILES && !err; i++)
-		err = write_file(&o->file[i], file_rows[i].render, file_rows[i].detail, r, e);
+		err = write_file(o, &o->file[i], file_rows[i].render, file_rows[i].detail, r, e);
 	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
-		err = write_file(&o->csv[i], csv_rows[i].render, true, r, e);
+		err = write_file(o, &o->csv[i], csv_rows[i].render, true, r, e);
 	return err;
 }
 
 int outputs_write(struct outputs *o, const struct report *r, struct err *e)
 {
-	int err = o->json.fd >= 0 ? write_json(o, r, e) : 0;
+	int err = o->json.fd >= 0 ? write_each(o, &o->json, put_json, r, e) : 0;
 
 	if (!err && r->final)
 		err = write_files(o, r, e);
 	if (!err && o->text.fd >= 0)
-		err = write_text(o, r, e);
+		err = write_each(o, &o->text, put_text, r, e);
 	return err;
 }
 

@@ -19,6 +19,7 @@ struct outputs {
 	const char *taken[2]; /* files that the command itself reads or writes: no output may go there */
 	uint32_t taken_turns; /* nor to taken[0].1 up to the one before this; 0: there are none */
 	bool quiet, verbose, ascii;
+	bool show_args; /* commands' arguments also where others can read them */
 	bool stream;	/* one report after another */
 	bool on_screen; /* redrawn in place on a terminal */
 
@@ -55,7 +56,8 @@ enum {
 	OUTPUT_QUIET,
 	OUTPUT_VERBOSE,
 	OUTPUT_MODE,
-	OUTPUT_AS_ROOT
+	OUTPUT_AS_ROOT,
+	OUTPUT_SHOW_ARGS
 };
 
 /* clang-format off */
@@ -63,6 +65,9 @@ enum {
 	{ "mode", 0, "MODE", OUTPUT_MODE, "Permissions of new files, such as 0644 (default: 0600).", group },
 #define OUTPUT_AS_ROOT_OPTION(group) \
 	{ "as-root", 0, NULL, OUTPUT_AS_ROOT, "Open files as root instead of as the user who called sudo.", group },
+#define OUTPUT_SHOW_ARGS_OPTION(group) \
+	{ "show-args", 0, NULL, OUTPUT_SHOW_ARGS, "Keep commands' arguments also in what others may read: pipes, and files whose mode is " \
+	  "not 0600.", group },
 /* clang-format on */
 
 /* OUTPUTS_OTHER: not an id of these. */
@@ -74,6 +79,9 @@ bool outputs_want_detail(const struct outputs *o);
 
 /* Where text goes that has no path: standard output unless JSON takes it, standard error, nowhere. */
 enum text_default { TEXT_STDOUT, TEXT_STDERR, TEXT_NOWHERE };
+
+/* Whether commands' arguments don't belong there. */
+bool outputs_hide_arguments(const struct outputs *o, const struct outfile *f);
 
 int outputs_open(struct outputs *o, enum text_default text, struct err *e);
 /* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */

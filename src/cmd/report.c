@@ -18,6 +18,7 @@ static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'.", G_OUT },
 	OUTPUT_MODE_OPTION(G_OUT)
+	OUTPUT_SHOW_ARGS_OPTION(G_OUT)
 	OUTPUT_AS_ROOT_OPTION(G_OUT)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },

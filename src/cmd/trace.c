@@ -459,7 +459,10 @@ static void note_own_place(struct trace *t)
 
 static int open_recording(struct trace *t, struct err *e)
 {
-	int err = rotation_open(&t->o.record, &t->recording, e);
+	int err;
+
+	t->o.record.show_args = t->o.out.show_args;
+	err = rotation_open(&t->o.record, &t->recording, e);
 
 	t->o.session.recording = t->recording;
 	if (!err)

@@ -45,6 +45,7 @@ enum {
 #define REPORT_OPTIONS(json) \
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the report as JSON to FILE, or to standard output for '-'." json, G_OUT }, \
 	OUTPUT_MODE_OPTION(G_OUT) \
+	OUTPUT_SHOW_ARGS_OPTION(G_OUT) \
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls, no progress, no remarks " \
 	  "beside the report.", G_OUT }, \

@@ -73,7 +73,8 @@ struct outcome {
 	char *start;  /* of the first run, RFC 3339 */
 	char *target; /* "/mnt, ext4 on loop0" */
 	char **command;
-	size_t n_runs; /* of each variant, as asked for; the warm-up is none of them */
+	bool arguments_hidden; /* command has but its program's name */
+	size_t n_runs;	       /* of each variant, as asked for; the warm-up is none of them */
 	struct outcome_variant *variant;
 	size_t n;
 	bool restored;	/* everything is as it was */

@@ -305,9 +305,10 @@ struct report {
 	char *version;
 
 	/* run */
-	char *start;	  /* RFC 3339, UTC, seconds */
-	uint64_t wall_ns; /* 0: not known, of a recording that was cut off */
-	char **command;	  /* NULL-terminated; NULL when none was wrapped */
+	char *start;	       /* RFC 3339, UTC, seconds */
+	uint64_t wall_ns;      /* 0: not known, of a recording that was cut off */
+	char **command;	       /* NULL-terminated; NULL when none was wrapped */
+	bool arguments_hidden; /* command has but its program's name: see arguments.h */
 	bool have_exit_status;
 	int exit_status;       /* 128+N when signal N ended it */
 	uint64_t left_running; /* processes of the wrapped command that it left behind when it ended, */

@@ -59,6 +59,9 @@ int recording_add_long(struct recording_writer *w, uint16_t kind, const void *by
 /* Writes what is gathered as a block: from now on it survives the end of this process. */
 int recording_flush(struct recording_writer *w, struct err *e);
 
+/* Only its owner can read the file. */
+bool recording_is_private(const struct recording_writer *w);
+
 const struct recording_written *recording_written(const struct recording_writer *w);
 
 /* Bytes that the file will have at most, should it be closed now. */

@@ -299,6 +299,11 @@ size_t rotation_recent(const struct rotation *r)
 	return r->opts.size / 8 < RECENT_MAX ? r->opts.size / 8 & ~7ull : RECENT_MAX;
 }
 
+bool rotation_hides_arguments(const struct rotation *r)
+{
+	return !r->opts.show_args && !recording_is_private(r->writer);
+}
+
 struct rotation_written rotation_written(const struct rotation *r)
 {
 	struct rotation_written w = r->before;

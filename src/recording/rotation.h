@@ -17,6 +17,7 @@ struct rotation_opts {
 	const char *path; /* borrowed */
 	uint64_t size;	  /* bytes that no file exceeds; 0: one file, never turned */
 	uint32_t files;	  /* kept at most, FILE included */
+	bool show_args;	  /* keep commands' arguments where others can read the file */
 };
 
 struct rotation;
@@ -48,6 +49,9 @@ int rotation_turn(struct rotation *r, struct err *e);
 
 /* How many facts to keep for the beginning of the next file: bytes. */
 size_t rotation_recent(const struct rotation *r);
+
+/* Whether commands' arguments don't belong into the present file. */
+bool rotation_hides_arguments(const struct rotation *r);
 
 /* Over all files, removed ones included. */
 struct rotation_written {

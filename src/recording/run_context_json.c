@@ -32,7 +32,7 @@ struct member {
 /* clang-format off */
 static const struct member run_members[] = {
 	M(M_STRING, report, version), M(M_STRING, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
-	M(M_STRV, report, command), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
+	M(M_STRV, report, command), M(M_BOOL, report, arguments_hidden), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
 	M(M_U64, report, processes), M(M_U64, report, threads), M(M_STRING, report, kernel), M(M_STRING, report, arch),
 	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
 	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), M(M_TEXT, report, left_comm),

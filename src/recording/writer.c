@@ -432,6 +432,11 @@ int recording_add_long(struct recording_writer *w, uint16_t kind, const void *by
 	return 0;
 }
 
+bool recording_is_private(const struct recording_writer *w)
+{
+	return outfile_is_private(w->fd);
+}
+
 const struct recording_written *recording_written(const struct recording_writer *w)
 {
 	return &w->written;

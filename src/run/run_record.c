@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* run_record.c - the recording of a run: its facts, and what stands before and behind them in each file. */
+#include "model/arguments.h"
 #include "recording/run_context_json.h"
 #include "run/run_internal.h"
 
@@ -41,10 +42,19 @@ void session_record_fact(void *ctx, const struct wire_head *record)
 
 static void record_frame(struct session *s, uint16_t kind, const struct frame *f)
 {
-	json_t *j = frame_encode(f);
-	char *text = xmust(json_dumps(j, JSON_COMPACT));
+	struct report_no_arguments hidden = { 0 };
+	struct frame shown = *f;
+	char *text;
+	json_t *j;
 
+	if (rotation_hides_arguments(s->opts.recording)) {
+		report_hide_arguments(&f->run, &hidden);
+		shown.run = hidden.r;
+	}
+	j = frame_encode(&shown);
+	text = xmust(json_dumps(j, JSON_COMPACT));
 	record_long(s, kind, text, strlen(text));
+	report_no_arguments_free(&hidden);
 	free(text);
 	json_decref(j);
 }

@@ -50,6 +50,13 @@ int outfile_check_stream(int fd, const char *name, struct err *e)
 	return err_set(e, EINVAL, EXIT_FAILED, "will not write to %s: it is a block device", name);
 }
 
+bool outfile_is_private(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (S_ISREG(st.st_mode) ? !(st.st_mode & 077) : isatty(fd));
+}
+
 /*
  * Its owner keeps a file that root replaces, if nobody else could have left it there to get a hold of what is written next.
  */

@@ -48,6 +48,9 @@ int outfile_commit(struct outfile *o, struct err *e);
 /* Closes; what was not committed is removed. Safe when not open. */
 void outfile_close(struct outfile *o);
 
+/* Only its owner can read what is written there: a file of mode 0600, or a terminal. */
+bool outfile_is_private(int fd);
+
 /* Whether what stands at a file's place, or comes to stand there, may be written: 0, or an error that says why not. */
 int outfile_check_stream(int fd, const char *name, struct err *e);
 

@@ -72,8 +72,8 @@ wrap() {
 	[[ $(grep -c '^err$' err) == 1 ]]
 	# the report is on standard error
 	grep -q "^$DISK " err
-	grep -Eq '^ *command +sh -c' err
-	"$BT" "$DISK" -o report.txt --json - -- sh -c 'echo err >&2' <in >out 2>err
+	grep -Eq '^ *command +sh, arguments hidden' err
+	"$BT" "$DISK" --show-args -o report.txt --json - -- sh -c 'echo err >&2' <in >out 2>err
 	[[ $(<err) == err ]]
 	[[ $(jq -c .run.command out) == '["sh","-c","echo err >&2"]' ]]
 	grep -q "^$DISK " report.txt

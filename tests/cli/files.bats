@@ -12,9 +12,12 @@ OTHER=65532 # who has nothing to do with it
 setup() {
 	need_tool
 	need_root
-	REC=$TOP/tests/golden/recordings/sqlite.btrec
 	chmod 755 "$BATS_TEST_TMPDIR"
 	cd "$BATS_TEST_TMPDIR" || return
+	# relative: nobody else may go through the directories above
+	REC=sqlite.btrec
+	cp "$TOP/tests/golden/recordings/sqlite.btrec" "$REC"
+	chmod 644 "$REC"
 	mkdir alices roots
 	chmod 700 roots
 	chown "$ALICE:$ALICE" alices
@@ -207,6 +210,55 @@ has_tracing() {
 	quiet_disk
 	"$BT" -q "$DISK" -o text -- bash -c 'grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status' >had
 	bash -c 'grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status' | diff - had
+}
+
+# hidden_in FILE TEXT: it holds something, but not that
+hidden_in() {
+	[[ -s $1 ]] && ! grep -rqa "$2" "$1"
+}
+
+@test "files: a command's arguments stand only in what its caller alone can read" {
+	local name
+	"$BT" report "$REC" -o text --json json --html html --flame flame --db db --csv csv --perfetto perfetto
+	for name in text json html flame db csv/run.csv perfetto; do
+		grep -qa 'INSERT INTO' "$name" || { echo "$name"; false; }
+	done
+	"$BT" report --mode 0640 "$REC" --json json2 --html html2 --flame flame2 --db db2 --csv csv2 --perfetto perfetto2 -o text2
+	"$BT" report "$REC" >piped
+	"$BT" report "$REC" --json - | cat >piped2
+	for name in text2 json2 html2 flame2 db2 csv2 perfetto2 piped piped2; do
+		hidden_in "$name" 'INSERT INTO' || { echo "$name"; false; }
+	done
+	grep -q 'sqlite3, arguments hidden (--show-args)' text2
+	[[ $(jq -c '.run | [.command, .arguments_hidden]' json2) == '[["sqlite3"],true]' ]]
+	[[ $(jq -c '.run | [(.command | length > 1), .arguments_hidden]' json) == '[true,null]' ]]
+	# but for names nothing else has changed
+	diff <(jq -S 'del(.run.command, .run.arguments_hidden)' json) <(jq -S 'del(.run.command, .run.arguments_hidden)' json2)
+	"$BT" report --show-args "$REC" | grep -q 'INSERT INTO'
+	"$BT" diff "$REC" "$REC" | hidden_from 'INSERT INTO'
+	"$BT" diff --json - "$REC" "$REC" | hidden_from 'INSERT INTO'
+	"$BT" diff "$REC" "$REC" -o diffed && grep -q 'INSERT INTO' diffed
+	"$BT" diff --show-args "$REC" "$REC" | grep -q 'INSERT INTO'
+}
+
+hidden_from() {
+	! tee last | grep -qa "$1" && [[ -s last ]]
+}
+
+@test "files: a recording that others may read holds no arguments" {
+	need_tracing
+	quiet_disk
+	"$BT" record -q -o own "$DISK" -- sh -c 'exit 0; secret' || [[ $? == 5 ]]
+	"$BT" record -q --mode 0644 -o all "$DISK" -- sh -c 'exit 0; secret' || [[ $? == 5 ]]
+	"$BT" record -q --mode 0644 --show-args -o shown "$DISK" -- sh -c 'exit 0; secret' || [[ $? == 5 ]]
+	[[ $(stat -c %a own all shown) == $'600\n644\n644' ]]
+	"$BT" report own -o own.txt || [[ $? == 5 ]]
+	"$BT" report all -o all.txt || [[ $? == 5 ]]
+	"$BT" report shown -o shown.txt || [[ $? == 5 ]]
+	grep -q secret own.txt
+	grep -q secret shown.txt
+	! grep -q secret all.txt
+	grep -q 'sh, arguments hidden' all.txt
 }
 
 SWAP='import os, sys

@@ -188,13 +188,13 @@ files_here() {
 @test "outputs: to standard output, each" {
 	local name
 	for name in "${FILES[@]}" json; do
-		"$BT" report "$REC" "--$name" "../$name" >../text
-		"$BT" report "$REC" "--$name" - | cmp - "../$name"
+		"$BT" report --show-args "$REC" "--$name" "../$name" >../text
+		"$BT" report --show-args "$REC" "--$name" - | cmp - "../$name"
 		# the text has to be asked for then
-		"$BT" report "$REC" "--$name" - -o ../asked | cmp - "../$name"
+		"$BT" report --show-args "$REC" "--$name" - -o ../asked | cmp - "../$name"
 		cmp ../text ../asked
 	done
-	"$BT" report "$REC" -o - | cmp - ../text
+	"$BT" report --show-args "$REC" -o - | cmp - ../text
 	[[ ! $(ls -A) ]]
 }
 
@@ -237,11 +237,11 @@ files_here() {
 	local name
 	"$BT" report "$REC" --folded ../folded --flame ../flame -o ../text
 	for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
-		"$BT" report "$REC" -o "$name" | cmp - ../text
+		"$BT" report --show-args "$REC" -o "$name" | cmp - ../text
 	done
-	"$BT" report "$REC" --flame /dev/fd/7 -o ../text 7>../came
+	"$BT" report --show-args "$REC" --flame /dev/fd/7 -o ../text 7>../came
 	cmp ../flame ../came
-	"$BT" report "$REC" --flame /dev/stderr -o ../text 2>../came
+	"$BT" report --show-args "$REC" --flame /dev/stderr -o ../text 2>../came
 	cmp ../flame ../came
 	refused 2 'only one output' --flame - -o /dev/stdout
 	# 9 is nobody's
@@ -374,6 +374,9 @@ as_nobody() {
 	for name in "${FILES[@]}" json; do
 		all+=("--$name" "$name")
 	done
+	cp "$REC" ../recording
+	REC=../recording
+	chmod 644 "$REC"
 	chown 65534 .
 	as_nobody "$BT" report "$REC" "${all[@]}" --csv tables -o text
 	for name in "${FILES[@]}" json text tables tables/*; do

@@ -16,7 +16,7 @@ setup() {
 # draw NAME: what the tests look at, from a recording
 draw() {
 	"$BT" report "$TOP/tests/golden/recordings/$1.btrec" --flame flame.svg --json report.json --folded folded.txt \
-		-o /dev/null
+		-o "$BATS_TEST_TMPDIR/text"
 }
 
 @test "flame: well-formed, self-contained, no foreignObject, whatever the names are" {

@@ -142,7 +142,7 @@ is_whole() {
 }
 
 again() {
-	"$BT" report "$RECORDINGS/${PWD##*/}.btrec" --db again -o /dev/null && cmp db again
+	"$BT" report "$RECORDINGS/${PWD##*/}.btrec" --db again -o "$BATS_TEST_TMPDIR/text" && cmp db again
 }
 
 @test "db: whole, and the same again" {

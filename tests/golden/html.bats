@@ -18,7 +18,7 @@ setup() {
 draw() {
 	local file=$TOP/tests/golden/recordings/$1.btrec
 	[[ -e $file ]] || file=$1
-	"$BT" report "$file" --html page.html --json report.json -o /dev/null
+	"$BT" report "$file" --html page.html --json report.json -o "$BATS_TEST_TMPDIR/text"
 }
 
 @test "page: it names no other place, and forbids itself to ask" {

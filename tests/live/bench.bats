@@ -189,6 +189,8 @@ pulled_away() {
 	chmod 711 "$RIG"
 	mkdir -m 755 "$RIG_MNT/roots"
 	mkdir -m 777 "$RIG_MNT/all"
+	chmod 711 "$BATS_RUN_TMPDIR"
+	chmod 777 "$BATS_TEST_TMPDIR"
 	run -1 env SUDO_UID=65534 SUDO_GID=65534 "$BT" bench sync "$RIG_MNT/roots" --time 0.5
 	[[ $output == *'Permission denied' ]]
 	SUDO_UID=65534 SUDO_GID=65534 bench sync "$RIG_MNT/all" --time 0.5

@@ -28,7 +28,7 @@ calls_are_counted() {
 	# a program for arm makes no calls of the 64-bit kind
 	# shellcheck disable=SC2016  # for the inner shell
 	[[ $(uname -m) == x86_64 ]] || work=(sh -c '"$0" "$1" && sync && sync && sync' "${work[@]}")
-	"$BT" -q -o /dev/null --json "$BATS_TEST_TMPDIR/report.json" "$@" -- "${work[@]}" || (($? == 5))
+	"$BT" -q -o "$BATS_TEST_TMPDIR/text" --json "$BATS_TEST_TMPDIR/report.json" "$@" -- "${work[@]}" || (($? == 5))
 	jq -c .sync.calls "$BATS_TEST_TMPDIR/report.json"
 	# as many as compat.c's table says, and 3 syncs of the 64-bit kind; aio fsync where the file system says when they are done
 	missing=$(jq '.sync.calls as $seen | { fsync: 1, fdatasync: 2, msync: 3, sync: 7, syncfs: 5, sync_file_range: 6, write: 15,

@@ -191,7 +191,7 @@ mounted() {
 
 @test "doctor: the governor, as each CPU's file has it" {
 	make_governors
-	with_governors "$BT" doctor --no-probes --json "$J" -o /dev/null
+	with_governors "$BT" doctor --no-probes --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	is machine governor "$(cat "$GOVERNORS"/cpu?/cpufreq/scaling_governor | paste -sd, | sed 's/,/, /')"
 }
 
@@ -352,7 +352,7 @@ settings_of() {
 @test "doctor: its probes are those of barriertrace probes, and are gone afterwards" {
 	need_tracing
 	root_disk
-	"$BT" doctor / --json "$J" -o /dev/null
+	"$BT" doctor / --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	jq -e '.probes | length > 10 and any(.state == "attached")' "$J"
 	[[ $(jq -r '.probes[] | "\(.name) \(.state)"' "$J" | sort) == "$("$BT" probes | awk 'NR > 1 { print $1, $3 }' | sort)" ]]
 }
@@ -394,7 +394,7 @@ sqlite_endless() {
 @test "doctor --trace: a signal ends it early, with its report" {
 	need_tracing
 	root_disk
-	start_tracing doctor --trace 60 / --json "$J" -o /dev/null
+	start_tracing doctor --trace 60 / --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	stop_tracing "$STARTED" INT
 	jq -e '.trace.wall_ns < 30e9' "$J"
 }

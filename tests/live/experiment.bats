@@ -62,7 +62,7 @@ begin() {
 	for word; do set+=(--set "$word"); done
 	rm -f "$BATS_TEST_TMPDIR/runs"
 	# what is started in the background ignores SIGINT and SIGQUIT otherwise
-	start env --default-signal "$BT" experiment "$RIG_MNT" --unsafe "${set[@]}" -n 1 -o /dev/null -- \
+	start env --default-signal "$BT" experiment "$RIG_MNT" --unsafe "${set[@]}" -n 1 -o "$BATS_TEST_TMPDIR/text" -- \
 		sh -c "echo \$\$ >'$BATS_TEST_TMPDIR/runs'; exec sleep 30" 2>"$ERR"
 	eventually 10 is_running || { cat "$ERR"; return 1; }
 }
@@ -108,7 +108,7 @@ no_sleeper() { # what a killed experiment leaves running
 @test "experiment: kill -9 in mid-run, then --restore: the governor" {
 	make_governors
 	rig_up
-	with_governors "$BT" experiment "$RIG_MNT" --set governor=performance --set governor=performance -n 1 -o /dev/null -- \
+	with_governors "$BT" experiment "$RIG_MNT" --set governor=performance --set governor=performance -n 1 -o "$BATS_TEST_TMPDIR/text" -- \
 		bash -c "kill -KILL \$PPID; sleep 0.1" || true
 	grep -x performance "$GOVERNORS/cpu0/cpufreq/scaling_governor" && grep -x performance "$GOVERNORS/cpu1/cpufreq/scaling_governor"
 	with_governors "$BT" experiment --restore
@@ -150,7 +150,7 @@ no_sleeper() { # what a killed experiment leaves running
 	rig_up
 	BEFORE=$(settings)
 	strace -o "$log" -e trace=openat,fsync,renameat,renameat2,fspick "$BT" experiment "$RIG_MNT" --set rq_affinity=2 --set barrier=0 \
-		-n 1 -q -o /dev/null -- true 2>"$ERR"
+		-n 1 -q -o "$BATS_TEST_TMPDIR/text" -- true 2>"$ERR"
 	synced=$(grep -n -m1 '^fsync' "$log" | cut -d: -f1)
 	named=$(grep -n -m1 '^rename.*experiment\.' "$log" | cut -d: -f1)
 	set=$(grep -n -m1 'rq_affinity.*O_WRONLY\|^fspick' "$log" | cut -d: -f1)

@@ -26,7 +26,7 @@ no_copies() {
 
 @test "programs: at each system call, memory of the kernel is loaded and not copied, where programs may say what lies there" {
 	grep -qw bpf_rdonly_cast /proc/kallsyms || skip 'missing: bpf_rdonly_cast'
-	start_tracing -q -o /dev/null --json /dev/null
+	start_tracing -q -o "$BATS_TEST_TMPDIR/text" --json "$BATS_TEST_TMPDIR/json"
 	no_copies "$STARTED" sys_enter_btf
 	no_copies "$STARTED" sys_exit_btf
 	stop_tracing "$STARTED"
@@ -50,7 +50,7 @@ no_copies() {
 # What all tasks of a CPU do is missed by classic tracepoints while one is preempted within such a call.
 @test "programs: few changes of maps are made while classic tracepoints are there" {
 	need strace
-	strace -f -e trace=bpf,ioctl -o "$BATS_TEST_TMPDIR/calls" "$BT" -q --rung sync=tp -o /dev/null -- true
+	strace -f -e trace=bpf,ioctl -o "$BATS_TEST_TMPDIR/calls" "$BT" -q --rung sync=tp -o "$BATS_TEST_TMPDIR/text" -- true
 	awk '/BPF_PERF_EVENT|PERF_EVENT_IOC_SET_BPF/ { there = 1 } /BPF_MAP_UPDATE_ELEM/ { n[there + 0]++ } END { print n[0], n[1]; exit !(n[0] > 8000 && n[1] < 100) }' \
 		"$BATS_TEST_TMPDIR/calls"
 }

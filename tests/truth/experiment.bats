@@ -31,7 +31,7 @@ of() {
 
 barrier_once() { # RUNS
 	local measured predicted ratio
-	"$BT" experiment "$RIG_MNT" --set barrier=1 --set barrier=0 -n "$1" -q -o /dev/null --json "$J" -- \
+	"$BT" experiment "$RIG_MNT" --set barrier=1 --set barrier=0 -n "$1" -q -o "$BATS_TEST_TMPDIR/text" --json "$J" -- \
 		sh -c "rm -f '$RIG_MNT/db'; exec sqlite3 -batch -bail -init /dev/null '$RIG_MNT/db' '.read $BATS_TEST_TMPDIR/sql'" &&
 		measured=$(of barrier=0 .measured.faster) && predicted=$(of barrier=0 .predicted.faster) || return
 	comment "$(jq -r '.variants | "\(.[0].mean_ns / 1e6 | round) ms with, \(.[1].mean_ns / 1e6 | round) ms without barriers"' "$J")," \

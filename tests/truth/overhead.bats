@@ -77,7 +77,7 @@ rounds() { # LOAD
 	load_goes_on "$1" || return
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 		WITHOUT+=("$(pace)")
-		start_tracing -q --json "$BATS_TEST_TMPDIR/j$i" -o /dev/null "$RIG_DISK" || return
+		start_tracing -q --json "$BATS_TEST_TMPDIR/j$i" -o "$BATS_TEST_TMPDIR/text" "$RIG_DISK" || return
 		WITH+=("$(pace)")
 		stop_tracing "$STARTED" || return
 	done

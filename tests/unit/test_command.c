@@ -434,11 +434,9 @@ static void test_whose(void)
 	says("id -u; id -g; id -G; echo $USER", "65534 65534 65534 nobody", "pkexec: the caller");
 	clear_person();
 	set_person("1x", "0", "x");
-	says("id -u", "error: 1 cannot tell who called: SUDO_UID is not a number",
-	     "a broken SUDO_UID is no root");
+	says("id -u", "error: 1 cannot tell who called: SUDO_UID is not a number", "a broken SUDO_UID is no root");
 	set_person("4294967295", "0", "x");
-	says("id -u", "error: 1 cannot tell who called: SUDO_UID is not a number",
-	     "nor is the uid that means 'unchanged'");
+	says("id -u", "error: 1 cannot tell who called: SUDO_UID is not a number", "nor is the uid that means 'unchanged'");
 	clear_person();
 }
 

@@ -30,7 +30,7 @@ setup() {
 	DIR=$BATS_TEST_TMPDIR/root
 	CHROOT=$(PATH=$PATH:/usr/sbin:/sbin type -P chroot)
 	export CHROOT
-	mkdir -p "$DIR/tmp"
+	mkdir -p -m 1777 "$DIR/tmp"
 }
 
 teardown() {

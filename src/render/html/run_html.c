@@ -149,6 +149,8 @@ static void command(struct buf *b, const struct report *r)
 		buf_str(b, "<code>");
 		html_arguments(b, r->command);
 		buf_str(b, "</code>");
+		if (r->arguments_hidden)
+			html_text(b, ", arguments hidden");
 		html_fact_end(b);
 	}
 	if (r->have_exit_status) {

@@ -121,6 +121,8 @@ void render_outcome_json(const struct outcome *o, struct buf *out)
 	put_str(doc, "start", o->start);
 	put_str(doc, "target", o->target);
 	put_strv(doc, "command", o->command);
+	if (o->arguments_hidden)
+		put(doc, "arguments_hidden", json_true());
 	put_u64(doc, "runs", o->n_runs);
 	put_str(doc, "sentence", o->sentence);
 	for (size_t i = 0; i < o->n; i++)

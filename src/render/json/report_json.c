@@ -217,6 +217,8 @@ static json_t *run_json(const struct report *r)
 		put_u64(j, "wall_ns", r->wall_ns);
 	put_interval(j, r);
 	put_strv(j, "command", r->command);
+	if (r->arguments_hidden)
+		put(j, "arguments_hidden", json_true());
 	if (r->have_exit_status)
 		put(j, "exit_status", json_integer(r->exit_status));
 	if (r->command) {

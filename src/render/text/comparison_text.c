@@ -37,6 +37,8 @@ static void command(struct text *t, const struct report *r, struct buf *b)
 	command_line_add(b, r->command, t->o->unicode);
 	if (!r->command || !r->command[0])
 		buf_str(b, "no command");
+	if (r->arguments_hidden)
+		text_item(b, "arguments hidden (--show-args)");
 	if (r->have_exit_status && r->exit_status)
 		text_item(b, "exit status %d", r->exit_status);
 	if (r->filter) {

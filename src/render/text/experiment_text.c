@@ -53,6 +53,8 @@ static void what_was_run(struct text *t, const struct outcome *o)
 
 	buf_char(t->out, '\n');
 	command_line_add(&b, o->command, t->o->unicode);
+	if (o->arguments_hidden)
+		text_item(&b, "arguments hidden (--show-args)");
 	text_para(t, "command", STYLE_PLAIN, b.data);
 	buf_clear(&b);
 	text_raw(t, &b, o->target);

@@ -60,6 +60,8 @@ static void command(struct text *t)
 	bool failed;
 
 	command_line_add(&b, r->command, t->o->unicode);
+	if (r->arguments_hidden)
+		text_item(&b, "arguments hidden (--show-args)");
 	if (b.data)
 		text_para(t, "command", STYLE_PLAIN, b.data);
 	buf_clear(&b);
