@@ -4,19 +4,23 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/outputs.h"
 #include "util/log.h"
 #include "probe/probe.h"
 #include "render/render.h"
 
 enum { OPT_HELP, OPT_BTF, OPT_RUNG, OPT_VERBOSE };
 
+/* clang-format off */
 static const struct option_def options[] = {
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", NULL },
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way, or fail.", NULL },
+	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "verbose", 'v', NULL, OPT_VERBOSE, "Show what libbpf says.", NULL },
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct command_def probes_def = {
 	.name = "probes",
@@ -40,6 +44,7 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	case OPT_HELP: c->help = true; return 0;
 	case OPT_BTF: c->want.btf_path = value; return 0;
 	case OPT_RUNG: return probe_want_force(&c->want, value, e);
+	case OUTPUT_AS_ROOT: return user_files_by_root(e);
 	default: log_level(false, true); return 0;
 	}
 }
@@ -71,7 +76,7 @@ static int run(struct ctx *c)
 		err = probes_attach(p, &e);
 	probes_report(p, &r);
 	probes_close(p);
-	if (err != -EPERM)
+	if (err != -EPERM && r.n_probes)
 		print_plan(&r);
 	report_free(&r);
 	return err ? command_failed(&e) : 0;

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "probe/outstanding_calls.h"
 #include "probe/loader.h"
 #include "util/mem.h"
+#include "util/user_file.h"
 #include "probe/probe_plan.h"
 #include "probe/probe_table.h"
 
@@ -25,6 +27,13 @@ struct probes {
 
 /* The plan that was made last, for `barriertrace probes` when opening failed. */
 static struct plan last_plan;
+static bool planned;
+
+static void keep_plan(const struct plan *plan)
+{
+	last_plan = *plan;
+	planned = true;
+}
 
 void probe_want_default(struct probe_want *want)
 {
@@ -129,8 +138,11 @@ int probe_want_force(struct probe_want *want, const char *spec, struct err *e)
 
 static int no_types(const char *path, int err, struct err *e)
 {
+	char why[128];
+
+	libbpf_strerror(err, why, sizeof(why)); /* which has numbers of its own */
 	if (path)
-		return err_set(e, ENOENT, EXIT_FAILED, "--btf %s: cannot read it as BTF: %s", path, strerror(-err));
+		return err_set(e, ENOENT, EXIT_FAILED, "--btf %s: cannot read it as BTF: %s", path, why);
 	return err_set(e, ENOENT, EXIT_KERNEL_CANNOT,
 		       "this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux: use a kernel built with "
 		       "CONFIG_DEBUG_INFO_BTF=y, or pass its BTF with --btf FILE");
@@ -153,6 +165,21 @@ static struct types *own_targets(const struct probe_want *want)
 	return NULL;
 }
 
+/* A file of the user's: opened once, as the user. */
+static int read_given(struct types *t, const char *path, struct err *e)
+{
+	struct err why;
+	int fd = user_file_read(path, &why), err;
+	char opened[32];
+
+	if (fd < 0)
+		return err_set(e, -fd, why.status, "--btf: %s", why.text);
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	err = types_read(t, opened);
+	close(fd);
+	return err ? no_types(path, err, e) : 0;
+}
+
 static int read_types(struct probes *p, const struct probe_want *want, struct err *e)
 {
 	struct types *t = p->types.kernel;
@@ -160,7 +187,9 @@ static int read_types(struct probes *p, const struct probe_want *want, struct er
 
 	load_ask(p->load, t);
 	plan_ask(want, t);
-	err = types_read(t, want->btf_path);
+	err = want->btf_path ? read_given(t, want->btf_path, e) : types_read(t, NULL);
+	if (err && want->btf_path)
+		return err;
 	if (!err && !want->btf_path)
 		plan_read_modules(want, t);
 	if (!err)
@@ -180,7 +209,7 @@ static int load_planned(struct probes *p, const struct probe_want *want, struct 
 		err = plan_make(&p->plan, want, &p->types, e);
 		if (!err)
 			err = load_programs(p->load, want, &p->plan, &p->types, e);
-		last_plan = p->plan;
+		keep_plan(&p->plan);
 		if (err != -EAGAIN)
 			return err;
 		load_free(p->load);
@@ -240,7 +269,7 @@ static int attach(struct probes *p, enum probe_id id, struct err *e)
 		return 0;
 	pe->state = PROBE_REFUSED;
 	snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
-	last_plan = p->plan;
+	keep_plan(&p->plan);
 	if (probe_table[id].required || p->forced[id])
 		return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[id].name,
 			       rung_names[pe->rung], strerror(errno));
@@ -277,7 +306,7 @@ int probes_attach(struct probes *p, struct err *e)
 				err = attach(p, (enum probe_id)i, e);
 	if (err)
 		return err;
-	last_plan = p->plan;
+	keep_plan(&p->plan);
 	return room_first ? 0 : make_room(p, e);
 }
 
@@ -441,7 +470,7 @@ void probes_report(const struct probes *p, struct report *r)
 {
 	const struct plan *plan = p ? &p->plan : &last_plan;
 
-	for (int i = 0; i < PROBE_COUNT; i++) {
+	for (int i = 0; i < PROBE_COUNT && (p || planned); i++) {
 		const struct plan_entry *pe = &plan->entry[i];
 		struct report_probe *rp = grow((void **)&r->probe, &r->n_probes, sizeof(*rp));
 

@@ -106,10 +106,10 @@ in_namespace() {
 
 @test "bad input: --btf with no such file, or with none of it" {
 	any_disk
-	bad 1 '--btf /absent: ' "$DISK" -d 0.1 --btf /absent -o report
+	bad 1 '--btf: cannot read /absent: ' "$DISK" -d 0.1 --btf /absent -o report
 	echo text >../btf
 	bad 1 '--btf ../btf: ' "$DISK" -d 0.1 --btf ../btf -o report
-	bad 1 '--btf /: ' "$DISK" -d 0.1 --btf / -o report
+	bad 1 '--btf: cannot read /: Is a directory' "$DISK" -d 0.1 --btf / -o report
 }
 
 @test "counts with another BTF are the same" {
