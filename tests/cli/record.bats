@@ -129,7 +129,7 @@ PY
 		or_lost "$BT" report rec -o later.txt --json later.json ${style:+"$style"}
 		cmp live.txt later.txt
 		cmp live.json later.json
-		or_lost "$BT" report rec ${style:+"$style"} >later.txt
+		or_lost "$BT" report --show-args rec ${style:+"$style"} >later.txt
 		cmp live.txt later.txt
 		grep -q '^where the sync time went' later.txt
 		[[ $(json .sync.count later.json) -ge 60 ]]
@@ -137,14 +137,14 @@ PY
 	# any other output can still be made
 	or_lost "$BT" report --ascii rec >later.txt
 	ascii later.txt
-	or_lost "$BT" report rec >later.txt
-	"$BT" report - <rec | cmp - later.txt
+	or_lost "$BT" report --show-args rec >later.txt
+	"$BT" report --show-args - <rec | cmp - later.txt
 }
 
 @test "record: ASCII where the locale has nothing else" {
 	slow_disk
 	LC_ALL=C record_inserts rec 20 --text live.txt
-	LC_ALL=C "$BT" report rec | cmp - live.txt
+	LC_ALL=C "$BT" report --show-args rec | cmp - live.txt
 	ascii live.txt
 }
 
@@ -375,7 +375,7 @@ has_calls() { # FILE
 	or_lost "$BT" diff --ascii a b >ascii.txt
 	ascii ascii.txt
 	none grep -E '.{81}' diff.txt
-	"$BT" diff - b <a | sed 's/ -: / a: /' | cmp - diff.txt
+	"$BT" diff --show-args - b <a | sed 's/ -: / a: /' | cmp - diff.txt
 }
 
 @test "diff: a damaged recording is compared as far as it goes" {
