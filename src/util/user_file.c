@@ -44,6 +44,7 @@ static __thread struct {
 void user_files_by(file_identity_fn *find)
 {
 	by.find = find;
+	by.known = false;
 }
 
 int user_files_by_root(struct err *e)

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files that the user names: with whose rights, through which links, and who else writes them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "util/file_lock.h"
+#include "util/buf.h"
+#include "util/mem.h"
+#include "util/outfile.h"
+#include "util/user_file.h"
+
+#define SOMEBODY 65533
+#define GROUP	 65532
+
+static struct err e;
+static char dir[] = "/tmp/barriertrace-user.XXXXXX";
+
+static int somebody(struct file_identity *id, struct err *err)
+{
+	static gid_t groups[] = { SOMEBODY, GROUP };
+
+	(void)err;
+	*id = (struct file_identity){ true, SOMEBODY, SOMEBODY, groups, 2 };
+	return 0;
+}
+
+static void make(const char *name, mode_t mode, uid_t uid, gid_t gid)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fchmod(fd, mode) || fchown(fd, uid, gid) || write(fd, "x", 1) != 1)
+		abort();
+	close(fd);
+}
+
+static void make_link(const char *to, const char *name, uid_t uid)
+{
+	if (symlink(to, name) || lchown(name, uid, uid))
+		abort();
+}
+
+static void make_dir(const char *name, mode_t mode, uid_t uid)
+{
+	if (mkdir(name, mode) || chmod(name, mode) || chown(name, uid, uid))
+		abort();
+}
+
+static bool can_read(const char *name)
+{
+	int fd = user_file_read(name, &e);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool can_open_dir(const char *path)
+{
+	struct user_dir d;
+
+	if (user_dir_open(path, &d, &e))
+		return false;
+	user_dir_close(&d);
+	return true;
+}
+
+/* ---- as root ---- */
+
+static void test_links_of_others(void)
+{
+	char deep[5000];
+
+	make_dir("theirs", 0755, SOMEBODY);
+	make_dir("everybodys", 01777, 0);
+	make_dir("loose", 0777, 0);
+	make_dir("shared", 0775, 0);
+	make_dir("to", 0755, 0);
+	make_link("../to", "theirs/link", 0);
+	make_link("../to", "everybodys/roots", 0);
+	make_link("../to", "everybodys/theirs", SOMEBODY);
+	make_link("../to", "loose/link", 0);
+	make_link("../to", "shared/link", 0);
+	make_link("to", "link", 0);
+	make_link("round", "round", 0);
+	ok(can_open_dir("link/f") && can_open_dir("./link/../to/f") && can_open_dir("to//f"),
+	   "root follows links of root's");
+	ok(can_open_dir("theirs/f") && can_open_dir("everybodys/f"), "and goes where others write");
+	ok(can_open_dir("everybodys/roots/f"), "root's own link in /tmp is nobody else's");
+	ok(!can_open_dir("theirs/link/f") && strstr(e.text, "somebody else could have put"),
+	   "a link in somebody's directory");
+	ok(!can_open_dir("everybodys/theirs/f") && !can_open_dir("loose/link/f") && !can_open_dir("shared/link/f"),
+	   "or that others could have put there, is not followed");
+	ok(!can_open_dir("round/f") && strstr(e.text, "Too many levels"), "a link to itself");
+	ok(!can_open_dir("absent/f") && strstr(e.text, "No such file"), "a directory that isn't there");
+	make("file", 0644, 0, 0);
+	ok(!can_open_dir("file/f") && strstr(e.text, "Not a directory"), "a file on the way");
+	memset(deep, '/', sizeof(deep) - 1);
+	deep[sizeof(deep) - 2] = 'f';
+	deep[sizeof(deep) - 1] = 0;
+	ok(!can_open_dir(deep), "a path that is too long");
+	ok(!can_open_dir("to/") && !can_open_dir("..") && !can_open_dir("to/."), "a directory is no file");
+}
+
+static void test_inherited(void)
+{
+	int ours = open("/dev/null", O_RDONLY | O_CLOEXEC), theirs = open("/dev/null", O_RDONLY);
+	char name[64];
+
+	snprintf(name, sizeof(name), "/dev/fd/%d", theirs);
+	ok(user_inherited_fd(name) == theirs, "a descriptor that came through exec");
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", ours);
+	ok(user_inherited_fd(name) < 0, "one of ours is none");
+	ok(user_inherited_fd("/dev/fd/4000") < 0 && user_inherited_fd("/dev/fd/") < 0 &&
+		   user_inherited_fd("/dev/fd/1x") < 0 && user_inherited_fd("/dev/fd/99999999999999999999") < 0 &&
+		   user_inherited_fd("/dev/null") < 0,
+	   "nor is what isn't open, or no number");
+	ok(user_inherited_fd("/dev/stdout") == STDOUT_FILENO, "standard output");
+	close(ours);
+	close(theirs);
+}
+
+static void test_lock(void)
+{
+	int a = open("locked", O_RDWR | O_CREAT | O_CLOEXEC, 0600), b = open("locked", O_RDWR | O_CLOEXEC);
+	pid_t holder = -1;
+	char *name;
+
+	ok(!file_lock(a, &holder) && holder == -1, "a file can be locked");
+	ok(file_lock(b, &holder) == -EWOULDBLOCK && holder == getpid(), "once, and who has it is known");
+	name = file_lock_holder_name(holder);
+	ok(strstr(name, "test_user_file") && strstr(name, "(pid "), "by name");
+	free(name);
+	close(a);
+	ok(!file_lock(b, &holder), "and again when it is closed");
+	close(b);
+}
+
+/* ---- as somebody ---- */
+
+static void test_rights(void)
+{
+	bool denied;
+	int fd;
+
+	make("roots", 0600, 0, 0);
+	make("groups", 0640, 0, GROUP);
+	ok(!user_files_begin(&e), "the rights of somebody are taken");
+	fd = open("roots", O_RDONLY | O_CLOEXEC);
+	denied = fd < 0 && errno == EACCES;
+	user_files_end();
+	ok(denied, "in place of root's");
+	fd = open("roots", O_RDONLY | O_CLOEXEC);
+	ok(fd >= 0 && setfsuid((uid_t)-1) == 0 && setfsgid((gid_t)-1) == 0, "and given back, whole");
+	close(fd);
+	ok(!can_read("roots") && strstr(e.text, "Permission denied for uid 65533, who called; --as-root"),
+	   "what somebody may not read is not read, and the way out is named");
+	ok(can_read("groups"), "what one of the groups may read is");
+}
+
+struct beside {
+	pthread_mutex_t lock;
+	pthread_cond_t turn;
+	int step;
+	bool root;
+};
+
+static void *beside(void *arg)
+{
+	struct beside *b = arg;
+
+	pthread_mutex_lock(&b->lock);
+	while (b->step < 1)
+		pthread_cond_wait(&b->turn, &b->lock);
+	b->root = setfsuid((uid_t)-1) == 0 && !close(open("roots", O_RDONLY | O_CLOEXEC));
+	b->step = 2;
+	pthread_cond_broadcast(&b->turn);
+	pthread_mutex_unlock(&b->lock);
+	return NULL;
+}
+
+static void test_other_threads(void)
+{
+	struct beside b = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false };
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, beside, &b);
+	ok(!user_files_begin(&e), "while this thread has somebody's rights");
+	pthread_mutex_lock(&b.lock);
+	b.step = 1;
+	pthread_cond_broadcast(&b.turn);
+	while (b.step < 2)
+		pthread_cond_wait(&b.turn, &b.lock);
+	pthread_mutex_unlock(&b.lock);
+	user_files_end();
+	pthread_join(thread, NULL);
+	ok(b.root, "the others have their own");
+}
+
+static void test_outfile(void)
+{
+	struct outfile o = OUTFILE_NONE;
+	struct buf text = { 0 };
+	struct stat st;
+
+	buf_str(&text, "hello");
+	make_dir("mine", 0700, SOMEBODY);
+	ok(!outfile_open(&o, "mine/out", false, &e) && !outfile_write(&o, &text, &e) && !outfile_commit(&o, &e), "a file");
+	ok(!stat("mine/out", &st) && st.st_uid == SOMEBODY && st.st_gid == SOMEBODY && (st.st_mode & 07777) == 0600 &&
+		   st.st_size == 5,
+	   "is somebody's own, and nobody else's to read");
+	ok(outfile_open(&o, "to/out", false, &e) == -EACCES && access("to/out", F_OK), "not where only root may write");
+	ok(outfile_open(&o, "theirs/link/out", false, &e) == -EACCES, "nor through a link");
+	ok(!user_files_by_root(&e) && !outfile_open(&o, "to/out", false, &e) && !outfile_commit(&o, &e) &&
+		   !stat("to/out", &st) && !st.st_uid,
+	   "but as root after all");
+	outfile_close(&o);
+	buf_free(&text);
+}
+
+static void remove_dir(void)
+{
+	char *command = xasprintf("rm -rf %s", dir);
+
+	if (chdir("/") || system(command))
+		abort();
+	free(command);
+}
+
+int main(void)
+{
+	if (getuid()) {
+		ok(true, "whose rights files are opened with # SKIP missing: root");
+		return tap_done();
+	}
+	if (!mkdtemp(dir) || chmod(dir, 0755) || chdir(dir))
+		abort();
+	test_links_of_others();
+	test_inherited();
+	test_lock();
+	user_files_by(somebody);
+	test_rights();
+	test_other_threads();
+	test_outfile();
+	remove_dir();
+	return tap_done();
+}
