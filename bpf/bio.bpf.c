@@ -9,12 +9,14 @@
 static __always_inline struct wire_disk *bio_traced(struct bio *bio)
 {
 	struct gendisk *disk = bio_disk(bio);
+	struct wire_disk *d;
 	u32 dev;
 
 	if (!disk || BPF_CORE_READ(disk, queue, mq_ops))
 		return NULL;
 	dev = WIRE_DEV(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
-	return bpf_map_lookup_elem(&disks, &dev);
+	d = bpf_map_lookup_elem(&disks, &dev);
+	return d && same_disk(d, disk_sequence(disk, false)) ? d : NULL;
 }
 
 static __always_inline u32 bio_class(u32 flags, u32 bytes)

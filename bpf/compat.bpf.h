@@ -85,6 +85,25 @@ static __always_inline struct gendisk *request_disk(struct request *rq, struct r
 	return BPF_CORE_READ((struct request___rq_disk *)rq, rq_disk);
 }
 
+/*
+ * What tells this disk from others that have, had or will have its dev_t; 0 before cf179948554a ("block: add disk sequence number",
+ * 5.15). Another medium in the same gendisk (a loop device's file) counts it up, too.
+ */
+static __always_inline u64 disk_sequence(struct gendisk *disk, bool direct)
+{
+	if (bpf_core_field_exists(struct gendisk, diskseq))
+		return GET(direct, disk, diskseq);
+	return 0;
+}
+
+/* The same of a queue that has a disk, for kernels where the queue knows it: d152c682f03c, 5.15 as well. */
+static __always_inline u64 queue_sequence(struct request_queue *q, bool direct)
+{
+	if (bpf_core_field_exists(struct request_queue, disk))
+		return disk_sequence(GET(direct, q, disk), direct);
+	return 0;
+}
+
 /* The device number that a request is accounted to: a partition's or the whole disk's; 0 for none (a FLUSH). */
 static __always_inline u32 request_part_dev(struct request *rq, bool direct)
 {

@@ -21,20 +21,31 @@ static __always_inline struct wire_queue *queue_slow(struct request *rq, struct 
 	struct gendisk *disk = request_disk(rq, q, direct);
 	struct wire_disk *d;
 	u32 dev;
+	u64 seq;
 
 	if (!disk)
 		return NULL;
 	dev = WIRE_DEV(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
 	d = bpf_map_lookup_elem(&disks, &dev);
+	seq = queue_sequence(q, false);
 	qs->q = (u64)q;
-	if (!d) {
+	if (!d || !same_disk(d, seq)) {
 		qs->state = QUEUE_IGNORED;
 		return NULL;
 	}
 	__builtin_memcpy(&qs->disk, d, sizeof(*d));
+	qs->disk.diskseq = seq;
 	qs->in_flight = 0;
 	qs->state = QUEUE_TRACED;
 	return qs;
+}
+
+/* The number is asked last, and of what is traced: another disk may have the queue's id, its address, and even the queue itself. */
+static __always_inline bool queue_known(const struct wire_queue *qs, struct request_queue *q, bool direct)
+{
+	if (qs->q != (u64)q || qs->state == QUEUE_NEW)
+		return false;
+	return qs->state != QUEUE_TRACED || qs->disk.diskseq == queue_sequence(q, direct);
 }
 
 static __always_inline struct wire_queue *queue_of(struct request *rq, bool direct)
@@ -45,7 +56,7 @@ static __always_inline struct wire_queue *queue_of(struct request *rq, bool dire
 
 	if (rarely(!qs))
 		return NULL;
-	if (rarely(qs->q != (u64)q || qs->state == QUEUE_NEW))
+	if (rarely(!queue_known(qs, q, direct)))
 		return queue_slow(rq, q, qs, direct);
 	return qs->state == QUEUE_TRACED ? qs : NULL;
 }

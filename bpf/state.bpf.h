@@ -270,6 +270,12 @@ static __always_inline void time_record(struct wire_cell *c, enum wire_time whic
 	time_add(c, which, value, hist_index(value));
 }
 
+/* Is it the disk that is traced, or one that has come in its place? Then it isn't counted until user space has seen it, and apart. */
+static __always_inline bool same_disk(const struct wire_disk *d, u64 diskseq)
+{
+	return !d->diskseq || !diskseq || d->diskseq == diskseq;
+}
+
 /* A FLUSH has ended in this disk: somebody on top of it may have waited for that. */
 static __always_inline void flushed_below(const struct wire_disk *d, u64 now)
 {

@@ -160,8 +160,9 @@ struct wire_disk {
 	__bt_u32 dev;	  /* kernel dev_t: the key */
 	__bt_u32 above;	  /* key of the traced disk without requests that lies on this one (dm, md); 0: none */
 	__bt_u64 flushed; /* when a FLUSH last ended in a disk that this one lies on */
+	__bt_u64 diskseq; /* the kernel's sequence number of the disk: another disk may come under the same dev_t; 0: not known */
 };
-WIRE_ASSERT_SIZE(struct wire_disk, 16 + 4 * (6 + 2 * WIRE_MAX_PARTS));
+WIRE_ASSERT_SIZE(struct wire_disk, 24 + 4 * (6 + 2 * WIRE_MAX_PARTS));
 
 /* What is known of a request queue; filled by the first request that is seen of it. */
 #define WIRE_MAX_QUEUES 4096 /* request_queue.id is a small integer, the lowest free one */
@@ -169,12 +170,11 @@ WIRE_ASSERT_SIZE(struct wire_disk, 16 + 4 * (6 + 2 * WIRE_MAX_PARTS));
 enum wire_queue_state { QUEUE_NEW = 0, QUEUE_TRACED = 1, QUEUE_IGNORED = 2 };
 
 struct wire_queue {
-	__bt_u64 q;	/* the request_queue itself: an id can come back as another disk's */
+	__bt_u64 q;	/* the request_queue itself: an id can come back as another disk's, as can the address */
 	__bt_u32 state; /* enum wire_queue_state */
 	__bt_u32 pad;
-	struct wire_disk disk;
-	__bt_u64 pad2;
-	int in_flight; /* with ledgers: what else struct wire_depth tells; in a cache line of its own */
+	struct wire_disk disk; /* its diskseq is the one that the kernel had then */
+	int in_flight;	       /* with ledgers: what else struct wire_depth tells; in a cache line of its own */
 	__bt_u32 pad3[15];
 };
 WIRE_ASSERT_SIZE(struct wire_queue, 192);

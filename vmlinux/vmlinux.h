@@ -131,6 +131,7 @@ struct gendisk {
 	int major;
 	int first_minor;
 	struct request_queue *queue;
+	u64 diskseq;
 };
 
 struct request_queue {

@@ -25,6 +25,27 @@ void targets_free(struct targets *t)
 	*t = (struct targets){ 0 };
 }
 
+/* A loop device without a file, a drive without a disk and an unset zram have no size. */
+static bool can_do_io(const char *name)
+{
+	uint64_t sectors;
+
+	/* a hidden disk, a path of a multipath one, may show no size and works all the same */
+	if (block_has(name, "hidden") && block_u64(name, "hidden", &sectors) && sectors)
+		return true;
+	return block_u64(name, "size", &sectors) && sectors;
+}
+
+/* An empty drive's number is that of the disk that was in it: the one that comes has another. */
+static uint64_t sequence_of(const char *disk)
+{
+	uint64_t seq = 0;
+
+	if (can_do_io(disk))
+		block_u64(disk, "diskseq", &seq);
+	return seq;
+}
+
 /*
  * Takes `via`. What is already there stays as it is. False when the kernel has no such device (any
  * more).
@@ -46,6 +67,7 @@ static bool add_name(struct targets *out, const char *name, char *via)
 	}
 	snprintf(t.name, sizeof(t.name), "%s", name);
 	block_queue(t.disk, &t.bio_based, &t.hw_queues, &t.depth);
+	t.diskseq = sequence_of(t.disk);
 	new = grow((void **)&out->t, &out->n, sizeof(*new));
 	*new = t;
 	return true;
@@ -103,17 +125,6 @@ static bool add_stack(struct targets *out, const char *name, const char *led)
 		return false;
 	add_slaves(out, disk, led, 0);
 	return true;
-}
-
-/* A loop device without a file, a drive without a disk and an unset zram have no size. */
-static bool can_do_io(const char *name)
-{
-	uint64_t sectors;
-
-	/* a hidden disk, a path of a multipath one, may show no size and works all the same */
-	if (block_has(name, "hidden") && block_u64(name, "hidden", &sectors) && sectors)
-		return true;
-	return block_u64(name, "size", &sectors) && sectors;
 }
 
 /*
@@ -369,6 +380,31 @@ int target_by_dev(unsigned int major, unsigned int minor, struct targets *out)
 	return 0;
 }
 
+int target_again(const struct target *t, struct targets *out)
+{
+	char name[BLOCK_NAME_LEN];
+
+	if (!block_name(t->major, t->minor, name) || strcmp(name, t->name) || !can_do_io(name) ||
+	    !add_name(out, name, xstrdup(t->via)))
+		return -ENODEV;
+	return 0;
+}
+
+bool target_gone(const struct target *t)
+{
+	unsigned int major, minor;
+	uint64_t seq;
+
+	if (!block_dev(t->disk, &major, &minor) || major != t->disk_major || minor != t->disk_minor)
+		return true;
+	return t->diskseq && block_u64(t->disk, "diskseq", &seq) && seq != t->diskseq;
+}
+
+uint64_t target_diskseq(const struct target *t)
+{
+	return sequence_of(t->disk);
+}
+
 static bool fact_u64(const char *disk, const char *attribute, bool *value)
 {
 	uint64_t v = 0;
@@ -512,7 +548,8 @@ int kernel_stat_read(const struct target *t, struct report_kernel *out)
 		return -ENODEV;
 	n = stat_fields(text, f);
 	free(text);
-	if (n <= STAT_WRITE_MS)
+	/* the number after the counters: if it is still this disk's, so are they */
+	if (n <= STAT_WRITE_MS || target_gone(t))
 		return -ENODEV;
 	*out = (struct report_kernel){
 		.have = true,

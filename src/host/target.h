@@ -20,8 +20,9 @@ struct target {
 	unsigned int major, minor;
 	unsigned int disk_major, disk_minor; /* of the whole disk; equal to the above for one */
 	char disk[32];			     /* kernel name of the whole disk */
-	bool bio_based;			     /* has no request queue of its own (dm, md, zram, pmem) */
-	uint32_t hw_queues;		     /* hardware queues; 0 when bio-based */
+	uint64_t diskseq; /* which disk that is; 0: not known (before Linux 5.15), or an empty drive, which any disk may come into */
+	bool bio_based;	    /* has no request queue of its own (dm, md, zram, pmem) */
+	uint32_t hw_queues; /* hardware queues; 0 when bio-based */
 	/*
 	 * Tags in one hardware queue, the driver's or the scheduler's: twice today's, at least 256, so
 	 * that neither another nr_requests nor another scheduler outgrows it; 0 when bio-based.
@@ -60,6 +61,17 @@ int target_all(struct targets *out, struct err *e);
  */
 int target_by_dev(unsigned int major, unsigned int minor, struct targets *out);
 
+/*
+ * Adds the device that has the target's name and number now, if it can do I/O. -ENODEV when there is none.
+ */
+int target_again(const struct target *t, struct targets *out);
+
+/* Has the target's whole disk left its place, to another one or to none? A loop device without its file has left it, too. */
+bool target_gone(const struct target *t);
+
+/* Which disk is under the name of the target's whole disk now; 0 as in struct target. */
+uint64_t target_diskseq(const struct target *t);
+
 void targets_free(struct targets *t);
 
 /* Does the target's disk send its requests on to this whole disk, or to a partition of it (dm, md, multipath NVMe)? */
@@ -72,8 +84,8 @@ bool target_stands_on(const struct target *t, const char *disk);
 void device_facts(const struct target *t, struct report_device *d);
 
 /*
- * The kernel's own counters of a disk or partition. -ENODEV when it has vanished. A partition has
- * no count of flushes: the kernel keeps it per disk.
+ * The kernel's own counters of a disk or partition. -ENODEV when it has vanished, or another disk has come in its place. A
+ * partition has no count of flushes: the kernel keeps it per disk.
  */
 int kernel_stat_read(const struct target *t, struct report_kernel *out);
 

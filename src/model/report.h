@@ -252,8 +252,10 @@ struct requests_in_flight {
 };
 
 struct report_device {
-	char name[32]; /* sda, sda1, dm-0 */
+	char name[32]; /* sda, sda1, dm-0; of a disk that came in another's place "sda (diskseq 17)" */
 	unsigned int major, minor;
+	uint64_t diskseq; /* the kernel's sequence number of the whole disk; 0: not known */
+	uint64_t from_ns; /* since the start of the run: it is traced from then on; 0: from the start */
 	char *model;
 	char *write_cache; /* "write back" or "write through" */
 	char *scheduler;

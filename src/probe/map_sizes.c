@@ -61,12 +61,12 @@ static uint32_t deepest(const struct sizes_input *in)
 	return depth;
 }
 
-static void wish(const struct sizes_input *in, struct sizes *s)
+static void wish(const struct sizes_input *in, uint32_t spare, struct sizes *s)
 {
 	uint64_t fit;
 
 	*s = (struct sizes){ .depth = deepest(in), .ring_bytes = in->ledger ? RING_BYTES : in->page, .tables = tables(in) };
-	s->views = in->views + (in->all ? SIZES_SPARE_DISKS : 0);
+	s->views = in->views + spare;
 	fit = COUNTERS_BUDGET / (s->views ? s->views * view_bytes() : 1);
 	if (fit > WIRE_MAX_STRIPES)
 		fit = WIRE_MAX_STRIPES;
@@ -95,12 +95,23 @@ static bool shrink(const struct sizes_input *in, struct sizes *s)
 	return true;
 }
 
-bool sizes_plan(const struct sizes_input *in, struct sizes *out)
+static bool plan(const struct sizes_input *in, uint32_t spare, struct sizes *out)
 {
 	uint64_t most = in->memory ? in->memory : SIZES_DEFAULT;
 
-	wish(in, out);
+	wish(in, spare, out);
 	while (out->bytes > most && shrink(in, out))
 		;
 	return out->bytes <= most;
+}
+
+bool sizes_plan(const struct sizes_input *in, struct sizes *out)
+{
+	struct sizes spare;
+	bool fits = plan(in, in->all ? SIZES_SPARE_DISKS : 0, out);
+
+	if (fits && !in->all && plan(in, SIZES_SPARE_VIEWS, &spare) && spare.stripes == out->stripes &&
+	    spare.ring_bytes == out->ring_bytes && spare.depth == out->depth)
+		*out = spare;
+	return fits;
 }

@@ -16,6 +16,9 @@
 #define SIZES_SPARE_DISKS 8u
 #define SIZES_SPARE_SLOTS 1024u
 
+/* Where disks are named, room for one that takes the place of another: if no CPU has to share its counters for it. */
+#define SIZES_SPARE_VIEWS 1u
+
 struct sizes_disk {
 	uint32_t hw_queues; /* 0: bio-based */
 	uint32_t depth;	    /* tags of each */

@@ -12,6 +12,7 @@
 
 #include "probe/outstanding_calls.h"
 #include "probe/loader.h"
+#include "slot.h"
 #include "util/mem.h"
 #include "util/user_file.h"
 #include "probe/probe_plan.h"
@@ -423,6 +424,14 @@ void probes_requests_under_way(const struct probes *p, const struct wire_disk *d
 			       void (*each)(void *ctx, const struct request_under_way *q), void *ctx)
 {
 	requests_look(load_maps(p->load), disk, each, ctx);
+}
+
+void probes_clear_slots(const struct probes *p, uint32_t first, uint32_t n)
+{
+	static const struct slot none;
+
+	for (uint32_t i = first; i < first + n; i++)
+		bpf_map_update_elem(load_maps(p->load)->slots_fd, &i, &none, BPF_ANY);
 }
 
 uint64_t probes_skipped_runs(const struct probes *p)

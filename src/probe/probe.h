@@ -174,6 +174,9 @@ struct request_under_way {
 void probes_requests_under_way(const struct probes *p, const struct wire_disk *disk,
 			       void (*each)(void *ctx, const struct request_under_way *q), void *ctx);
 
+/* For another disk: what is left in them is of requests of the one before. */
+void probes_clear_slots(const struct probes *p, uint32_t first, uint32_t n);
+
 /* Program runs that the kernel skipped because the same program was already running on that CPU. */
 uint64_t probes_skipped_runs(const struct probes *p);
 

@@ -70,7 +70,8 @@ static const struct member device_members[] = {
 	M(M_BOOL, report_device, have_rotational), M(M_BOOL, report_device, rotational),
 	M(M_BOOL, report_device, have_wbt), M(M_U64, report_device, wbt_lat_us), M(M_U64, report_device, nr_requests),
 	M(M_U64, report_device, size), M(M_STRV, report_device, slaves), M(M_STRING, report_device, via),
-	M(M_STRING, report_device, disk), M(M_BOOL, report_device, vanished), M(M_BOOL, report_device, bio_based), END
+	M(M_STRING, report_device, disk), M(M_BOOL, report_device, vanished), M(M_BOOL, report_device, bio_based),
+	M(M_U64, report_device, diskseq), M(M_U64, report_device, from_ns), END
 };
 
 static const struct member kernel_members[] = {

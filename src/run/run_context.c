@@ -107,30 +107,43 @@ static bool nothing_done(const struct report_kernel *k)
 }
 
 /* Has it nothing to do, or does it hang? */
-static void look_in_flight(struct report_device *d)
+static void look_in_flight(const struct tracked *k, struct report_device *d)
 {
 	struct in_flight now;
 
-	in_flight_read(d->name, &now);
+	in_flight_read(k->t.name, &now);
 	d->in_flight = now.n;
+}
+
+/* What stands in sysfs under the name of a disk that has gone may be of another disk. */
+static void look_at_facts(const struct tracked *k, struct report_device *d)
+{
+	if (!target_gone(&k->t)) {
+		device_facts(&k->t, d);
+	} else {
+		d->via = xstrdup(k->t.via);
+		d->disk = strcmp(k->t.name, k->t.disk) ? xstrdup(k->t.disk) : NULL;
+	}
+	memcpy(d->name, k->name, sizeof(d->name));
 }
 
 static void frame_add_device(struct session *s, struct tracked *k, enum span span, struct frame *f)
 {
 	const struct heats *heats = span == SPAN_FILE ? s->turn.heats : s->heats;
-	struct disk *disk = session_disk(s, WIRE_DEV(k->t.disk_major, k->t.disk_minor));
+	const struct disk *disk = &s->disk[k->disk];
 	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
 	struct report_device *d = &fd->facts;
 
-	memcpy(d->name, k->t.name, sizeof(d->name));
 	d->major = k->t.major;
 	d->minor = k->t.minor;
 	d->bio_based = k->t.bio_based;
+	d->diskseq = k->t.diskseq;
+	d->from_ns = k->from_ns > f->start_ns ? k->from_ns - f->start_ns : 0;
 	kernel_delta(k, span, d);
 	d->vanished = k->vanished;
 	if (!s->opts.all && nothing_done(&d->kernel))
-		look_in_flight(d);
-	device_facts(&k->t, d);
+		look_in_flight(k, d);
+	look_at_facts(k, d);
 	for (int c = 0; c < HEAT_CLASSES && span != SPAN_INTERVAL; c++)
 		d->heat[c] = heats_copy(heats, (size_t)(k - s->tracked), (enum heat_class)c);
 	fd->view = k->view;
@@ -176,6 +189,7 @@ void session_make_frame(struct session *s, const struct session_facts *facts, en
 	run_facts(s, facts, span, &f->run);
 	run_losses(s, span, &f->run);
 	calls_without_end(s, span, &f->run);
+	session_note_replaced(s, f->start_ns, &f->run);
 	for (size_t i = 0; i < s->n_tracked; i++)
 		frame_add_device(s, &s->tracked[i], span, f);
 }

@@ -14,8 +14,12 @@
 /* One thing that is reported: a disk or a partition. */
 struct tracked {
 	struct target t;
+	char name[32]; /* of the report: of all that had or have t.name only the first has just that */
+	size_t disk;   /* index in session.disk */
 	uint32_t view;
 	bool vanished;
+	bool succeeded;	  /* what came in its place has been looked at */
+	uint64_t from_ns; /* when it was seen to have come; 0: it was there from the start */
 	struct report_kernel before, at_step, at_turn, last;
 };
 
@@ -24,6 +28,8 @@ struct disk {
 	char name[32];
 	struct wire_disk wire;
 	struct sizes_disk size; /* what it has */
+	uint32_t n_slots;	/* kept for it */
+	bool gone;		/* its place may be another's: see wire.diskseq */
 };
 
 /* What a report is of. */
@@ -77,7 +83,7 @@ struct session {
 
 /* ---- run_disks.c ---- */
 
-struct disk *session_disk(struct session *s, uint32_t dev); /* NULL: not traced */
+struct disk *session_disk(struct session *s, uint32_t dev); /* the one there now; NULL: not traced */
 uint32_t session_disk_key(const struct disk *d);
 /* A disk or a partition gets a view. */
 int session_track(struct session *s, const struct target *t, struct err *e);
@@ -85,6 +91,7 @@ void session_give_slots(struct session *s, struct disk *d, struct sizes_disk siz
 void session_link_stacks(struct session *s);
 int session_tell_kernel(struct session *s, const struct disk *d);
 void session_watch_heat(struct session *s, const struct tracked *k);
+void session_note_replaced(const struct session *s, uint64_t start_ns, struct report *r);
 
 /* ---- run_select.c ---- */
 

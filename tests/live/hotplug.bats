@@ -45,6 +45,11 @@ load ../truth/counts
 	grep -q "$ZRAM.*" "$BATS_TEST_TMPDIR/text"
 }
 
+# row_of FILE DISK: the last one that had this name, should others have had it before
+row_of() {
+	jq -r --arg d "$2" '[.devices[].name | select(. == $d or startswith($d + " ("))][-1]' "$1"
+}
+
 @test "hotplug: a disk that appears is traced when none was named" {
 	local tool
 	need_rig
@@ -57,6 +62,71 @@ load ../truth/counts
 	writes "/dev/$ZRAM" 25
 	reads "$RIG_DEV" 35
 	stop_tracing "$tool"
-	holds "$(of_disk "$J" "$RIG_DISK" .ops.read.count) >= 35"
-	[[ $(of_disk "$J" "$ZRAM" .ops.write.count) == 25 ]]
+	holds "$(of_disk "$J" "$(row_of "$J" "$RIG_DISK")" .ops.read.count) >= 35"
+	[[ $(of_disk "$J" "$(row_of "$J" "$ZRAM")" .ops.write.count) == 25 ]]
+}
+
+# two_files: $A and $B, for one loop device after the other, which nobody else takes: $LOOP, with $A now
+two_files() {
+	local i=77
+	need_tracing
+	need losetup
+	[[ -c /dev/loop-control ]] || skip "missing: /dev/loop-control"
+	[[ -e $(echo /sys/block/*/diskseq | cut -d' ' -f1) ]] || skip "missing: /sys/block/*/diskseq (Linux 5.15)"
+	A=$(mktemp /dev/shm/barriertrace-disk.XXXXXX) B=$(mktemp /dev/shm/barriertrace-disk.XXXXXX)
+	on_exit "rm -f $A $B"
+	truncate -s 1M "$A" "$B"
+	until losetup "/dev/loop$i" "$A" 2>/dev/null; do
+		((++i < 87)) || skip "missing: a loop device"
+	done
+	LOOP=loop$i
+	on_exit "losetup -d /dev/$LOOP"
+}
+
+# Of writes, which nobody else makes: 25 of the first disk, and of the second 5, before it is seen or after, and 35.
+one_after_the_other() {
+	writes "/dev/$LOOP" 25
+	losetup -d "/dev/$LOOP"
+	eventually 5 losetup "/dev/$LOOP" "$B"
+	SEQ=$(<"/sys/block/$LOOP/diskseq")
+	writes "/dev/$LOOP" 5
+	eventually 10 grep -q "$LOOP (diskseq $SEQ) appeared" "$ERR"
+	writes "/dev/$LOOP" 35
+}
+
+# are_apart FILE
+are_apart() {
+	local second="$LOOP (diskseq $SEQ)"
+	[[ $(of_disk "$1" "$LOOP" .ops.write.count) == 25 ]]
+	[[ $(of_disk "$1" "$LOOP" .vanished) == true ]]
+	[[ $(of_disk "$1" "$LOOP" .kernel) == 0 ]] # not known: what stands there now is the other one's
+	holds "$(of_disk "$1" "$second" .ops.write.count) >= 35 && $(of_disk "$1" "$second" .ops.write.count) <= 40"
+	holds "$(of_disk "$1" "$second" .kernel.writes) >= 35 && $(of_disk "$1" "$second" .kernel.writes) <= 40"
+	[[ $(of_disk "$1" "$second" .diskseq) == "$SEQ" ]]
+	holds "$(of_disk "$1" "$second" .from_ns) > 0"
+	jq -e --arg n "\"$second\" is another disk, traced from" 'any(.run.notes[]; contains($n))' "$1"
+}
+
+# told_apart TARGET...: live, and by `report` from the recording
+told_apart() {
+	local tool
+	start_tracing record -v -o "$BATS_TEST_TMPDIR/run.bt" --json "$J" "$@"
+	tool=$STARTED
+	one_after_the_other
+	stop_tracing "$tool"
+	are_apart "$J"
+	"$BT" report "$BATS_TEST_TMPDIR/run.bt" --json "$J.later" >"$BATS_TEST_TMPDIR/text"
+	are_apart "$J.later"
+	grep -q "^$LOOP  *vanished during the run" "$BATS_TEST_TMPDIR/text"
+	grep -q "^$LOOP (diskseq $SEQ)  " "$BATS_TEST_TMPDIR/text"
+}
+
+@test "hotplug: the disk that takes a named one's place is another one" {
+	two_files
+	told_apart "$LOOP"
+}
+
+@test "hotplug: of all disks, one that takes another's place is another one" {
+	two_files
+	told_apart
 }

@@ -491,6 +491,32 @@ static void test_stat(void)
 	targets_free(&none);
 }
 
+static void test_replaced(void)
+{
+	struct targets t, empty, now = { 0 };
+	struct report_kernel k = { .reads = 77 };
+
+	put("sys/devices/pci/block/btb/diskseq", "15\n");
+	DEVICE("virtual/block/loop92", "7:92", "size=0\n", "mq/0/nr_tags=128\n", "diskseq=16\n");
+	t = one("btb");
+	empty = one("loop92");
+	is_u64(t.t->diskseq, 15, "a disk has its sequence number");
+	is_u64(target_diskseq(empty.t), 0, "an empty drive's number is not that of the disk to come");
+	ok(!target_gone(t.t) && !kernel_stat_read(t.t, &k), "the same number: the same disk");
+	k.reads = 77;
+	put("sys/devices/pci/block/btb/diskseq", "17\n");
+	ok(target_gone(t.t), "another number: another disk");
+	ok(kernel_stat_read(t.t, &k) == -ENODEV && k.reads == 77, "whose counters are not the first one's");
+	ok(!target_again(t.t, &now) && now.n == 1 && now.t->diskseq == 17 && !strcmp(now.t->name, "btb"),
+	   "the disk that came in its place");
+	put("sys/devices/pci/block/btb/size", "0\n");
+	targets_free(&now);
+	ok(target_again(t.t, &now) == -ENODEV && !now.n, "an empty drive has none");
+	put("sys/devices/pci/block/btb/size", "8192\n");
+	targets_free(&t);
+	targets_free(&empty);
+}
+
 static void test_delta(void)
 {
 	struct report_kernel a = { .have = true,
@@ -561,6 +587,7 @@ int main(void)
 	test_odd_mounts();
 	test_stat();
 	test_delta();
+	test_replaced();
 	test_all();
 	tree_remove();
 	free(sys);

@@ -15,10 +15,10 @@ const struct hist *facts_flush_hist(const struct report_device *d)
 	return d->bio_based ? &d->op[OP_FLUSH].total : &d->op[OP_FLUSH].device;
 }
 
-/* A partition's disk has the partition's name, then a digit, or p and a digit. */
+/* A partition's disk has the partition's name, then a digit, or p and a digit. "sda (diskseq 17)" is sda, too. */
 bool facts_is_leg(const struct report_device *top, const struct report_device *d)
 {
-	size_t len = strlen(d->name);
+	size_t len = strcspn(d->name, " ");
 
 	for (char **s = top->slaves; s && *s; s++) {
 		const char *rest = *s + len;

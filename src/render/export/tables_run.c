@@ -84,7 +84,7 @@ const char *const device_columns[] = {
 	"kernel_writes INTEGER", "kernel_write_bytes INTEGER", "kernel_write_ns INTEGER", "kernel_discards INTEGER",
 	"kernel_discard_bytes INTEGER", "kernel_discard_ns INTEGER", "kernel_flushes INTEGER",
 	"kernel_flush_ns INTEGER", "requeues INTEGER", "merges INTEGER", "errors INTEGER", "unpaired INTEGER",
-	"by_command INTEGER", NULL
+	"by_command INTEGER", "diskseq INTEGER", "from_ns INTEGER", NULL
 };
 /* clang-format on */
 
@@ -144,6 +144,8 @@ void fill_device(const struct report *r, struct rows *to)
 		to->integer(to, d->errors);
 		to->integer(to, d->unpaired);
 		row_known(to, r->command, d->by_command);
+		row_known(to, d->diskseq, d->diskseq);
+		row_known(to, d->from_ns, d->from_ns);
 		to->end(to);
 	}
 }

@@ -129,6 +129,10 @@ static void put_facts(json_t *j, const struct report_device *d)
 	put_str(j, "name", d->name);
 	put_u64(j, "major", d->major);
 	put_u64(j, "minor", d->minor);
+	if (d->diskseq)
+		put_u64(j, "diskseq", d->diskseq);
+	if (d->from_ns)
+		put_u64(j, "from_ns", d->from_ns);
 	put_str(j, "disk", d->disk);
 	put_str(j, "via", d->via);
 	put_str(j, "model", d->model);

@@ -38,6 +38,11 @@ static void heading(struct text *t, const struct report_device *d, const char *m
 		text_item(&b, "a partition of ");
 		text_raw(t, &b, d->disk);
 	}
+	if (d->from_ns) {
+		text_item(&b, "traced from ");
+		text_dur(t, &b, d->from_ns);
+		buf_str(&b, " on");
+	}
 	if (d->vanished)
 		text_item(&b, "vanished during the run");
 	if (more)
