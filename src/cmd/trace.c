@@ -13,6 +13,7 @@
 
 #include "util/clock.h"
 #include "host/command.h"
+#include "cmd/anonymise.h"
 #include "cmd/install_hints.h"
 #include "cmd/cmd.h"
 #include "cmd/live_screen.h"
@@ -582,6 +583,8 @@ static int trace_main(const struct command_def *def, char **argv)
 	} else if (t.o.version) {
 		printf("barriertrace %s\n", BT_VERSION);
 		status = EXIT_OK;
+	} else if (t.o.anonymise) {
+		status = command_anonymise(&t.o, &words);
 	} else if (def == &record_def && !t.o.record.path) {
 		log_error("record needs -o FILE: where to put the recording");
 		status = EXIT_USAGE;

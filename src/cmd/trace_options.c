@@ -13,7 +13,7 @@
 /* clang-format off */
 enum {
 	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
-	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_VERSION, OPT_HELP
+	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_VERSION, OPT_HELP
 };
 /* clang-format on */
 
@@ -81,6 +81,9 @@ static const struct option_def record_options[] = {
 	{ "rotate", 0, "SIZE,N", OPT_ROTATE, "Go on in a new FILE before it is larger than SIZE (such as 100M), and keep N: "
 	  "FILE.1 is the one before, and so on. Each is a recording of its own time. Those of an earlier run are "
 	  "removed at the start.", G_OUT },
+	{ "anonymise", 0, NULL, OPT_ANONYMISE, "Trace nothing: copy the recording IN to OUT with other names in place of paths, arguments, "
+	  "processes, cgroups, mount points and mapped disks. Every report is the same but for them. '-' is standard input or output.",
+	  G_OUT },
 	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	REPORT_OPTIONS("")
 	OUTPUT_OPTIONS
@@ -134,7 +137,8 @@ const struct command_def record_def = {
 	.usage = "-o FILE [OPTION].. [TARGET].. [-- COMMAND [ARGUMENT]..]",
 	.summary = "Trace as barriertrace does, and keep the facts in a file.",
 	.about = "Any report can be made from the recording later, on any machine, without rights: "
-		 "barriertrace report FILE. Put it on a disk that isn't traced.",
+		 "barriertrace report FILE. Put it on a disk that isn't traced.\n\n"
+		 "Before you send a recording to somebody: barriertrace record --anonymise IN OUT.",
 	.options = record_options,
 	.wraps = true,
 	.misread = misread,
@@ -159,6 +163,7 @@ static int set_memory(const char *value, uint64_t *bytes, struct err *e)
 static int set_flag(struct trace_opts *o, int id, struct err *e)
 {
 	switch (id) {
+	case OPT_ANONYMISE: o->anonymise = true; break;
 	case OPT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
 	case OPT_STRICT: o->strict = true; break;
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
@@ -175,6 +180,7 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	struct trace_opts *o = ctx;
 	int err = outputs_set(&o->out, id, value, e);
 
+	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OUTPUT_MODE;
 	if (err <= 0)
 		return err;
 	switch (id) {

@@ -18,6 +18,8 @@ struct trace_opts {
 	uint64_t interval_ns, duration_ns; /* 0: none */
 	struct outputs out;
 	struct rotation_opts record; /* path NULL: no recording */
+	bool anonymise;		     /* a recording, instead of making one */
+	unsigned int run_options;    /* given, of those that say something of a run */
 	bool as_root, strict, no_ledger, plain, help, version;
 	char *const *argv; /* the command; NULL: none */
 };

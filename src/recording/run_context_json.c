@@ -18,45 +18,47 @@ struct member {
 	const char *key;
 	enum member_type type;
 	size_t offset, size; /* size: of a char array (M_TEXT) */
+	enum frame_text text;
 };
 
-#define M(type_, struct_, field) \
+#define M(type_, struct_, field) T(type_, TEXT_PRIVATE, struct_, field)
+#define T(type_, text_, struct_, field) \
 	{ \
-#field, type_, offsetof(struct struct_, field), sizeof(((struct struct_ *)0)->field) \
+#field, type_, offsetof(struct struct_, field), sizeof(((struct struct_ *)0)->field), text_ \
 	}
 #define END \
 	{ \
-		NULL, M_STRING, 0, 0 \
+		NULL, M_STRING, 0, 0, TEXT_PRIVATE \
 	}
 
 /* clang-format off */
 static const struct member run_members[] = {
-	M(M_STRING, report, version), M(M_STRING, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
-	M(M_STRV, report, command), M(M_BOOL, report, arguments_hidden), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
-	M(M_U64, report, processes), M(M_U64, report, threads), M(M_STRING, report, kernel), M(M_STRING, report, arch),
-	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
-	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), M(M_TEXT, report, left_comm),
+	T(M_STRING, TEXT_OPEN, report, version), T(M_STRING, TEXT_OPEN, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
+	T(M_STRV, TEXT_COMMAND, report, command), M(M_BOOL, report, arguments_hidden), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
+	M(M_U64, report, processes), M(M_U64, report, threads), T(M_STRING, TEXT_RELEASE, report, kernel), T(M_STRING, TEXT_OPEN, report, arch),
+	T(M_STRING, TEXT_FILTER, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
+	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), T(M_TEXT, TEXT_TASK, report, left_comm),
 	M(M_BOOL, report, looked_before), M(M_U64, report, began_before), M(M_U64, report, began_before_ns),
-	M(M_BOOL, report, incomplete), M(M_STRV, report, notes), END
+	M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
 };
 
 static const struct member probe_members[] = {
-	M(M_STRING, report_probe, name), M(M_STRING, report_probe, rung), M(M_INT, report_probe, state),
-	M(M_STRING, report_probe, reason), END
+	T(M_STRING, TEXT_OPEN, report_probe, name), T(M_STRING, TEXT_OPEN, report_probe, rung), M(M_INT, report_probe, state),
+	T(M_STRING, TEXT_OPEN, report_probe, reason), END
 };
 
 static const struct member outstanding_members[] = {
-	M(M_U32, report_outstanding, pid), M(M_U32, report_outstanding, tid), M(M_STRING, report_outstanding, comm),
-	M(M_STRING, report_outstanding, cmdline), M(M_STRING, report_outstanding, call), M(M_STRING, report_outstanding, path),
-	M(M_STRING, report_outstanding, device), M(M_BOOL, report_outstanding, before), M(M_BOOL, report_outstanding, other),
-	M(M_U64, report_outstanding, ns), M(M_STRING, report_outstanding, step), M(M_STRING, report_outstanding, where),
-	M(M_STRING, report_outstanding, via), M(M_U32, report_outstanding, via_tid), M(M_STRING, report_outstanding, op),
-	M(M_STRING, report_outstanding, disk), M(M_BOOL, report_outstanding, certain), M(M_BOOL, report_outstanding, queued),
+	M(M_U32, report_outstanding, pid), M(M_U32, report_outstanding, tid), T(M_STRING, TEXT_TASK, report_outstanding, comm),
+	T(M_STRING, TEXT_CMDLINE, report_outstanding, cmdline), T(M_STRING, TEXT_OPEN, report_outstanding, call), T(M_STRING, TEXT_FILE, report_outstanding, path),
+	T(M_STRING, TEXT_DISK, report_outstanding, device), M(M_BOOL, report_outstanding, before), M(M_BOOL, report_outstanding, other),
+	M(M_U64, report_outstanding, ns), T(M_STRING, TEXT_OPEN, report_outstanding, step), T(M_STRING, TEXT_OPEN, report_outstanding, where),
+	T(M_STRING, TEXT_KERNEL_TASK, report_outstanding, via), M(M_U32, report_outstanding, via_tid), T(M_STRING, TEXT_OPEN, report_outstanding, op),
+	T(M_STRING, TEXT_DISK, report_outstanding, disk), M(M_BOOL, report_outstanding, certain), M(M_BOOL, report_outstanding, queued),
 	M(M_BOOL, report_outstanding, request_before), M(M_U64, report_outstanding, request_ns), END
 };
 
 static const struct member lost_members[] = {
-	M(M_STRING, report_lost, reason), M(M_U64, report_lost, count), END
+	T(M_STRING, TEXT_OPEN, report_lost, reason), M(M_U64, report_lost, count), END
 };
 
 static const struct member pace_members[] = {
@@ -64,13 +66,13 @@ static const struct member pace_members[] = {
 };
 
 static const struct member device_members[] = {
-	M(M_TEXT, report_device, name), M(M_U32, report_device, major), M(M_U32, report_device, minor),
-	M(M_STRING, report_device, model), M(M_STRING, report_device, write_cache),
-	M(M_STRING, report_device, scheduler), M(M_BOOL, report_device, have_fua), M(M_BOOL, report_device, fua),
+	T(M_TEXT, TEXT_DISK, report_device, name), M(M_U32, report_device, major), M(M_U32, report_device, minor),
+	T(M_STRING, TEXT_OPEN, report_device, model) /* see replace_model() */, T(M_STRING, TEXT_OPEN, report_device, write_cache),
+	T(M_STRING, TEXT_OPEN, report_device, scheduler), M(M_BOOL, report_device, have_fua), M(M_BOOL, report_device, fua),
 	M(M_BOOL, report_device, have_rotational), M(M_BOOL, report_device, rotational),
 	M(M_BOOL, report_device, have_wbt), M(M_U64, report_device, wbt_lat_us), M(M_U64, report_device, nr_requests),
-	M(M_U64, report_device, size), M(M_STRV, report_device, slaves), M(M_STRING, report_device, via),
-	M(M_STRING, report_device, disk), M(M_BOOL, report_device, vanished), M(M_BOOL, report_device, bio_based),
+	M(M_U64, report_device, size), T(M_STRV, TEXT_DISK, report_device, slaves), T(M_STRING, TEXT_VIA, report_device, via),
+	T(M_STRING, TEXT_DISK, report_device, disk), M(M_BOOL, report_device, vanished), M(M_BOOL, report_device, bio_based),
 	M(M_U64, report_device, diskseq), M(M_U64, report_device, from_ns), END
 };
 
@@ -90,8 +92,8 @@ static const struct member in_flight_members[] = {
 };
 
 static const struct member mount_members[] = {
-	M(M_STRING, report_mount, dir), M(M_STRING, report_mount, fstype), M(M_STRING, report_mount, options),
-	M(M_STRING, report_mount, barrier), END
+	T(M_STRING, TEXT_DIRECTORY, report_mount, dir), T(M_STRING, TEXT_FSTYPE, report_mount, fstype), T(M_STRING, TEXT_OPTIONS, report_mount, options),
+	T(M_STRING, TEXT_OPEN, report_mount, barrier), END
 };
 
 static const struct member view_members[] = {
@@ -104,12 +106,12 @@ static const struct member frame_members[] = {
 };
 
 static const struct member place_members[] = {
-	M(M_U32, device_name, dev), M(M_TEXT, device_name, name), M(M_TEXT, device_name, mount),
-	M(M_TEXT, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache), END
+	M(M_U32, device_name, dev), T(M_TEXT, TEXT_DISK, device_name, name), T(M_TEXT, TEXT_DIRECTORY, device_name, mount),
+	T(M_TEXT, TEXT_FSTYPE, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache), END
 };
 
 static const struct member symbol_members[] = {
-	M(M_TEXT, kernel_symbol, name), M(M_U64, kernel_symbol, start), M(M_U64, kernel_symbol, end), END
+	T(M_TEXT, TEXT_OPEN, kernel_symbol, name), M(M_U64, kernel_symbol, start), M(M_U64, kernel_symbol, end), END
 };
 /* clang-format on */
 
@@ -246,6 +248,63 @@ json_t *frame_encode(const struct frame *f)
 	json_object_set_new(o, "places", array_out(place_members, f->place, f->n_places, sizeof(*f->place)));
 	json_object_set_new(o, "symbols", array_out(symbol_members, f->symbol, f->n_symbols, sizeof(*f->symbol)));
 	return o;
+}
+
+/* ---- names ---- */
+
+static void string_replace(char **s, enum frame_text what, size_t at, frame_text_fn *replace, void *ctx)
+{
+	char *new = replace(ctx, what, *s, at);
+
+	free(*s);
+	*s = new;
+}
+
+static void member_replace(const struct member *m, void *p, frame_text_fn *replace, void *ctx)
+{
+	char **v = m->type == M_STRV ? *(char ***)p : NULL, *text;
+
+	if (m->type == M_STRING && *(char **)p)
+		string_replace(p, m->text, 0, replace, ctx);
+	for (size_t i = 0; v && v[i]; i++)
+		string_replace(&v[i], m->text, i, replace, ctx);
+	if (m->type != M_TEXT)
+		return;
+	text = replace(ctx, m->text, p, 0);
+	memset(p, 0, m->size);
+	snprintf(p, m->size, "%s", text);
+	free(text);
+}
+
+static void struct_replace(const struct member *m, void *s, frame_text_fn *replace, void *ctx)
+{
+	for (; m->key; m++)
+		member_replace(m, (char *)s + m->offset, replace, ctx);
+}
+
+static void array_replace(const struct member *m, void *first, size_t n, size_t size, frame_text_fn *replace, void *ctx)
+{
+	for (size_t i = 0; i < n; i++)
+		struct_replace(m, (char *)first + i * size, replace, ctx);
+}
+
+/* Mount points first: a directory is seen to be one there, and in arguments it is not. */
+void frame_replace_texts(struct frame *f, frame_text_fn *replace, void *ctx)
+{
+	struct report *r = &f->run;
+
+	array_replace(place_members, f->place, f->n_places, sizeof(*f->place), replace, ctx);
+	for (size_t i = 0; i < f->n_devices; i++) {
+		struct report_device *d = &f->device[i].facts;
+
+		array_replace(mount_members, d->mounts, d->n_mounts, sizeof(*d->mounts), replace, ctx);
+		struct_replace(device_members, d, replace, ctx);
+	}
+	struct_replace(run_members, r, replace, ctx);
+	array_replace(probe_members, r->probe, r->n_probes, sizeof(*r->probe), replace, ctx);
+	array_replace(lost_members, r->lost, r->n_lost, sizeof(*r->lost), replace, ctx);
+	array_replace(outstanding_members, r->outstanding, r->n_outstanding, sizeof(*r->outstanding), replace, ctx);
+	array_replace(symbol_members, f->symbol, f->n_symbols, sizeof(*f->symbol), replace, ctx);
 }
 
 /* ---- reading: from a file that anybody may have written ---- */

@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recording without names: nothing of a name is left in any of its bytes or reports, all numbers are the same, and what can't be read
+ * is not copied.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "model/outstanding.h"
+#include "recording/anonymise.h"
+#include "recording/anonymise_text.h"
+#include "recording/run_context_json.h"
+#include "render/render.h"
+#include "run/replay.h"
+#include "util/mem.h"
+#include "json_at.h"
+#include "recording_forge.h"
+#include "rnd.h"
+#include "tap.h"
+
+#define MARK "zq7" /* is in each name, and by chance in nothing else */
+#define DM0  WIRE_DEV(253, 0)
+#define T0   1000000000ull
+#define MS   1000000ull
+
+static struct err e;
+static char dir[] = "/tmp/test_anonymise.XXXXXX";
+
+static char *in_dir(const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+/* ---- a recording with a mark wherever there is text ---- */
+
+static void add(struct recording_writer *w, void *record, uint16_t kind, size_t size)
+{
+	struct wire_head *h = record;
+
+	h->kind = kind;
+	h->size = (uint16_t)size;
+	if (recording_add(w, h, &e))
+		abort();
+}
+
+static void add_frame(struct recording_writer *w, uint16_t kind, const struct frame *f)
+{
+	json_t *j = frame_encode(f);
+	char *s = json_dumps(j, JSON_COMPACT);
+
+	if (recording_add_long(w, kind, s, strlen(s), &e))
+		abort();
+	free(s);
+	json_decref(j);
+}
+
+static void add_words(char ***to, const char *const *words)
+{
+	for (; *words; words++)
+		strv_add(to, xstrdup(*words));
+}
+
+static void describe_run(struct report *r)
+{
+	static const char *const command[] = { "/opt/" MARK "/" MARK "d", "--dir=/srv/" MARK, "/srv/" MARK "/a.db",
+					       MARK " secret", NULL };
+	static const char *const notes[] = {
+		"the recording /home/" MARK
+		"/run.bt lies on dm-0, which is traced: its own writes are among those that are shown",
+		"pid 42, comm " MARK "d ended during the run",
+		"what another version says of " MARK,
+		"the ring buffer is 16 MiB, to keep within --memory",
+		NULL,
+	};
+
+	r->version = xstrdup("0.1.0");
+	r->start = xstrdup("2026-01-31T03:07:00Z");
+	r->kernel = xstrdup("6.1.0-18-" MARK "-amd64");
+	r->arch = xstrdup("x86_64");
+	r->filter = xstrdup("pid 42, comm " MARK "d, cgroup /" MARK ".slice/a, " MARK ", unit " MARK
+			    ".service, container " MARK);
+	add_words(&r->command, command);
+	add_words(&r->notes, notes);
+	r->left_running = 1;
+	r->left_pid = 77;
+	strcpy(r->left_comm, MARK "d");
+}
+
+static void describe_call(struct report *r)
+{
+	struct report_outstanding *o = grow((void **)&r->outstanding, &r->n_outstanding, sizeof(*o));
+
+	r->under_way = 1;
+	r->under_way_ns = 3000 * MS;
+	*o = (struct report_outstanding){
+		.pid = 42,
+		.tid = 43,
+		.comm = xstrdup(MARK "d"),
+		.cmdline = xstrdup("/opt/" MARK "/" MARK "d --password=" MARK),
+		.call = xstrdup("fsync"),
+		.path = xstrdup("/srv/" MARK "/hangs-" MARK),
+		.device = xstrdup("dm-0"),
+		.ns = 3000 * MS,
+		.step = xstrdup("journal"),
+		.where = xstrdup("jbd2_log_wait_commit"),
+		.via = xstrdup("jbd2/md_" MARK "-8"),
+		.via_tid = 50,
+		.op = xstrdup("flush"),
+		.disk = xstrdup("md_" MARK),
+	};
+}
+
+static struct report_device *add_device(struct frame *f, const char *name, const char *model)
+{
+	struct frame_device *d = grow((void **)&f->device, &f->n_devices, sizeof(*d));
+
+	snprintf(d->facts.name, sizeof(d->facts.name), "%s", name);
+	d->facts.major = 253;
+	d->facts.minor = (unsigned int)f->n_devices - 1;
+	d->facts.model = xstrdup(model);
+	d->facts.write_cache = xstrdup("write back");
+	return &d->facts;
+}
+
+static void add_mount(struct report_device *d, const char *directory, const char *fstype, const char *options)
+{
+	*(struct report_mount *)grow((void **)&d->mounts, &d->n_mounts, sizeof(*d->mounts)) = (struct report_mount){
+		.dir = xstrdup(directory), .fstype = xstrdup(fstype), .options = xstrdup(options), .barrier = xstrdup("barrier")
+	};
+}
+
+static void describe(struct frame *f)
+{
+	struct device_name *place = grow((void **)&f->place, &f->n_places, sizeof(*place));
+	struct report_device *d = add_device(f, "dm-0", MARK "-root");
+
+	add_mount(d, "/srv/" MARK, "ext4", "rw,noatime,data=ordered,journal_path=/dev/" MARK);
+	add_mount(d, "/mnt/" MARK, "fuse." MARK, "rw");
+	strv_add(&d->slaves, xstrdup("md_" MARK "1"));
+	d->via = xstrdup("/srv/" MARK " is on dm-0, on md_" MARK "1");
+	add_device(f, "md_" MARK, "raid1");
+	d = add_device(f, "md_" MARK "1", "raid1");
+	d->disk = xstrdup("md_" MARK);
+	add_device(f, "loop0", "/home/" MARK "/disk.img");
+	*place = (struct device_name){ .dev = DM0, .name = "dm-0", .mount = "/srv/" MARK, .fstype = "ext4", .traced = true };
+	f->views = 1;
+	f->ledger = true;
+	f->all = false;
+	f->start_ns = T0;
+	describe_run(&f->run);
+	describe_call(&f->run);
+}
+
+static void add_task(struct recording_writer *w, uint32_t tid, uint32_t kind, const char *comm)
+{
+	struct wire_follow f = { .since = T0, .tid = tid, .tgid = tid, .kind = kind };
+
+	memcpy(f.comm + 12, MARK, 3); /* of a longer name that was there before */
+	memcpy(f.comm, comm, strlen(comm) + (strlen(comm) < 12));
+	add(w, &f, WIRE_FOLLOW, sizeof(f));
+}
+
+static void add_file(struct recording_writer *w)
+{
+	struct wire_file f = { .ino = 7, .dev = DM0, .n = 2, .whole = 1 };
+
+	memset(f.name, 'x', sizeof(f.name));
+	for (int i = 0; i < WIRE_NAMES; i++)
+		memcpy(f.name[i] + 20, MARK, 3);
+	strcpy(f.name[0], MARK ".db-wal");
+	strcpy(f.name[1], "base-" MARK);
+	add(w, &f, WIRE_FILE, sizeof(f));
+}
+
+/* It waits for one write, and for a task of the kernel. */
+static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
+{
+	struct wire_request r = { .rq = 9,
+				  .done = t + MS,
+				  .alloc = t,
+				  .dev = DM0,
+				  .disk = DM0,
+				  .bytes = 4096,
+				  .tid = 42,
+				  .tgid = 42,
+				  .class = WIRE_WRITE_SYNC,
+				  .data = { .issue = t, .done = t + MS } };
+	struct wire_sleep by_disk = { .off = t + 1000,
+				      .wake = t + MS,
+				      .on = t + MS + 1000,
+				      .rq = 9,
+				      .done = t + MS,
+				      .tid = 42,
+				      .how = HOW_REQUEST,
+				      .seq = (uint32_t)(2 * (t / (10 * MS))) };
+	struct wire_sleep by_task = { .off = t + MS + 2000,
+				      .wake = t + 3 * MS,
+				      .on = t + 3 * MS + 1000,
+				      .tid = 42,
+				      .how = HOW_TASK,
+				      .waker = 52,
+				      .waker_kind = TASK_KTHREAD,
+				      .seq = by_disk.seq + 1 };
+	struct wire_sync s = { .enter = t,
+			       .exit = t + 4 * MS,
+			       .ino = 7,
+			       .dev = DM0,
+			       .tid = 42,
+			       .tgid = 42,
+			       .call = CALL_FSYNC,
+			       .sleeps = 2,
+			       .switches = 2 };
+
+	memcpy(s.comm + 12, MARK, 3);
+	strcpy(s.comm, comm);
+	add(w, &r, WIRE_REQUEST, sizeof(r));
+	add(w, &by_disk, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	add(w, &by_task, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	add(w, &s, WIRE_SYNC, sizeof(s));
+}
+
+static void add_unknown(struct recording_writer *w)
+{
+	struct {
+		union {
+			struct wire_follow follow;
+			struct wire_head head;
+		};
+		char more[16];
+	} later = { .follow = { .since = T0, .tid = 60, .tgid = 60, .kind = TASK_USER, .comm = "later" },
+		    .more = "later " MARK };
+
+	add(w, &later, WIRE_FOLLOW, sizeof(later));
+	add(w, &later, 50, sizeof(later));
+	add(w, &later, WIRE_SYNC, 24);
+	memcpy(&later.follow.comm, MARK, 4);
+	if (recording_add_long(w, 200, "long " MARK, 9, &e) || recording_add_long(w, WIRE_COUNTS, "\xff" MARK, 5, &e))
+		abort();
+}
+
+static void add_counts(struct recording_writer *w)
+{
+	struct view_counts *v = xcalloc(1, sizeof(*v));
+	struct buf b = { 0 };
+
+	v->cell[WIRE_FLUSH].count = 5;
+	for (uint64_t i = 1; i <= 5; i++)
+		hist_add(&v->cell[WIRE_FLUSH].device, i * MS);
+	recording_counts_encode(0, false, v, &b);
+	if (recording_add_long(w, WIRE_COUNTS, b.data, b.len, &e))
+		abort();
+	buf_free(&b);
+	free(v);
+}
+
+/* In blocks of: the header, names, calls, the end. */
+static void make_recording(const char *path, bool unknown)
+{
+	struct recording_writer *w = NULL;
+	struct frame f = { 0 };
+
+	if (recording_create(path, &w, &e))
+		abort();
+	describe(&f);
+	add_frame(w, WIRE_HEADER, &f);
+	recording_flush(w, &e);
+	add_task(w, 42, TASK_USER, MARK "d");
+	add_task(w, 50, TASK_KTHREAD, "jbd2/dm-0-8");
+	add_task(w, 51, TASK_KTHREAD, "jbd2/md_" MARK "-8");
+	add_task(w, 52, TASK_KTHREAD, MARK "_kthread");
+	add_task(w, 53, TASK_KWORKER, "kworker/1:2-" MARK);
+	add_file(w);
+	if (unknown)
+		add_unknown(w);
+	recording_flush(w, &e);
+	for (uint64_t i = 1; i <= 20; i++)
+		add_call(w, T0 + i * 10 * MS, i % 4 ? MARK "d" : "other-" MARK);
+	recording_flush(w, &e);
+	add_counts(w);
+	f.run.wall_ns = 1000 * MS;
+	f.run.final = true;
+	add_frame(w, WIRE_END, &f);
+	frame_free(&f);
+	if (recording_close(w, &e))
+		abort();
+}
+
+/* ---- bytes ---- */
+
+struct bytes {
+	uint8_t *p;
+	size_t n;
+};
+
+static struct bytes slurp_bytes(const char *path)
+{
+	struct bytes b = { 0 };
+	struct stat st;
+	FILE *f = fopen(path, "re");
+
+	if (!f || fstat(fileno(f), &st))
+		abort();
+	b.n = (size_t)st.st_size;
+	b.p = xcalloc(1, b.n + 1);
+	if (fread(b.p, 1, b.n, f) != b.n)
+		abort();
+	fclose(f);
+	return b;
+}
+
+static void spit(const char *path, const struct bytes *b)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f || fwrite(b->p, 1, b->n, f) != b->n || fclose(f))
+		abort();
+}
+
+/* How often the mark stands in what the blocks hold. */
+static size_t marks_in(const char *path)
+{
+	struct bytes b = slurp_bytes(path);
+	size_t marks = 0, blocks = 0;
+
+	for (size_t at = FORGE_FILE; at < b.n; blocks++) {
+		size_t length = forge_get(b.p + at + 8, 4), stored = forge_get(b.p + at + 12, 4);
+		uint8_t *payload = xcalloc(1, length);
+
+		if (stored == length)
+			memcpy(payload, b.p + at + FORGE_BLOCK, length);
+		else if (ZSTD_decompress(payload, length, b.p + at + FORGE_BLOCK, stored) != length)
+			abort();
+		for (size_t i = 0; i + strlen(MARK) <= length; i++)
+			marks += !memcmp(payload + i, MARK, strlen(MARK));
+		free(payload);
+		at += FORGE_BLOCK + stored;
+	}
+	free(b.p);
+	return blocks ? marks : SIZE_MAX;
+}
+
+static int convert(const char *in, const char *out, struct anonymised *done)
+{
+	struct recording *r = NULL;
+	struct recording_writer *w = NULL;
+	int err;
+
+	if (recording_open(in, &r, &e) || recording_create(out, &w, &e))
+		abort();
+	err = anonymise(r, w, done, &e);
+	if (err)
+		recording_drop(w);
+	else
+		recording_close(w, &e);
+	recording_free(r);
+	return err;
+}
+
+/* ---- reports ---- */
+
+struct reports {
+	json_t *json;
+	char *text;
+	bool incomplete;
+};
+
+static struct reports reports_of(const char *path)
+{
+	struct render_opts o = { .verbose = true, .unicode = true };
+	struct buf json = { 0 }, text = { 0 };
+	struct report r = { 0 };
+	struct reports out;
+	char *damage = NULL;
+
+	if (replay(path, false, &r, &damage, &e))
+		abort();
+	render_json(&r, &o, &json);
+	render_text(&r, &o, &text);
+	out = (struct reports){ json_loads(json.data, 0, NULL), text.data, r.incomplete };
+	buf_free(&json);
+	report_free(&r);
+	free(damage);
+	return out;
+}
+
+static void reports_free(struct reports *r)
+{
+	json_decref(r->json);
+	free(r->text);
+}
+
+static bool has_mark(json_t *j)
+{
+	char *s = json_dumps(j, 0);
+	bool found = strstr(s, MARK);
+
+	free(s);
+	return found;
+}
+
+/* The same but for strings. */
+static bool same_numbers(json_t *a, json_t *b)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_typeof(a) != json_typeof(b) || json_object_size(a) != json_object_size(b) ||
+	    json_array_size(a) != json_array_size(b))
+		return false;
+	json_object_foreach(a, key, v)
+	{
+		if (!json_object_get(b, key) || !same_numbers(v, json_object_get(b, key))) {
+			diag("%s differs", key);
+			return false;
+		}
+	}
+	json_array_foreach(a, i, v)
+	{
+		if (!same_numbers(v, json_array_get(b, i)))
+			return false;
+	}
+	return json_is_string(a) || json_is_object(a) || json_is_array(a) || json_equal(a, b);
+}
+
+/* ---- tests ---- */
+
+static void test_nothing_is_left(const char *in, const char *out)
+{
+	struct anonymised done = { 0 };
+	struct reports a, b;
+
+	ok(marks_in(in) > 60, "the recording is full of names");
+	ok(!convert(in, out, &done), "it is copied without them");
+	ok(!marks_in(out), "none is left in what the blocks hold");
+	ok(done.left_out == 4, "what can't be read is counted");
+	a = reports_of(in);
+	b = reports_of(out);
+	ok(has_mark(a.json) && strstr(a.text, MARK), "reports show names");
+	ok(!has_mark(b.json) && !strstr(b.text, MARK), "but none of these");
+	ok(number(a.json, "sync/count") == 20 && same_numbers(a.json, b.json), "and are the same in all numbers");
+	reports_free(&a);
+	reports_free(&b);
+}
+
+static void test_same_name(const char *out)
+{
+	struct reports r = reports_of(out);
+	const char *comm = str(r.json, "sync/by_process/0/comm"), *path = str(r.json, "sync/by_file/0/path");
+	const char *mount = str(r.json, "devices/0/mounts/0/dir"), *program = strrchr(str(r.json, "run/command/0"), '/');
+
+	ok(*comm && program && !strcmp(program + 1, comm), "a process and its program have one name");
+	ok(strstr(str(r.json, "run/filter"), comm), "so has what selects it");
+	ok(strcmp(comm, str(r.json, "sync/by_process/1/comm")), "another process has another");
+	ok(*mount == '/' && !strncmp(path, mount, strlen(mount)) && path[strlen(mount)] == '/',
+	   "a file is below its mount point");
+	ok(strstr(path, ".db-wal"), "a common ending stays");
+	ok(!strncmp(str(r.json, "run/command/2"), mount, strlen(mount)), "an argument is on that mount point");
+	ok(!strncmp(str(r.json, "devices/0/via"), mount, strlen(mount)), "and so is what led to the disk");
+	ok(!strcmp(str(r.json, "devices/0/name"), "dm-0") && !strcmp(str(r.json, "devices/3/name"), "loop0"),
+	   "disks keep their names");
+	ok(!strcmp(str(r.json, "devices/1/name"), str(r.json, "devices/2/disk")), "a partition is of its disk");
+	ok(!strncmp(str(r.json, "devices/2/name"), str(r.json, "devices/1/name"), strlen(str(r.json, "devices/1/name"))),
+	   "and called after it");
+	reports_free(&r);
+}
+
+static void test_same_bytes(const char *in, const char *out)
+{
+	char *again = in_dir("again");
+	struct anonymised done;
+	struct bytes a, b;
+
+	convert(in, again, &done);
+	a = slurp_bytes(out);
+	b = slurp_bytes(again);
+	ok(a.n == b.n && !memcmp(a.p, b.p, a.n), "a second time gives the same bytes");
+	free(a.p);
+	free(b.p);
+	unlink(again);
+	free(again);
+}
+
+static void damage_block(const char *in, const char *out, int block)
+{
+	struct bytes b = slurp_bytes(in);
+	size_t at = FORGE_FILE;
+
+	for (; block; block--)
+		at += FORGE_BLOCK + forge_get(b.p + at + 12, 4);
+	b.p[at + FORGE_BLOCK] ^= 1;
+	spit(out, &b);
+	free(b.p);
+}
+
+static void test_damage(const char *in, const char *out)
+{
+	char *bad = in_dir("bad"), *none = in_dir("none");
+	struct bytes b = slurp_bytes(in);
+	struct anonymised done;
+	struct reports a, r;
+
+	damage_block(in, bad, 2);
+	ok(!convert(bad, out, &done) && !marks_in(out), "what is intact of a damaged one is copied");
+	a = reports_of(bad);
+	r = reports_of(out);
+	ok(r.incomplete && strstr(r.text, "not whole"), "the copy says that something is missing");
+	ok(number(r.json, "sync/count") == number(a.json, "sync/count"), "and has the same calls");
+	reports_free(&a);
+	reports_free(&r);
+	b.n--;
+	spit(bad, &b);
+	ok(!convert(bad, out, &done) && !marks_in(out), "so it is with one that was cut off");
+	r = reports_of(out);
+	ok(r.incomplete && number(r.json, "sync/count") == 20, "which has all that came before");
+	reports_free(&r);
+	damage_block(in, bad, 0);
+	ok(convert(bad, none, &done) == -EBADMSG && e.status == EXIT_FAILED && access(none, F_OK),
+	   "without a header nothing is written");
+	unlink(bad);
+	free(bad);
+	free(none);
+	free(b.p);
+}
+
+/* In this order: numbers are given by first appearance. */
+static const struct {
+	enum frame_text what;
+	const char *text, *want;
+} texts[] = {
+	{ TEXT_TASK, "postgres", "task1" },
+	{ TEXT_TASK, "redis", "task2" },
+	{ TEXT_TASK, "postgres", "task1" },
+	{ TEXT_TASK, "", "" },
+	{ TEXT_TASK, "sdb", "task3" },
+	{ TEXT_TASK, "iou-wrk-4711", "iou-wrk-4711" },
+	{ TEXT_KERNEL_TASK, "jbd2/sda1-8", "jbd2/sda1-8" },
+	{ TEXT_KERNEL_TASK, "jbd2/md_home-8", "jbd2/md_1-8" },
+	{ TEXT_KERNEL_TASK, "xfsaild/dm-0", "xfsaild/dm-0" },
+	{ TEXT_KERNEL_TASK, "dmcrypt_write/2", "dmcrypt_write/2" },
+	{ TEXT_KERNEL_TASK, "kdmflush/253:0", "kdmflush/253:0" },
+	{ TEXT_KERNEL_TASK, "btrfs-transacti", "btrfs-transacti" },
+	{ TEXT_KERNEL_TASK, "md127_raid1", "md127_raid1" },
+	{ TEXT_KERNEL_TASK, "md_home_raid1", "kthread4" },
+	{ TEXT_KERNEL_TASK, "drbd_w_home", "kthread5" },
+	{ TEXT_KERNEL_TASK, "kworker/u8:3", "kworker/u8:3" },
+	{ TEXT_KERNEL_TASK, "kworker/1:1H", "kworker/1:1H" },
+	{ TEXT_KERNEL_TASK, "kworker/u8:2-writeback", "kworker/u8:2-writeback" },
+	{ TEXT_KERNEL_TASK, "kworker/u8:2+flush-253:0", "kworker/u8:2+flush-253:0" },
+	{ TEXT_KERNEL_TASK, "kworker/0:1-wg-crypt-home", "kworker/-w6" },
+	{ TEXT_COMMAND, "/usr/sbin/postgres", "/d1/d2/task1" },
+	{ TEXT_CMDLINE, "postgres -D /usr/data  secret", "task1 arg1 /d1/f3  arg2" },
+	{ TEXT_DIRECTORY, "/", "/" },
+	{ TEXT_DIRECTORY, "", "" },
+	{ TEXT_FILE, "/usr/../data/x.db-wal", "/d1/../f3/f4.db-wal" },
+	{ TEXT_FILE, "x.db", "f4.db" },
+	{ TEXT_FILE, ".db", "f5" },
+	{ TEXT_FILE, "/dev/nvme0n1p2", "/dev/nvme0n1p2" },
+	{ TEXT_FILE, "/dev/mapper/data", "/d6/d7/f3" },
+	{ TEXT_DISK, "mmcblk0boot0", "mmcblk0boot0" },
+	{ TEXT_DISK, "md_home1", "md_1p1" },
+	{ TEXT_DISK, "mydisk", "disk2" },
+	{ TEXT_DISK, "mydisk0p3", "disk2p0p3" },
+	{ TEXT_DISK, "sda (diskseq 17)", "sda (diskseq 17)" },
+	{ TEXT_DISK, "md_home1 (2)", "md_1p1 (2)" },
+	{ TEXT_DISK, "odd (17", "disk3p17" },
+	{ TEXT_VIA, "dm-0 is on sda3", "dm-0 is on sda3" },
+	{ TEXT_VIA, "/dev/mapper/data is dm-0, on sda, md_home", "/d6/d7/f3 is dm-0, on sda, md_1" },
+	{ TEXT_VIA, "data is on is on sdb", "f8 is on sdb" },
+	{ TEXT_FILTER, "pid 42, pid 43, comm postgres", "pid 42, pid 43, comm task1" },
+	{ TEXT_FILTER, "cgroup /usr/data, x, unit data.service", "cgroup /d1/d9, unit f3.service" },
+	{ TEXT_FILTER, "something new", "container10" },
+	{ TEXT_NOTE, "process 42 ended during the run", "process 42 ended during the run" },
+	{ TEXT_NOTE, "comm postgres ended during the run", "comm task1 ended during the run" },
+	{ TEXT_NOTE, "for 1.25 s of the run only completions were traced",
+	  "for 1.25 s of the run only completions were traced" },
+	{ TEXT_NOTE,
+	  "md_home was replaced during the run: \"md_home (2)\" is another disk, traced from 1.25 s on; what it did before is not counted.",
+	  "md_1 was replaced during the run: \"md_1 (2)\" is another disk, traced from 1.25 s on; what it did before is not counted." },
+	{ TEXT_NOTE, "for joe of the run only", NOTE_LEFT_OUT },
+	{ TEXT_NOTE, "2 disks appeared when there was no room left to trace them",
+	  "2 disks appeared when there was no room left to trace them" },
+	{ TEXT_RELEASE, "6.8.0-45-generic", "6.8.0-45-generic" },
+	{ TEXT_RELEASE, "5.14.0-427.el9.x86_64", "5.14.0-427.el9.x86_64" },
+	{ TEXT_RELEASE, "6.12.1-joes-box+", "6.12.1-local-local+" },
+	{ TEXT_OPTIONS, "rw,noatime,stripe=32,logbsize=32k,compress=zstd:3",
+	  "rw,noatime,stripe=32,logbsize=32k,compress=zstd:3" },
+	{ TEXT_OPTIONS, "ro,errors=remount-ro,username=joe", "ro,errors=remount-ro,option1" },
+	{ TEXT_FSTYPE, "ext4", "ext4" },
+	{ TEXT_FSTYPE, "fuse.joefs", "fuse.fs1" },
+	{ TEXT_OPEN, "write back", "write back" },
+	{ TEXT_PRIVATE, "what is new", "name1" },
+};
+
+static void test_texts(void)
+{
+	struct stand_ins *s = stand_ins_new();
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct buf b = { 0 };
+		const char *got;
+
+		replace_text(s, texts[i].what, texts[i].text, 0, &b);
+		got = b.data ? b.data : "";
+		if (!ok(!strcmp(got, texts[i].want), "%s", *texts[i].text ? texts[i].text : "(empty)"))
+			diag("got %s, want %s", got, texts[i].want);
+		buf_free(&b);
+	}
+	stand_ins_free(s);
+}
+
+static void test_many_names(void)
+{
+	struct stand_ins *s = stand_ins_new();
+	struct buf b = { 0 };
+	bool good = true;
+	char name[32], want[32];
+
+	for (int turn = 0; turn < 2; turn++)
+		for (int i = 1; i <= 20000; i++) {
+			snprintf(name, sizeof(name), "file-%d", i);
+			snprintf(want, sizeof(want), "f%d", i);
+			buf_clear(&b);
+			replace_component(s, name, strlen(name), "f", &b);
+			good &= !strcmp(b.data, want);
+		}
+	ok(good, "twenty thousand names, each by its own");
+	buf_free(&b);
+	stand_ins_free(s);
+}
+
+/* Of pieces that mean something somewhere, in any order, with a name among them. */
+static void test_any_text(void)
+{
+	static const char *const pieces[] = {
+		MARK,
+		MARK,
+		"/",
+		"/dev/",
+		"md_",
+		"sda1",
+		"dm-0",
+		"p",
+		"1",
+		".db",
+		"-wal",
+		" is ",
+		"on ",
+		", ",
+		"kworker/",
+		"u8:2",
+		"-",
+		"+",
+		"jbd2/",
+		"pid ",
+		"comm ",
+		"unit ",
+		"the recording ",
+		" lies on ",
+		", which is traced: ",
+		" ended during the run",
+		"fuse.",
+		"rw,",
+		"data=",
+		"for ",
+		"3 s",
+		" of the run only ",
+		" (2)",
+		" was replaced during the run: \"",
+		"\" is another disk, traced from 3 s on; what it did before is not counted.",
+		" ",
+		"\xff",
+		"\n",
+		"6.1.0-",
+	};
+	struct stand_ins *s = stand_ins_new();
+	bool good = true;
+
+	for (int i = 0; i < 40000; i++) {
+		enum frame_text what = (enum frame_text)(rnd() % (TEXT_FSTYPE + 1));
+		struct buf text = { 0 }, out = { 0 };
+
+		for (uint64_t n = 1 + rnd() % 8; n; n--)
+			buf_str(&text, pieces[rnd() % (sizeof(pieces) / sizeof(pieces[0]))]);
+		replace_text(s, what, text.data, rnd() % 2, &out);
+		if (what != TEXT_OPEN && out.len && strstr(out.data, MARK)) {
+			diag("%d: %s -> %s", what, text.data, out.data);
+			good = false;
+		}
+		buf_free(&text);
+		buf_free(&out);
+	}
+	ok(good, "no name comes through, whatever stands around it");
+	stand_ins_free(s);
+}
+
+int main(void)
+{
+	char *in, *out;
+
+	if (!mkdtemp(dir))
+		return 1;
+	in = in_dir("in");
+	out = in_dir("out");
+	make_recording(in, true);
+	test_nothing_is_left(in, out);
+	test_same_name(out);
+	test_same_bytes(in, out);
+	make_recording(in, false);
+	test_damage(in, out);
+	test_texts();
+	test_many_names();
+	test_any_text();
+	unlink(in);
+	unlink(out);
+	rmdir(dir);
+	free(in);
+	free(out);
+	return tap_done();
+}
