@@ -22,7 +22,7 @@ static int read_words(const struct trace_opts *o, const struct options_result *w
 
 	if (w->command || o->run_options)
 		return err_set(e, EINVAL, EXIT_USAGE,
-			       "--anonymise traces nothing: it goes with no command, and with no other option but -o and --mode");
+			       "--anonymise traces nothing: it goes with no command, and with no other option but -o, --mode and --as-root");
 	if (n + (o->record.path != NULL) != 2)
 		return err_set(e, EINVAL, EXIT_USAGE,
 			       "--anonymise takes two recordings: barriertrace record --anonymise IN OUT");

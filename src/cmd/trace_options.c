@@ -180,7 +180,7 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	struct trace_opts *o = ctx;
 	int err = outputs_set(&o->out, id, value, e);
 
-	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OUTPUT_MODE;
+	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OPT_AS_ROOT && id != OUTPUT_MODE;
 	if (err <= 0)
 		return err;
 	switch (id) {

@@ -194,7 +194,7 @@ static int lock(const struct opened *o, struct err *e)
 	if (!file_lock(o->fd, &holder))
 		return 0;
 	who = file_lock_holder_name(holder);
-	err_set(e, EBUSY, EXIT_FAILED, "cannot write %s: %s is recording into it", o->path, who);
+	err_set(e, EBUSY, EXIT_FAILED, "cannot write %s: %s holds it", o->path, who);
 	free(who);
 	return -EBUSY;
 }

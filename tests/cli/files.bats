@@ -146,13 +146,22 @@ has_tracing() {
 	[[ -r /sys/kernel/btf/vmlinux ]]
 }
 
+@test "files: a recording without names, too" {
+	refused 'Permission denied' as_alice record --anonymise "$REC" roots/new
+	refused 'Permission denied' as_alice record --anonymise roots/secret alices/new
+	as_alice record --anonymise "$REC" alices/new
+	[[ $(owner alices/new) == "$ALICE:$ALICE 600" ]]
+	as_alice record --anonymise --as-root "$REC" roots/new
+	[[ $(owner roots/new) == '0:0 600' ]]
+}
+
 @test "files: the second recorder of a file is told who has it" {
 	local first
 	need_tracing
 	start_tracing record -q -o rec --rotate 1M,2
 	first=$STARTED
 	run -1 "$BT" record -q -o rec -d 0.1
-	[[ ${#lines[@]} == 1 && $output == *"cannot write rec: barriertrace (pid $first) is recording into it" ]]
+	[[ ${#lines[@]} == 1 && $output == *"cannot write rec: barriertrace (pid $first) holds it" ]]
 	run -1 "$BT" record -q -o ./rec --rotate 1M,2 -d 0.1
 	[[ $output == *"(pid $first)"* ]]
 	kill -INT "$first"
