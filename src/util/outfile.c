@@ -142,6 +142,15 @@ static int open_new(struct outfile *o)
 	return open_beside(o);
 }
 
+/* In a sticky directory such as /tmp: the rename would fail, when the run is over. */
+static bool cannot_be_replaced(int dir, const struct stat *was)
+{
+	uid_t uid = user_files_uid();
+	struct stat d;
+
+	return uid && was->st_uid != uid && !fstat(dir, &d) && (d.st_mode & S_ISVTX) && d.st_uid != uid;
+}
+
 /* With the user's rights. `mode`: of what stands there and can't be replaced */
 static int open_file(struct outfile *o, mode_t *mode)
 {
@@ -152,6 +161,8 @@ static int open_file(struct outfile *o, mode_t *mode)
 	*mode = there && !S_ISREG(st.st_mode) ? st.st_mode : 0;
 	if (*mode)
 		return -EINVAL;
+	if (there && cannot_be_replaced(o->dir.fd, &st))
+		return -EPERM;
 	err = there || errno == ENOENT ? open_new(o) : -errno;
 	if (!err)
 		set_mode(o, there ? &st : NULL);

@@ -146,6 +146,19 @@ has_tracing() {
 	[[ -r /sys/kernel/btf/vmlinux ]]
 }
 
+@test "files: what somebody else left in /tmp is found before the run, not after it" {
+	need_tracing
+	mkdir everybodys
+	chmod 1777 everybodys
+	echo theirs >everybodys/report
+	chmod 666 everybodys/report
+	chown "$OTHER" everybodys/report
+	refused 'Operation not permitted for uid' as_alice -q -o everybodys/report -- touch everybodys/ran
+	[[ ! -e everybodys/ran && $(<everybodys/report) == theirs ]]
+	as_alice -q --as-root -o everybodys/report -d 0.1 || [[ $? == 5 ]]
+	[[ $(owner everybodys/report) == '0:0 600' ]]
+}
+
 @test "files: a recording without names, too" {
 	refused 'Permission denied' as_alice record --anonymise "$REC" roots/new
 	refused 'Permission denied' as_alice record --anonymise roots/secret alices/new

@@ -150,7 +150,7 @@ who() {
 	echo "$status: $output"
 	# 5: the kernel kept an event to itself, which is not what is asked here
 	[[ $status == [05] && ${lines[0]} == '4242 4243 6 8 /home/someone' ]]
-	SUDO_UID=4244 SUDO_GID=4243 run alone_with_kernel /barriertrace -o /tmp/text -- /who
+	SUDO_UID=4244 SUDO_GID=4243 run alone_with_kernel /barriertrace -o /tmp/other -- /who
 	echo "$status: $output"
 	[[ $status == [05] && $output == *'note: user 4244 is not in /etc/passwd'* && $output == *$'\n4244 4243 '* ]]
 }
