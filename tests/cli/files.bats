@@ -74,6 +74,26 @@ load ../truth/files
 	[[ $(<err) != *Unknown* ]]
 }
 
+# as_capable COMMAND..: as Alice, whom a file's capabilities let trace, and override permissions
+as_capable() {
+	setpriv --reuid "$ALICE" --regid "$ALICE" --clear-groups --inh-caps "$CAPS" --ambient-caps "$CAPS" "$@"
+}
+
+@test "files: without root, capabilities that override permissions are not for files" {
+	need_tracing
+	need setpriv
+	local CAPS=+bpf,+perfmon,+dac_override,+dac_read_search
+	cp "$BT" bt
+	chmod 755 bt
+	refused 'Permission denied' as_capable ./bt report "$REC" -o roots/new
+	refused 'Permission denied' as_capable ./bt report roots/secret
+	CAPS=+bpf,+perfmon
+	as_capable ./bt -q -o alices/text --json alices/json --csv alices/tables -- true || [[ $? == 5 ]]
+	as_capable ./bt record -q -o alices/rec -d 0.1 || [[ $? == 5 ]]
+	as_capable ./bt report alices/rec -o alices/again
+	[[ $(stat -c '%u %a' alices/{text,json,rec,again}) == $'65533 600\n65533 600\n65533 600\n65533 600' ]]
+}
+
 # A file of one of the caller's groups alone
 refused_groups() {
 	local user group
@@ -251,5 +271,9 @@ hidden_from() {
 
 @test "files: a directory that is swapped for a link wins nothing" {
 	need strace python3
-	swap 100 strace -qq -o trace -e trace=openat,linkat,renameat,fstat -e inject=openat,linkat,renameat:delay_exit=200:when=20+
+	# of openat the last ones: those before are the loader's
+	swap 100 strace -qq -A -o trace -e trace=openat,linkat,rename,renameat -e inject=linkat,rename,renameat:delay_enter=2000 \
+		-e inject=openat:delay_exit=500:when=40+
+	# the program's own calls were slowed down, to the one that puts the file in its place
+	grep -q 'linkat(.*(DELAYED)' trace && grep -q 'renameat(.*(DELAYED)' trace
 }
