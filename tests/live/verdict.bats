@@ -119,7 +119,8 @@ is_about_others() {
 # The daemon's own calls come when the command, its parent, has ended.
 @test "verdict: a command that leaves a daemon behind is told so, and how to watch it" {
 	local daemon
-	or_lost trace "$BASH" -c 'sleep 30 & echo $! >"$0"' "$BATS_TEST_TMPDIR/daemon"
+	# until then it is still the shell
+	or_lost trace "$BASH" -c 'sleep 30 & echo $! >"$0"; until [[ $(</proc/$!/comm) == sleep ]]; do :; done' "$BATS_TEST_TMPDIR/daemon"
 	daemon=$(<"$BATS_TEST_TMPDIR/daemon")
 	on_exit "kill $daemon"
 	class_is no-sync
