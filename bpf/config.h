@@ -46,8 +46,8 @@ struct bt_config {
 	__bt_u32 ring_wake;   /* wake the reader when this many bytes wait in the ring buffer */
 	__bt_u32 thread_size; /* of a task's kernel stack: THREAD_SIZE */
 	/* the kernel's own numbers of these types, for CONFIG_CAST; 0: it has no such function */
-	__bt_u32 type_dentry, type_file, type_inode, type_pt_regs, type_rb_node, type_request, type_super_block,
-		type_task_struct;
+	__bt_u32 type_address_space, type_dentry, type_file, type_inode, type_pt_regs, type_rb_node, type_request,
+		type_super_block, type_task_struct;
 	__bt_u32 nr_pwritev2, nr_pwritev2_32; /* system call numbers, the second of the 32-bit kind */
 	struct { /* enum wire_call, 0: none; compat: of the 32-bit kind, which are numbered in another way */
 		__bt_u8 native, compat;

@@ -52,6 +52,18 @@ static __always_inline void key_of_file(struct file *file, struct file_key *key)
 	key->generation = LOOK(inode, i_generation);
 }
 
+/*
+ * Does it have pages that are dirty or under writeback? What its xarray's flags have beyond the GFP bits are its marks, and those are
+ * the page cache's PAGECACHE_TAG_* (include/linux/fs.h); the xarray's own flags are below (include/linux/xarray.h). There are at least 23
+ * GFP bits, in 5.10 to 7.2.
+ */
+#define XARRAY_MARKS(flags) ((flags) >> 23)
+
+static __always_inline bool had_pages(struct file *file)
+{
+	return XARRAY_MARKS(LOOK(LOOK(file, f_mapping), i_pages.xa_flags)) != 0;
+}
+
 /* Sends the file's name if this is its first time. */
 static __always_inline void name_file(struct file *file, const struct file_key *key)
 {

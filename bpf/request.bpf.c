@@ -545,6 +545,22 @@ static __always_inline void flush_tell(u32 tid)
 		t->flushes++;
 }
 
+/* Who sent a write may be in a sync call: then that is what the call writes. */
+static __always_inline void write_tell(const struct slot *s, u64 rq, u16 class, u32 bytes, u32 whole)
+{
+	struct task_state *t;
+
+	if (!s || s->rq != rq || (class != WIRE_WRITE_SYNC && class != WIRE_WRITE_BARRIER && class != WIRE_FUA))
+		return;
+	t = followed(s->tid);
+	if (!t)
+		return;
+	t->write_sectors += bytes >> 9;
+	t->writes += whole;
+	if (class == WIRE_FUA)
+		t->had |= HAD_FUA;
+}
+
 #define VISIT_ROLE    7u	 /* enum flush_role */
 #define VISIT_PART(v) ((v) >> 8) /* its partition's place in wire_disk.part_dev, plus 1; 0: in none */
 
@@ -892,7 +908,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	struct slot *s;
 	struct wire_cell *c;
 	struct wire_view *v;
-	bool sequence, mine;
+	bool sequence, mine, whole;
 
 	if (!qs)
 		return 0;
@@ -936,7 +952,10 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 			complete_sequence(rq, c, v, s, rq_flags, t.now, direct);
 		return 0;
 	}
-	if (rarely(bytes < left) && !error) {
+	whole = bytes >= left || error;
+	if (cfg.ledger)
+		write_tell(s, (u64)rq, class, bytes, whole);
+	if (rarely(!whole)) {
 		if (mine)
 			complete_piece(view, class, bytes);
 		return 0;

@@ -170,6 +170,7 @@ static void *(*const cast)(const void *pointer, u64 type) = (void *)CONFIG_CAST;
 
 /* clang-format off */
 #define TYPE_OF(ptr) _Generic((ptr), \
+	struct address_space *: cfg.type_address_space, \
 	struct dentry *: cfg.type_dentry, \
 	struct file *: cfg.type_file, \
 	struct inode *: cfg.type_inode, \

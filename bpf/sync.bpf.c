@@ -166,6 +166,8 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->worker = 0;
 	t->first_seq = t->seq;
 	t->flushes = 0;
+	t->writes = t->write_sectors = 0;
+	t->had = file && had_pages(file) ? HAD_PAGES : 0;
 	t->switches = switches_of(task);
 	t->waited = waited_of(task);
 	t->enter = bpf_ktime_get_ns();
@@ -271,6 +273,9 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	s->waited_enter = t->waited;
 	s->waited_exit = waited_of(task);
 	s->flushes = t->flushes;
+	s->write_bytes = (u64)t->write_sectors << 9;
+	s->writes = t->writes;
+	s->had = t->had;
 	s->other = other;
 	if (TASK_BTF) {
 		((u64 *)s->comm)[0] = ((u64 *)leader->comm)[0];

@@ -242,9 +242,20 @@ struct wire_sync {
 	__bt_u64 waited_enter, waited_exit;
 	__bt_u32 flushes; /* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that it never slept */
 	__bt_u32 other;	  /* 1: of a task that was not asked about: who, when, on which device, and nothing else */
+	/* Writes that the caller sent and that completed within the call, but for background writeback: their bytes (modulo 2 TiB) and number */
+	__bt_u64 write_bytes;
+	__bt_u32 writes;
+	__bt_u32 had; /* enum wire_had */
 };
-WIRE_ASSERT_SIZE(struct wire_sync, 104);
-#define WIRE_SYNC_SHORT 80 /* bytes of the record before it had what the caller waited, and later its flushes */
+WIRE_ASSERT_SIZE(struct wire_sync, 120);
+#define WIRE_SYNC_SHORT \
+	80 /* bytes of the record before it had what the caller waited, later its flushes, then its writes */
+
+/* What a sync call had to do, and had done. */
+enum wire_had {
+	HAD_PAGES = 1, /* pages of its file were dirty or under writeback when it began */
+	HAD_FUA = 2,   /* one of its writes was a FUA write */
+};
 
 /* What ended a sleep. */
 enum wire_how {

@@ -236,6 +236,14 @@ struct dentry {
 	struct super_block *d_sb;
 };
 
+struct xarray {
+	unsigned int xa_flags;
+};
+
+struct address_space {
+	struct xarray i_pages;
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned int i_flags;
@@ -254,6 +262,7 @@ struct path {
 };
 
 struct file {
+	struct address_space *f_mapping;
 	struct inode *f_inode;
 	unsigned int f_flags;
 	struct path f_path;

@@ -117,32 +117,72 @@ static bool left_out(struct sync_analysis *a, const struct wire_sync *s)
 	return !d || !d->traced;
 }
 
-/* It wrote, said that all was well, and the disk's cache was not told: only if no part of its time can hide a flush. */
-static bool is_unflushed(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+static bool had_data(const struct wire_sync *s, const struct walk_result *r)
 {
-	const struct device_name *d;
+	return s->writes || r->ledger.ns[CAUSE_DEVICE_WRITE] || s->had & HAD_PAGES ||
+	       (s->call == CALL_WRITE && s->ret > 0);
+}
 
-	if (s->ret < 0 || s->flushes || r->blind || !r->ledger.ns[CAUSE_DEVICE_WRITE] ||
-	    r->ledger.ns[CAUSE_DEVICE_FUA] || ledger_family(&r->ledger, FAMILY_FLUSH))
-		return false;
-	d = device_of(a, s->dev);
+static bool had_flush(const struct wire_sync *s, const struct walk_result *r)
+{
+	return s->flushes || s->had & HAD_FUA || r->ledger.ns[CAUSE_DEVICE_FUA] || ledger_family(&r->ledger, FAMILY_FLUSH);
+}
+
+static bool has_volatile_cache(struct sync_analysis *a, const struct wire_sync *s)
+{
+	const struct device_name *d = device_of(a, s->dev);
+
 	return d && d->volatile_cache;
 }
 
-static void add_totals(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+enum safety { NOTHING_TO_DO, DURABLE, UNSAFE };
+
+static enum safety safety_of(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	if (s->ret < 0 || !had_data(s, r))
+		return NOTHING_TO_DO;
+	if (had_flush(s, r))
+		return DURABLE;
+	return !r->blind && has_volatile_cache(a, s) ? UNSAFE : NOTHING_TO_DO;
+}
+
+static void add_volume(struct volume *v, const struct wire_sync *s, const struct ledger *l)
+{
+	v->calls++;
+	v->total_ns += s->exit - s->enter;
+	v->writes += s->writes;
+	v->bytes += s->write_bytes;
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		v->wait_ns[i] += l->ns[volume_causes[i]];
+}
+
+/* Each sample once in a turn of CALL_SAMPLES calls, in a turn's own order: what comes in every so many calls is in all of them. */
+static struct call_sums *sample_of_call(struct totals *t)
+{
+	uint64_t n = t->count++, turn = n / CALL_SAMPLES;
+
+	return &t->sample[(n + (turn * 0x9e3779b97f4a7c15 >> 32)) % CALL_SAMPLES];
+}
+
+static void add_totals(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r, enum safety safety)
 {
 	struct totals *t = &a->totals;
+	struct call_sums *sums = sample_of_call(t);
 	uint64_t ns = s->exit - s->enter;
 
-	t->count++;
-	t->total_ns += ns;
+	sums->count++;
+	sums->total_ns += ns;
+	sums->unsafe += safety == UNSAFE;
+	sums->unsafe_ns += safety == UNSAFE ? ns : 0;
+	sums->durable += safety == DURABLE;
+	if (s->writes >= VOLUME_WRITES)
+		add_volume(&sums->volume, s, &r->ledger);
+	ledger_add(&sums->ledger, &r->ledger);
 	t->calls[s->call]++;
 	t->flush_own_ns += r->flush_own_ns;
 	t->flush_foreign_ns += r->flush_foreign_ns;
 	t->busy_in_flight += r->in_flight;
 	t->busy_flushes += r->flushes;
-	t->unflushed += is_unflushed(a, s, r);
-	ledger_add(&t->ledger, &r->ledger);
 	hist_add(&t->latency, ns);
 }
 
@@ -175,27 +215,30 @@ static void keep_detail(struct sync_analysis *a, const struct wire_sync *s, cons
 				 detail_name(a->detail, devices_label(&a->devices, r->slice[i].dev, label)));
 }
 
-static void note_slow(struct sync_analysis *a, const struct wire_sync *s, uint32_t file, const struct ledger *l)
+static void note_slow(struct sync_analysis *a, const struct wire_sync *s, uint32_t file, const struct ledger *l, bool unsafe)
 {
 	const struct inode *e;
 
 	if (!slowest_wants(&a->slowest, s))
 		return;
 	e = inodes_use(&a->inodes, s->dev, s->ino);
-	slowest_add(&a->slowest, s, e->path ? e->path : a->files.group[file]->text, l);
+	slowest_add(&a->slowest, s, e->path ? e->path : a->files.group[file]->text, l, unsafe);
 }
 
 static void add_call(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
 {
 	uint64_t ns = s->exit - s->enter;
 	uint32_t file = file_of(a, s);
+	enum safety safety = safety_of(a, s, r);
 
 	a->damaged += r->mended;
-	add_totals(a, s, r);
+	add_totals(a, s, r, safety);
 	group_add(a->processes.group[groups_find(&a->processes, s->tgid, s->comm)], ns, &r->ledger);
 	group_add(a->files.group[file], ns, &r->ledger);
+	if (safety == UNSAFE)
+		group_add_unsafe(a->files.group[file], ns);
 	leaves_add(&a->leaves, s, file, r);
-	note_slow(a, s, file, &r->ledger);
+	note_slow(a, s, file, &r->ledger, safety == UNSAFE);
 	heat_add(&a->heat, s->exit > a->opts.start_ns ? s->exit - a->opts.start_ns : 0, ns, 1);
 	if (a->detail)
 		keep_detail(a, s, r);
@@ -376,7 +419,10 @@ const struct whatif *sync_whatif(const struct sync_analysis *a)
 
 uint64_t sync_period(const struct sync_analysis *a)
 {
-	return whatif_period(a->whatif, &a->totals.ledger);
+	struct call_sums sums;
+
+	totals_sum(&a->totals, &sums);
+	return whatif_period(a->whatif, &sums.ledger);
 }
 
 uint64_t sync_damaged(const struct sync_analysis *a)

@@ -21,11 +21,14 @@
 #include "analyse/whatif/whatif.h"
 
 struct totals {
-	uint64_t count, total_ns, calls[CALL_COUNT], no_ledger;
-	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, unflushed, elsewhere, elsewhere_ns;
-	struct ledger ledger;
+	struct call_sums sample[CALL_SAMPLES]; /* of all calls: see struct report_sync */
+	uint64_t count, calls[CALL_COUNT], no_ledger;
+	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, elsewhere, elsewhere_ns;
 	struct hist latency;
 };
+
+/* Of all samples. */
+void totals_sum(const struct totals *t, struct call_sums *out);
 
 struct sync_analysis {
 	struct sync_opts opts;

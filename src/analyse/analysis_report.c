@@ -23,6 +23,8 @@ static void copy_group(struct report_group *to, const struct group *from)
 {
 	to->count = from->count;
 	to->total_ns = from->total_ns;
+	to->unsafe = from->unsafe;
+	to->unsafe_ns = from->unsafe_ns;
 	to->ledger = from->ledger;
 	tally_hist(&from->latency, &to->latency);
 }
@@ -159,6 +161,7 @@ static void report_one(const struct sync_analysis *a, const struct slow *s, stru
 	out->call = xstrdup(call_name(s->call.call));
 	out->path = xstrdup(s->path);
 	out->device = devices_name(&a->devices, s->call.dev);
+	out->unsafe = s->unsafe;
 	out->ledger = s->ledger;
 }
 
@@ -176,19 +179,35 @@ static struct report_call *report_slowest(const struct sync_analysis *a, size_t 
 
 _Static_assert(sizeof(((struct report_sync *)0)->calls) == CALL_COUNT * sizeof(uint64_t), "calls differ");
 
+void totals_sum(const struct totals *t, struct call_sums *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < CALL_SAMPLES; i++)
+		call_sums_add(out, &t->sample[i]);
+}
+
 static void report_totals(const struct totals *t, struct report_sync *out)
 {
-	out->count = t->count;
-	out->total_ns = t->total_ns;
+	struct call_sums sums;
+
+	totals_sum(t, &sums);
+	out->count = sums.count;
+	out->total_ns = sums.total_ns;
+	out->unsafe = sums.unsafe;
+	out->unsafe_ns = sums.unsafe_ns;
+	out->durable = sums.durable;
+	out->volume = sums.volume;
+	out->ledger = sums.ledger;
+	out->n_samples = sums.count < CALL_SAMPLES ? sums.count : CALL_SAMPLES;
+	out->sample = xcalloc(out->n_samples, sizeof(*out->sample));
+	memcpy(out->sample, t->sample, out->n_samples * sizeof(*out->sample));
 	memcpy(out->calls, t->calls, sizeof(out->calls));
 	out->no_ledger = t->no_ledger;
 	out->latency = t->latency;
-	out->ledger = t->ledger;
 	out->flush_own_ns = t->flush_own_ns;
 	out->flush_foreign_ns = t->flush_foreign_ns;
 	out->busy_in_flight = t->busy_in_flight;
 	out->busy_flushes = t->busy_flushes;
-	out->unflushed = t->unflushed;
 	out->elsewhere = t->elsewhere;
 	out->elsewhere_ns = t->elsewhere_ns;
 }

@@ -95,11 +95,11 @@ void doctor_weigh(struct diagnosis *d, const struct report *r)
 	t->calls = r->sync.count;
 	t->ledger = r->sync.ledger;
 	t->total_ns = ledger_sum(&t->ledger);
-	if (r->sync.unflushed && t->calls)
+	if (r->sync.unsafe && t->calls)
 		add_measured(d, DIAG_CHECK, "sync calls", "unflushed", 0,
 			     xasprintf("%" PRIu64 " of %" PRIu64 " sync call%s returned without any flush, though the "
 				       "disk's cache is volatile.",
-				       r->sync.unflushed, t->calls, num_plural(t->calls)));
+				       r->sync.unsafe, t->calls, num_plural(t->calls)));
 	if (t->total_ns)
 		add_large(d);
 	for (size_t i = 0; i < d->n_findings; i++) {

@@ -235,6 +235,33 @@ size_t ledger_causes(const struct ledger *l, enum cause order[CAUSE_COUNT])
 	return n;
 }
 
+const enum cause volume_causes[VOLUME_CAUSES] = { CAUSE_DEVICE_WRITE, CAUSE_DEVICE_FUA, CAUSE_TAG, CAUSE_IOQ };
+
+uint64_t volume_wait(const struct volume *v)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		ns += v->wait_ns[i];
+	return ns;
+}
+
+void call_sums_add(struct call_sums *to, const struct call_sums *calls)
+{
+	to->count += calls->count;
+	to->total_ns += calls->total_ns;
+	to->unsafe += calls->unsafe;
+	to->unsafe_ns += calls->unsafe_ns;
+	to->durable += calls->durable;
+	to->volume.calls += calls->volume.calls;
+	to->volume.total_ns += calls->volume.total_ns;
+	to->volume.writes += calls->volume.writes;
+	to->volume.bytes += calls->volume.bytes;
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		to->volume.wait_ns[i] += calls->volume.wait_ns[i];
+	ledger_add(&to->ledger, &calls->ledger);
+}
+
 uint64_t ledger_family(const struct ledger *l, enum cause_family f)
 {
 	uint64_t sum = 0;
@@ -328,6 +355,7 @@ static void sync_free(struct report_sync *s)
 		free(s->slowest[i].device);
 	}
 	free(s->slowest);
+	free(s->sample);
 	for (size_t i = 0; i < s->n_leaves; i++) {
 		free(s->leaf[i].path);
 		tally_free(&s->leaf[i].each);

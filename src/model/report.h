@@ -93,6 +93,7 @@ struct report_group { /* sync calls of one process, or of one file */
 	char *comm;	     /* by process */
 	char *path, *device; /* by file */
 	uint64_t count, total_ns;
+	uint64_t unsafe, unsafe_ns; /* of them, see struct call_sums */
 	struct ledger ledger;
 	struct hist latency;
 };
@@ -102,6 +103,7 @@ struct report_call {	   /* one sync call */
 	uint64_t duration_ns;
 	uint32_t pid, tid;
 	char *comm, *call, *path, *device;
+	bool unsafe; /* see struct call_sums */
 	struct ledger ledger;
 };
 
@@ -170,6 +172,36 @@ struct report_other {
 	uint64_t count, total_ns;
 };
 
+/* A call that sent so many writes itself, each of which it may have to wait for, is one of volume. */
+#define VOLUME_WRITES 16
+
+#define VOLUME_CAUSES 4
+extern const enum cause volume_causes[VOLUME_CAUSES]; /* writes in the device, and what keeps them out of it */
+
+/* Of calls of volume. */
+struct volume {
+	uint64_t calls, total_ns;
+	uint64_t writes, bytes;		 /* that they sent themselves, completed within them */
+	uint64_t wait_ns[VOLUME_CAUSES]; /* of total_ns, what they waited for the disk to take writes: by volume_causes */
+};
+
+/*
+ * What a verdict's class goes by, added up over calls. The ledger is that of all of them.
+ *
+ * A call is unsafe when it had data to make durable (it waited for a write or sent one, or its file had pages that were dirty or under
+ * writeback), its disk has a volatile cache, and it returned success with neither a FLUSH nor a FUA write that was for it. It is durable when it
+ * had such a FLUSH or FUA write. Neither, when it had nothing to make durable, or where part of its time may hide a flush.
+ */
+struct call_sums {
+	uint64_t count, total_ns;
+	uint64_t unsafe, unsafe_ns, durable;
+	struct volume volume;
+	struct ledger ledger;
+};
+
+/* Of each call one of so many gets it, in turn: what is drawn from when the verdict's confidence is asked for. */
+#define CALL_SAMPLES 128
+
 struct report_sync {
 	uint64_t count, total_ns;
 	uint64_t calls[11]; /* by enum wire_call */
@@ -186,7 +218,10 @@ struct report_sync {
 	uint64_t flush_own_ns, flush_foreign_ns;
 	/* other requests in the device when the FLUSHes waited for were issued: sum, and number of those FLUSHes */
 	uint64_t busy_in_flight, busy_flushes;
-	uint64_t unflushed; /* calls that returned success without any FLUSH or FUA write, though the disk has a volatile cache */
+	uint64_t unsafe, unsafe_ns, durable; /* see struct call_sums */
+	struct volume volume;
+	struct call_sums *sample; /* the calls in n_samples parts, at most CALL_SAMPLES; up to as many calls, each its own */
+	size_t n_samples;
 	struct heat *heat;		  /* of the calls, by when they ended; NULL: not known */
 	uint64_t elsewhere, elsewhere_ns; /* calls left out: on file systems whose disk was not traced; not in count */
 	uint64_t lost;			  /* of the run's lost events, those that may have been of calls */
@@ -206,6 +241,8 @@ struct report_verdict {
 	const char *class; /* one of the public classes; static */
 	const char *scope; /* whose calls it is about: "asked" (the run's, the command's, the filter's) "others" or "outstanding"; static */
 	const char *family; /* family or NULL; static */
+	const char *second; /* the other class, where a threshold between the two is near; static; NULL: none is */
+	double confidence; /* share of resamplings of the calls that give the same class; 0: it is not about calls that returned */
 	double share; /* of the sync time (of the wall time for not-sync and others, of the calls for unsafe-fast); NAN: none */
 	char *sentence;
 	char **evidence; /* NULL-terminated sentences with figures */
@@ -359,6 +396,8 @@ const char *cause_help(enum cause c);	      /* "a FLUSH before the commit record
 uint64_t ledger_sum(const struct ledger *l);
 void ledger_add(struct ledger *to, const struct ledger *from);
 uint64_t ledger_family(const struct ledger *l, enum cause_family f);
+void call_sums_add(struct call_sums *to, const struct call_sums *calls);
+uint64_t volume_wait(const struct volume *v); /* all of wait_ns */
 /* Fills in the causes that are not 0, largest first, equal ones in the public order; returns how many. */
 size_t ledger_causes(const struct ledger *l, enum cause order[CAUSE_COUNT]);
 const char *call_name(unsigned int call); /* enum wire_call: "fdatasync" */

@@ -252,8 +252,8 @@ static void fill_types(struct bt_config *cfg)
 		size_t offset; /* in struct bt_config */
 	} cast[] = {
 #define CAST(name) { #name, offsetof(struct bt_config, type_##name) }
-		CAST(dentry),  CAST(file),    CAST(inode),	 CAST(pt_regs),
-		CAST(rb_node), CAST(request), CAST(super_block), CAST(task_struct),
+		CAST(address_space), CAST(dentry),  CAST(file),	       CAST(inode),	  CAST(pt_regs),
+		CAST(rb_node),	     CAST(request), CAST(super_block), CAST(task_struct),
 #undef CAST
 	};
 	struct types_target to;

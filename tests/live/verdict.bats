@@ -30,6 +30,7 @@ verdict_of() {
 	ledgers_add_up
 	class_is "$1" "$2"
 	accounted "$(jq .sync.count "$J")" 10 "$J"
+	[[ $(jq .sync.unsafe "$J") == null ]]
 }
 
 @test "verdict: a flush of 50 ms" {
@@ -127,4 +128,48 @@ is_about_others() {
 	says .sentence "The command left sleep ($daemon) running."
 	says .sentence "watch barriertrace -p $daemon."
 	! says .sentence "isn't fsync"
+}
+
+# ---- what a call wrote ----
+
+@test "verdict: one fsync of 64 MiB is volume, and speaks of bytes" {
+	local bytes
+	rig_set channels=1 write_us=1500 flush_us=1500
+	or_lost trace dd if=/dev/zero of="$RIG_MNT/big" bs=1M count=64 conv=fsync status=none
+	figures
+	class_is volume device
+	says .sentence 'It is slow because it writes '
+	bytes=$(jq .sync.volume.bytes "$J")
+	# the kernel may have begun before the call
+	((bytes > 32 << 20 && bytes <= 64 << 20))
+}
+
+@test "verdict: four fsyncs are enough, and are what it speaks of" {
+	rig_set flush_us=50000 write_us=0
+	or_lost trace "$SYNCS" fsync "$RIG_MNT/file" 4
+	figures
+	class_is device-flush flush
+	says .sentence 'The 4 fsyncs of syncs took '
+}
+
+# Of 21 calls one has anything to make durable.
+one_with_data() {
+	or_lost trace sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		dd if=/dev/null of="$1" conv=fsync,notrunc status=none
+	done
+	"$2" -o fdatasync "$1" 1' sh "$RIG_MNT/file" "$SYNCS"
+	figures
+}
+
+@test "verdict: one call whose data was not flushed, on a mount without barriers, is unsafe" {
+	mount -o remount,barrier=0 "$RIG_MNT"
+	one_with_data
+	class_is unsafe-fast
+	jq -e '.verdict | .confidence == 1 and .second == null' "$J"
+	[[ $(jq -c '.sync.unsafe | [.count, .by_file[].path]' "$J") == "[1,\"$RIG_MNT/file\"]" ]]
+}
+
+@test "verdict: with barriers, no call is unsafe" {
+	one_with_data
+	[[ $(jq -c '.sync | [.count, .unsafe]' "$J") == "[21,null]" ]]
 }

@@ -206,6 +206,25 @@ neighbour() { # DIR
 	says .sentence nobarrier
 }
 
+# ---- volume ----
+
+@test "matrix: an fsync of 200 MB is volume" {
+	rig_up --size 512M
+	rig_set channels=1 write_us=1500 flush_us=1500
+	answer volume device dd if=/dev/zero of="$RIG_MNT/big" bs=1M count=200 conv=fsync status=none
+}
+
+@test "matrix: syncfs of what others dirtied is volume" {
+	rig_up --size 512M
+	rig_set channels=1 write_us=1500 flush_us=1500
+	# not `answer`: a worker's other work may be part of what it waits for, and is not explained
+	# shellcheck disable=SC2016  # for the inner shell
+	or_lost trace sh -c 'dd if=/dev/zero of="$1" bs=1M count=200 conv=notrunc status=none; sync -f "$1"' sh "$RIG_MNT/big"
+	figures
+	class_is volume device
+	says .sentence 'it writes whatever is dirty'
+}
+
 # ---- not fsync ----
 
 @test "matrix: a run that hardly syncs is not-sync" {

@@ -358,7 +358,7 @@ static void make_damaged(struct report *r)
 	make_fast(r);
 	report_add_lost(r, 40, "ring buffer full");
 	strv_add(&r->notes, xstrdup("the recording is not whole: it ends early"));
-	r->sync.unflushed = 700;
+	r->sync.unsafe = 700;
 	r->sync.no_ledger = 3;
 	snprintf(r->device[0].name, sizeof(r->device[0].name), "sdb");
 	change(&r->device[0].model, "GOODRAM C50");
@@ -579,11 +579,11 @@ static void test_unflushed(void)
 	struct comparison c = begin(make_slow, make_fast, r);
 	char *text;
 
-	r[SIDE_B].sync.unflushed = r[SIDE_B].sync.count / 200;
+	r[SIDE_B].sync.unsafe = r[SIDE_B].sync.count / 200;
 	text = text_of(&c, &(struct render_opts){ .width = 80 });
 	ok(!strstr(text, "WARNING"), "a few calls without a flush are no reason to warn");
 	free(text);
-	r[SIDE_B].sync.unflushed++;
+	r[SIDE_B].sync.unsafe++;
 	text = text_of(&c, &(struct render_opts){ .width = 80 });
 	ok(strstr(text, "WARNING    B: 5 of 804"), "more are");
 	free(text);

@@ -707,7 +707,7 @@ static void test_weigh(void)
 
 	look("sda");
 	r.sync.count = 10;
-	r.sync.unflushed = 2;
+	r.sync.unsafe = 2;
 	r.sync.ledger.ns[CAUSE_FLUSH_POST] = 300;
 	r.sync.ledger.ns[CAUSE_IOQ] = 600;
 	r.sync.ledger.ns[CAUSE_CPU] = 100;
@@ -736,15 +736,15 @@ static void test_weigh(void)
 											"flushed");
 	look("sdf");
 	r.sync.ledger.ns[CAUSE_FLUSH_ONLY] = 300;
-	r.sync.unflushed = 0;
+	r.sync.unsafe = 0;
 	doctor_weigh(&d, &r);
 	is_str(grade("sdf", "write_cache"), "slow", "flushes that took much of the time are told of");
 	ok(!grade("sdf", "nomerges") && !grade("sync calls", "unflushed"), "and nothing that did not");
-	r.sync.count = r.sync.unflushed = 1;
+	r.sync.count = r.sync.unsafe = 1;
 	look("sdf");
 	doctor_weigh(&d, &r);
 	ok(strstr(what("sync calls", "unflushed"), "1 of 1 sync call returned"), "one call is not spoken of as many");
-	r.sync.unflushed = 0;
+	r.sync.unsafe = 0;
 	look(NULL);
 	doctor_weigh(&d, &r);
 	ok(!grade("sdf", "write_cache"), "of several disks the ledger does not know which it was");

@@ -296,7 +296,7 @@ static void warns(void)
 	report_add_lost(&r, 1234, "ring full");
 	strv_add(&r.notes, xstrdup("a note"));
 	r.sync.no_ledger = 5;
-	r.sync.unflushed = 6;
+	r.sync.unsafe = 6;
 	r.device[0].errors = 1;
 	b = page(&r);
 	ok(strstr(b.data, "class=\"warn\"") < strstr(b.data, "<h1>"), "warnings stand above the verdict");

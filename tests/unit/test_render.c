@@ -376,7 +376,7 @@ static void report_ones(struct report *r)
 	d->by_command = d->errors = d->unpaired = d->requeues = 1;
 	report_add_lost(r, 1, "requests that the kernel counted and this trace missed");
 	r->have_sync = true;
-	r->sync.count = r->sync.calls[CALL_FSYNC] = r->sync.unflushed = r->sync.no_ledger = 1;
+	r->sync.count = r->sync.calls[CALL_FSYNC] = r->sync.unsafe = r->sync.no_ledger = 1;
 	r->sync.total_ns = r->sync.ledger.ns[CAUSE_CPU] = MS;
 }
 

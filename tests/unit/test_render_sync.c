@@ -290,7 +290,12 @@ static void report_two(struct report *r)
 	r->sync.flush_own_ns = 300 * MS;
 	r->sync.flush_foreign_ns = 100 * MS;
 	r->sync.no_ledger = 12;
-	r->sync.unflushed = 3;
+	r->sync.unsafe = 3;
+	r->sync.unsafe_ns = 12 * MS;
+	r->sync.file[1].unsafe = 3;
+	r->sync.file[1].unsafe_ns = 12 * MS;
+	r->sync.slowest[0].unsafe = true;
+	r->sync.volume = (struct volume){ 2, 80 * MS, 400, 200ull << 20, { 60 * MS, 0, 7 * MS, 3 * MS } };
 	r->sync.elsewhere = 5;
 	r->sync.elsewhere_ns = 40 * MS;
 	r->under_way = 2;
@@ -523,7 +528,7 @@ static void test_facts(void)
 	r.n_lost = 0;
 	r.lost_events = 0;
 	r.incomplete = false;
-	r.sync.no_ledger = r.sync.unflushed = 0;
+	r.sync.no_ledger = r.sync.unsafe = 0;
 	ok(!has(&r, &wide, "WARNING"), "no warning without a reason");
 	report_free(&r);
 	report_no_calls(&r);
@@ -771,7 +776,7 @@ static void test_json_sync(void)
 	j = parse(&r);
 	s = at(j, "sync");
 	ok(filled(j), "json: nothing empty, nothing null");
-	ok(has_only(s, " count total_ns no_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed calls latency ledger flush_own_ns flush_foreign_ns "
+	ok(has_only(s, " count total_ns no_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed unsafe volume calls latency ledger flush_own_ns flush_foreign_ns "
 		       "busy_in_flight busy_flushes by_process by_file slowest leaves "),
 	   "json: keys of sync");
 	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
@@ -789,6 +794,15 @@ static void test_json_sync(void)
 		   number(s, "flush_foreign_ns") == 100000000 && number(s, "busy_in_flight") == 0 &&
 		   number(s, "busy_flushes") == 0,
 	   "json: facts beside it");
+	ok(number(s, "unsafe/count") == 3 && number(s, "unsafe/total_ns") == 12000000 &&
+		   json_array_size(at(s, "unsafe/by_file")) == 1 &&
+		   !strcmp(str(s, "unsafe/by_file/0/path"), str(s, "by_file/1/path")) &&
+		   number(s, "unsafe/by_file/0/count") == 3 && json_is_true(at(s, "slowest/0/unsafe")) &&
+		   !at(s, "slowest/1/unsafe"),
+	   "json: unsafe calls");
+	ok(number(s, "volume/count") == 2 && number(s, "volume/total_ns") == 80000000 && number(s, "volume/writes") == 400 &&
+		   number(s, "volume/bytes") == 200 << 20 && number(s, "volume/wait_ns") == 70000000,
+	   "json: calls of volume");
 	ok(number(s, "elsewhere") == 5 && number(s, "elsewhere_ns") == 40000000 && number(s, "under_way") == 2 &&
 		   number(s, "under_way_oldest_ns") == 8000000000,
 	   "json: calls in no figure");

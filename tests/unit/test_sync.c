@@ -310,7 +310,7 @@ static void direct_write(void)
 		LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 8));
 	has_leaf("app;write;db;device.write;sda1", 85);
 	has_leaf("app;write;db;cpu", 25);
-	ok(report.sync.unflushed == 1, "it wrote and nothing was flushed");
+	ok(report.sync.unsafe == 1, "it wrote and nothing was flushed");
 	ok(report.sync.n_files == 1 && !strcmp(report.sync.file[0].path, "/srv/data/db") &&
 		   !strcmp(report.sync.file[0].device, "sda1"),
 	   "its file has a name");
@@ -331,7 +331,94 @@ static void flush_without_sleep(void)
 	SYNC(.enter = 1000, .exit = 1120, .flushes = 1);
 	ends_as("a flush faster than a sleep",
 		LEDGER(CAUSE_CPU, 25, CAUSE_DEVICE_WRITE, 85, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 8));
-	ok(!report.sync.unflushed, "it was flushed, if by no time that could be seen");
+	ok(!report.sync.unsafe, "it was flushed, if by no time that could be seen");
+}
+
+/* A call of 120 ns that computes only, as far as sleeps tell. */
+static const struct call_sums *safety_of(struct wire_sync call)
+{
+	static struct call_sums sums;
+
+	begin();
+	call.enter = 1000;
+	call.exit = 1120;
+	sync_fact(call);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	sums = report.sync.n_samples == 1 ? report.sync.sample[0] : (struct call_sums){ 0 };
+	ok(sums.count == 1 && sums.total_ns == 120 && ledger_sum(&sums.ledger) == 120 && sums.unsafe == report.sync.unsafe &&
+		   sums.durable == report.sync.durable && report.sync.unsafe_ns == 120 * sums.unsafe,
+	   "one call, one sample");
+	return &sums;
+}
+
+#define SAFETY(...) safety_of((struct wire_sync){ __VA_ARGS__ })
+
+/* Whether a call had anything to make durable shows where it never slept, too. */
+static void had_something(void)
+{
+	const struct call_sums *c = SAFETY(.ret = 0);
+
+	ok(!c->unsafe && !c->durable, "nothing to make durable");
+	c = SAFETY(.had = HAD_PAGES);
+	ok(c->unsafe && !c->durable, "pages, and no flush");
+	ok(report.sync.file[0].unsafe == 1 && report.sync.file[0].unsafe_ns == 120 && report.sync.slowest[0].unsafe,
+	   "its file has it, and so it stands among the slowest");
+	c = SAFETY(.writes = 1, .write_bytes = 4096);
+	ok(c->unsafe && !c->durable, "a write, and no flush");
+	c = SAFETY(.call = CALL_WRITE, .ret = 4096);
+	ok(c->unsafe && !c->durable, "a synchronous write, and no flush");
+	c = SAFETY(.call = CALL_WRITE);
+	ok(!c->unsafe && !c->durable, "a synchronous write of nothing");
+	c = SAFETY(.had = HAD_PAGES | HAD_FUA, .writes = 1);
+	ok(!c->unsafe && c->durable, "a FUA write");
+	c = SAFETY(.had = HAD_PAGES, .flushes = 1);
+	ok(!c->unsafe && c->durable, "a flush");
+	c = SAFETY(.had = HAD_PAGES, .ret = -5);
+	ok(!c->unsafe && !c->durable, "it said that it failed");
+	ok(!report.sync.volume.calls, "none is of volume");
+}
+
+static void many_writes(void)
+{
+	const struct volume *v = &report.sync.volume;
+
+	begin();
+	for (unsigned int i = 0; i < 400; i++)
+		REQUEST(.rq = i + 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC,
+			.data = { .issue = 1012, .done = 1100 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 400, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120, .writes = VOLUME_WRITES, .write_bytes = 1 << 20);
+	SYNC(.enter = 1200, .exit = 1320, .writes = VOLUME_WRITES - 1, .write_bytes = 1 << 20);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(v->calls == 1 && v->total_ns == 120 && v->writes == VOLUME_WRITES && v->bytes == 1 << 20 && volume_wait(v) == 85,
+	   "a call that wrote much: %llu ns", (unsigned long long)volume_wait(v));
+}
+
+/* 1,000 calls in CALL_SAMPLES parts: they add up to all, and no part has more than its turns. */
+static void samples_add_up(void)
+{
+	struct call_sums sum = { 0 };
+	uint64_t most = 0, least = UINT64_MAX;
+
+	begin();
+	for (unsigned int i = 0; i < 1000; i++)
+		SYNC(.enter = 1000 + 1000 * i, .exit = 1000 + 1000 * i + 1 + i, .writes = i % 2 ? 20 : 0, .write_bytes = i);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	for (size_t i = 0; i < report.sync.n_samples; i++) {
+		const struct call_sums *c = &report.sync.sample[i];
+
+		call_sums_add(&sum, c);
+		most = c->count > most ? c->count : most;
+		least = c->count < least ? c->count : least;
+	}
+	ok(report.sync.n_samples == CALL_SAMPLES && most == 8 && least >= 7, "samples: as many calls in each, up to one");
+	ok(sum.count == 1000 && sum.total_ns == report.sync.total_ns && sum.unsafe == report.sync.unsafe &&
+		   sum.durable == report.sync.durable && sum.volume.bytes == report.sync.volume.bytes &&
+		   !memcmp(&sum.ledger, &report.sync.ledger, sizeof(sum.ledger)),
+	   "samples: they add up to all calls");
 }
 
 static void inserted_write(void)
@@ -343,7 +430,7 @@ static void inserted_write(void)
 	SYNC(.enter = 1000, .exit = 1120);
 	ends_as("a read that lay in the scheduler",
 		LEDGER(CAUSE_CPU, 35, CAUSE_IOQ, 25, CAUSE_DEVICE_READ, 55, CAUSE_COMPLETION, 5));
-	ok(!report.sync.unflushed, "reading needs no flush");
+	ok(!report.sync.unsafe, "reading needs no flush");
 }
 
 static void empty_flush(void)
@@ -385,7 +472,7 @@ static void bio_flush(void)
 	ends_as("a flush in a disk without requests, of which nothing else is known",
 		LEDGER(CAUSE_CPU, 25, CAUSE_FLUSH_ONLY, 85, CAUSE_UNKNOWN, 2, CAUSE_RUNQ, 8));
 	has_leaf("app;fdatasync;db;flush.only;sdb", 85);
-	ok(report.sync.flush_own_ns == 85 && !report.sync.unflushed, "it is a flush of the caller");
+	ok(report.sync.flush_own_ns == 85 && !report.sync.unsafe, "it is a flush of the caller");
 }
 
 /* The first of its steps is over when the FLUSH below is; a request below explains what it can, the bio the rest. */
@@ -470,7 +557,7 @@ static void native_fua(void)
 	SYNC(.enter = 1000, .exit = 1320);
 	ends_as("preflush and native FUA", LEDGER(CAUSE_CPU, 19, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 100, CAUSE_COMPLETION,
 						  20, CAUSE_DEVICE_FUA, 170, CAUSE_RUNQ, 1));
-	ok(!report.sync.unflushed, "FUA is durable");
+	ok(!report.sync.unsafe, "FUA is durable");
 }
 
 static void fua_alone(void)
@@ -483,7 +570,7 @@ static void fua_alone(void)
 	SLEEP(.tid = APP, .seq = 1, .off = 1050, .wake = 1080, .on = 1080, .rq = 2, .done = 1080);
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("a write, then one with FUA", LEDGER(CAUSE_CPU, 40, CAUSE_DEVICE_WRITE, 30, CAUSE_DEVICE_FUA, 30));
-	ok(!report.sync.unflushed, "FUA without a FLUSH is durable");
+	ok(!report.sync.unsafe, "FUA without a FLUSH is durable");
 	has_leaf("app;fdatasync;db;device.write;sda", 30);
 }
 
@@ -507,7 +594,7 @@ static void preempted(void)
 	begin();
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("never asleep", LEDGER(CAUSE_CPU, 100));
-	ok(!report.sync.unflushed, "who writes nothing needs no flush");
+	ok(!report.sync.unsafe, "who writes nothing needs no flush");
 	begin();
 	SYNC(.enter = 1000, .exit = 1000);
 	ends_as("over at once", LEDGER(CAUSE_CPU, 0));
@@ -585,7 +672,7 @@ static void ext4_commit(void)
 	has_leaf("app;fdatasync;db;runq", 5);
 	ok(report.sync.flush_own_ns == 202 && !report.sync.flush_foreign_ns, "the journal flushes for its caller");
 	ok(report.sync.busy_flushes == 2 && report.sync.busy_in_flight == 5, "two FLUSHes, each counted once");
-	ok(!report.sync.unflushed, "it was flushed");
+	ok(!report.sync.unsafe, "it was flushed");
 }
 
 static void duplicates_and_disorder(void)
@@ -698,7 +785,7 @@ static void blind_is_not_unflushed(void)
 	SYNC(.enter = 1000, .exit = 1200);
 	ends_as("a write, and a commit of which nothing is known",
 		LEDGER(CAUSE_CPU, 65, CAUSE_DEVICE_WRITE, 85, CAUSE_RUNQ, 10, CAUSE_JOURNAL, 40));
-	ok(!report.sync.unflushed, "nothing is claimed about it");
+	ok(!report.sync.unsafe, "nothing is claimed about it");
 }
 
 static void xfs(void)
@@ -1480,6 +1567,9 @@ static void scenarios(void)
 {
 	direct_write();
 	flush_without_sleep();
+	had_something();
+	many_writes();
+	samples_add_up();
 	inserted_write();
 	empty_flush();
 	bio_flush();

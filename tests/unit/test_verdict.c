@@ -77,6 +77,16 @@ static struct report *start(void)
 	return r;
 }
 
+static void add_file(struct report *r, const char *path, const char *device, uint64_t unsafe)
+{
+	struct report_group *g = grow((void **)&r->sync.file, &r->sync.n_files, sizeof(*g));
+
+	g->path = xstrdup(path);
+	g->device = device ? xstrdup(device) : NULL;
+	g->count = r->sync.count;
+	g->unsafe = unsafe;
+}
+
 static void spend(struct report *r, enum cause c, unsigned int permille)
 {
 	r->sync.ledger.ns[c] += permille * MS;
@@ -112,6 +122,12 @@ static void show(const struct report_verdict *v)
 	diag("%s %.3f: %s", v->class ? v->class : "-", v->share, v->sentence ? v->sentence : "-");
 	for (char **s = v->evidence; s && *s; s++)
 		diag("  %s", *s);
+}
+
+static void is_str(const char *have, const char *want, const char *what)
+{
+	if (!ok(have && !strcmp(have, want), "%s", what))
+		diag("is %s", have ? have : "NULL");
 }
 
 static void drop(struct report *r)
@@ -527,11 +543,10 @@ static void test_too_little(void)
 {
 	struct report *r;
 
-	expect(few(9, 500 * MS), "too-little-data", NULL, "nine calls");
-	expect(few(10, 500 * MS), "device-flush", "flush", "ten calls");
-	expect(few(1, SEC), "device-flush", "flush", "one call of a second");
-	expect(few(1, SEC - 1), "too-little-data", NULL, "one call of almost a second");
+	expect(few(9, 500 * MS), "device-flush", "flush", "nine calls");
+	expect(few(1, SEC - 1), "device-flush", "flush", "one call of almost a second");
 	expect(few(50, MS - 1), "too-little-data", NULL, "less than a millisecond in all");
+	expect(few(1, MS - 1), "too-little-data", NULL, "one call of less than a millisecond");
 	expect(few(50, MS), "device-flush", "flush", "a millisecond in all");
 	expect(few(50, 0), "too-little-data", NULL, "calls that took no time");
 	r = slow_flush();
@@ -546,6 +561,165 @@ static void test_too_little(void)
 	r->have_sync = true;
 	r->sync.no_ledger = 3;
 	expect(r, "too-little-data", NULL, "only calls that could not be followed");
+}
+
+/* All is known of a few calls: the sentence is about these. */
+static void test_few(void)
+{
+	struct report *r = few(4, 33 * MS);
+
+	r->wall_ns = 43 * MS;
+	r->sync.process[0].total_ns = 33 * MS;
+	judged(r, "device-flush", "flush", "four calls");
+	is_str(r->verdict.sentence,
+	       "The 4 fdatasyncs of sqlite3 took 33.0 ms of the 43.0 ms traced. They are slow because the drive takes 7.00 ms to empty its "
+	       "write cache: 100 % of that time.",
+	       "they are spoken of");
+	drop(r);
+	r = few(1, 33 * MS);
+	r->wall_ns = 20 * MS;
+	r->sync.process[0].total_ns = 33 * MS;
+	verdict_make(r);
+	ok(strstr(r->verdict.sentence, "The fdatasync of sqlite3 took 33.0 ms. It is slow because "),
+	   "one, without a run that is shorter: %s", r->verdict.sentence);
+	drop(r);
+	r = few(2, 1500 * US);
+	verdict_make(r);
+	ok(strstr(r->verdict.sentence, "They are quick (750 µs on average). Most of that is there because "),
+	   "two that are quick: %s", r->verdict.sentence);
+	drop(r);
+}
+
+/* One call of 0.6 s that wrote 200 MiB in 400 requests: each of them was in the device for a quarter of that, behind the others. */
+static struct report *volume(void)
+{
+	struct report *r = few(1, 600 * MS);
+	struct report_device *d = &r->device[0];
+
+	r->wall_ns = 700 * MS;
+	memset(&r->sync.ledger, 0, sizeof(r->sync.ledger));
+	r->sync.ledger.ns[CAUSE_DEVICE_WRITE] = 500 * MS;
+	r->sync.ledger.ns[CAUSE_FLUSH_POST] = 100 * MS;
+	ops(d, OP_WRITE_SYNC, 400, 150 * MS);
+	d->op[OP_WRITE_SYNC].bytes = 200ull << 20;
+	r->sync.volume = (struct volume){ 1, 600 * MS, 400, 200ull << 20, { 500 * MS } };
+	return r;
+}
+
+static void test_volume(void)
+{
+	struct report *r = volume();
+
+	judged(r, "volume", "device", "one call that writes 200 MiB");
+	ok(strstr(r->verdict.sentence,
+		  "It is slow because it writes 200 MiB in 400 requests, and the drive takes 400 MiB/s: 83.3 % of that time."),
+	   "its sentence: %s", r->verdict.sentence);
+	ok(says(r->verdict.advice, "vm.dirty_background_bytes"), "earlier is better");
+	drop(r);
+	r = volume();
+	r->sync.volume.wait_ns[0] = 359 * MS;
+	r->sync.ledger.ns[CAUSE_DEVICE_WRITE] = 359 * MS;
+	r->sync.ledger.ns[CAUSE_FLUSH_POST] = 241 * MS;
+	judged(r, "mixed", NULL, "it waits for the disk in less than three fifths of the time");
+	is_str(r->verdict.second, "volume", "which is near");
+	drop(r);
+	r = volume();
+	ops(&r->device[0], OP_READ_SYNC, 300, MS);
+	r->sync.busy_in_flight = 100 * 30;
+	expect(r, "device-busy", "device", "others have more for the disk to do");
+	r = volume();
+	ops(&r->device[0], OP_WRITE_ASYNC, 1000, MS);
+	expect(r, "volume", "device", "background writes are nobody else's");
+	r = volume();
+	r->filter = xstrdup("pid 42");
+	r->device[0].kernel.writes = 1000;
+	r->sync.busy_in_flight = 100 * 30;
+	expect(r, "device-busy", "device", "others, of whom only the kernel knows");
+	r = volume();
+	memset(&r->sync.volume, 0, sizeof(r->sync.volume));
+	r->sync.calls[CALL_FDATASYNC] = 0;
+	r->sync.calls[CALL_SYNC] = 1;
+	judged(r, "volume", "device", "sync");
+	ok(strstr(r->verdict.sentence, "it writes whatever is dirty, 200 MiB in "), "which has others write: %s",
+	   r->verdict.sentence);
+	drop(r);
+}
+
+/* ---- how sure ---- */
+
+static struct report *unflushed(const char *cache, uint64_t n);
+
+/* A hundred samples of 10 ms, in `flush` of them nothing but a flush, in the others nothing but the journal. */
+static struct report *drawn(unsigned int flush)
+{
+	struct report *r = slow_flush();
+	struct report_sync *s = &r->sync;
+
+	memset(&s->ledger, 0, sizeof(s->ledger));
+	s->n_samples = 100;
+	s->sample = xcalloc(s->n_samples, sizeof(*s->sample));
+	for (size_t i = 0; i < s->n_samples; i++) {
+		s->sample[i].count = 1;
+		s->sample[i].total_ns = 10 * MS;
+		s->sample[i].ledger.ns[i < flush ? CAUSE_FLUSH_ONLY : CAUSE_JOURNAL] = 10 * MS;
+		ledger_add(&s->ledger, &s->sample[i].ledger);
+	}
+	return r;
+}
+
+static void test_confidence(void)
+{
+	struct report *r = drawn(95);
+
+	judged(r, "device-flush", "flush", "95 of 100 calls");
+	ok(r->verdict.confidence == 1 && !r->verdict.second && !strstr(r->verdict.sentence, "probably"),
+	   "of which it is sure");
+	drop(r);
+	r = drawn(61); /* the standard deviation of the draws is 4.9 */
+	judged(r, "device-flush", "flush", "61 of 100 calls");
+	ok(r->verdict.confidence > 0.5 && r->verdict.confidence < 0.7, "other calls might be fewer than 60: %.3f",
+	   r->verdict.confidence);
+	is_str(r->verdict.second, "mixed", "and then it is another class");
+	ok(strstr(r->verdict.sentence, "Your fsyncs are probably slow because ") &&
+		   strstr(r->verdict.sentence, " Another reading is near: there is no single reason."),
+	   "which it says: %s", r->verdict.sentence);
+	drop(r);
+	r = drawn(64); /* and here the ledger is near the threshold */
+	judged(r, "device-flush", "flush", "64 of 100 calls");
+	is_str(r->verdict.second, "mixed", "near the threshold");
+	drop(r);
+	r = drawn(75);
+	judged(r, "device-flush", "flush", "75 of 100 calls");
+	ok(r->verdict.confidence > 0.99 && !r->verdict.second, "is far enough from it");
+	drop(r);
+	r = drawn(100);
+	r->sync.unsafe = r->sync.sample[0].unsafe = 1;
+	add_file(r, "/mnt/fast/db", "sda", 1);
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	judged(r, "unsafe-fast", NULL, "one call of a hundred");
+	ok(r->verdict.confidence == 1 && !r->verdict.second, "has shown it");
+	drop(r);
+	r = few(50, MS - 1);
+	verdict_make(r);
+	ok(!r->verdict.second && !r->verdict.confidence, "too little data is near nothing");
+	drop(r);
+}
+
+static void test_near(void)
+{
+	struct report *r = slow_flush();
+
+	wrap(r);
+	r->wall_ns = 4800 * MS;
+	judged(r, "device-flush", "flush", "21 % of the run");
+	is_str(r->verdict.second, "not-sync", "is near the fifth below which fsync is not it");
+	ok(strstr(r->verdict.sentence, "fsync is not what makes the run take its time"), "which it says");
+	drop(r);
+	r = unflushed("write back", 52);
+	r->sync.durable = 48;
+	judged(r, "unsafe-fast", NULL, "a few calls more without than with a flush");
+	is_str(r->verdict.second, "device-write", "is near");
+	drop(r);
 }
 
 static void test_no_sync(void)
@@ -775,7 +949,9 @@ static struct report *unflushed(const char *cache, uint64_t n)
 	ops(add_device(r, "sda", cache), OP_WRITE_SYNC, 300, 200 * US);
 	spend(r, CAUSE_DEVICE_WRITE, 800);
 	spend(r, CAUSE_CPU, 200);
-	r->sync.unflushed = n;
+	r->sync.unsafe = n;
+	r->sync.durable = 100 - n;
+	add_file(r, "/mnt/fast/db", "sda", n);
 	return r;
 }
 
@@ -794,9 +970,19 @@ static void test_nobarrier(void)
 	wrap(r);
 	r->wall_ns = 100 * SEC;
 	expect(r, "unsafe-fast", NULL, "before not-sync: it is because of that that it is quick");
-	r = unflushed("write back", 50);
+	r = unflushed("write back", 1);
 	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
-	expect(r, "device-write", "device", "half of the calls, no more");
+	expect(r, "unsafe-fast", NULL, "one call is enough");
+	r = unflushed("write back", 0);
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	expect(r, "device-write", "device", "no call had anything to make durable");
+	r = unflushed("write back", 1);
+	free(r->sync.file[0].device);
+	r->sync.file[0].device = xstrdup("sdb");
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	expect(r, "device-write", "device", "the call was on another disk");
+	r = unflushed("write back", 50);
+	expect(r, "device-write", "device", "half of the calls, no more, and nothing says why");
 	r = unflushed("write through", 100);
 	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
 	expect(r, "device-write", "device", "nobarrier matters nothing without a volatile cache");
@@ -828,8 +1014,10 @@ static void test_unflushed(void)
 	expect(r, "device-write", "device", "commits with native FUA");
 	r = unflushed("write back", 1);
 	r->sync.count = r->sync.calls[CALL_FDATASYNC] = 1;
+	r->sync.durable = 0;
 	judged(r, "unsafe-fast", NULL, "a single call");
-	ok(says(r->verdict.evidence, "1 of 1 sync call returned without a FLUSH"), "it is one call");
+	ok(says(r->verdict.evidence, "1 of 1 sync call returned without a FLUSH or FUA write and had data"),
+	   "it is one call");
 	drop(r);
 	r = unflushed("write back", 100);
 	memset(r->sync.calls, 0, sizeof(r->sync.calls));
@@ -940,6 +1128,10 @@ int main(void)
 	test_mixed();
 	test_not_sync();
 	test_too_little();
+	test_few();
+	test_volume();
+	test_confidence();
+	test_near();
 	test_no_sync();
 	test_others();
 	test_many_processes();

@@ -98,6 +98,12 @@ void group_add(struct group *g, uint64_t ns, const struct ledger *l)
 	tally_add(&g->latency, ns);
 }
 
+void group_add_unsafe(struct group *g, uint64_t ns)
+{
+	g->unsafe++;
+	g->unsafe_ns += ns;
+}
+
 void group_prefetch(const struct group *g)
 {
 	__builtin_prefetch(&g->count, 1);

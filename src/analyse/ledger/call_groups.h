@@ -13,7 +13,7 @@
 struct group {
 	uint32_t id; /* tgid, or kernel dev_t */
 	char *text;  /* comm, or path */
-	uint64_t count, total_ns;
+	uint64_t count, total_ns, unsafe, unsafe_ns;
 	struct ledger ledger;
 	struct tally latency;
 };
@@ -35,6 +35,7 @@ uint32_t groups_find(struct groups *g, uint32_t id, const char *text);
 void groups_rename(struct groups *g, uint32_t group, uint32_t id, const char *text);
 
 void group_add(struct group *g, uint64_t ns, const struct ledger *l);
+void group_add_unsafe(struct group *g, uint64_t ns); /* the call that was added last */
 void group_prefetch(const struct group *g);
 
 void groups_clear(struct groups *g);

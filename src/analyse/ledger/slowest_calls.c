@@ -53,9 +53,9 @@ bool slowest_wants(const struct slowest *l, const struct wire_sync *s)
 	return l->n < l->max || (l->max && faster(&l->heap[0].call, s));
 }
 
-void slowest_add(struct slowest *l, const struct wire_sync *s, const char *path, const struct ledger *ledger)
+void slowest_add(struct slowest *l, const struct wire_sync *s, const char *path, const struct ledger *ledger, bool unsafe)
 {
-	struct slow new = { .call = *s, .path = xstrdup(path), .ledger = *ledger };
+	struct slow new = { .call = *s, .path = xstrdup(path), .unsafe = unsafe, .ledger = *ledger };
 
 	if (l->n < l->max) {
 		l->heap[l->n] = new;

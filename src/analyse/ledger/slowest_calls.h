@@ -12,6 +12,7 @@
 struct slow {
 	struct wire_sync call;
 	char *path;
+	bool unsafe;
 	struct ledger ledger;
 };
 
@@ -24,7 +25,7 @@ void slowest_init(struct slowest *l, size_t max);
 
 /* Is it among them? Then it is to be added. */
 bool slowest_wants(const struct slowest *l, const struct wire_sync *s);
-void slowest_add(struct slowest *l, const struct wire_sync *s, const char *path, const struct ledger *ledger);
+void slowest_add(struct slowest *l, const struct wire_sync *s, const char *path, const struct ledger *ledger, bool unsafe);
 
 /* The slowest first; the caller's, but for the paths. */
 struct slow *slowest_sorted(const struct slowest *l);

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "wire.h"
+
 /* Others in the device's queue: fewer than two can't make a request much longer than it is by itself. */
 #define QUEUED_BEHIND 2.0
 /* So many that any device, also a parallel one, is at work on them (an ATA queue has 32). */
@@ -139,8 +141,6 @@ static void device_facts_of(struct facts *f)
 	f->write_p50 = hist_quantile(h, 0.5);
 	f->write_fast = hist_quantile(h, 0.1);
 	f->ahead = others_ahead(f);
-	f->flush_queued = flush_is_queued(f);
-	f->data_queued = data_is_queued(f);
 }
 
 enum group facts_group(const struct facts *f, enum cause c)
@@ -167,8 +167,14 @@ enum group facts_group(const struct facts *f, enum cause c)
 
 static void rank(struct facts *f)
 {
+	memset(f->ns, 0, sizeof(f->ns));
+	f->first = 0;
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		f->ns[facts_group(f, c)] += f->s->ledger.ns[c];
+	for (int i = 0; f->own_queue && i < VOLUME_CAUSES; i++) {
+		f->ns[facts_group(f, volume_causes[i])] -= f->volume.wait_ns[i];
+		f->ns[GROUP_VOLUME] += f->volume.wait_ns[i];
+	}
 	for (int g = 1; g < GROUPS; g++)
 		if (f->ns[g] > f->ns[f->first])
 			f->first = g;
@@ -176,6 +182,70 @@ static void rank(struct facts *f)
 	for (int g = 0; g < GROUPS; g++)
 		if (g != (int)f->first && f->ns[g] > f->ns[f->second])
 			f->second = g;
+}
+
+void facts_of_queue(struct facts *f)
+{
+	f->flush_queued = f->dev && flush_is_queued(f);
+	f->data_queued = f->dev && data_is_queued(f);
+	rank(f);
+}
+
+/* Whatever is dirty is written by sync and syncfs, mostly by others for them: no request of the caller's own tells how much. */
+static bool are_for_everybody(const struct report_sync *s)
+{
+	return s->count && s->calls[CALL_SYNC] + s->calls[CALL_SYNCFS] == s->count;
+}
+
+static void volume_for_everybody(struct facts *f)
+{
+	struct report_op w;
+
+	report_device_row(f->dev, ROW_WRITE, &w);
+	if (w.count < VOLUME_WRITES * f->s->count)
+		return;
+	f->for_everybody = true;
+	f->volume = (struct volume){ f->s->count, f->s->total_ns, w.count, w.bytes, { 0 } };
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		f->volume.wait_ns[i] = f->s->ledger.ns[volume_causes[i]];
+}
+
+/* What was in the disk's queue in all: with a filter, only the kernel knows. Background writes that it also counts wait for nobody. */
+static uint64_t queued_requests(const struct facts *f)
+{
+	const struct report_kernel *k = &f->dev->kernel;
+	uint64_t n = report_device_requests(f->dev), background = f->dev->op[OP_WRITE_ASYNC].count;
+
+	if (f->r->filter && k->have)
+		n = k->reads + k->writes;
+	return n > background ? n - background : 0;
+}
+
+static void find_volume(struct facts *f)
+{
+	f->volume = f->s->volume;
+	if (!f->dev)
+		return;
+	if (are_for_everybody(f->s))
+		volume_for_everybody(f);
+	f->own_queue = f->for_everybody || f->volume.writes * TWICE >= queued_requests(f);
+}
+
+void facts_with_calls(const struct facts *f, const struct call_sums *calls, struct report_sync *s, struct facts *to)
+{
+	*s = *f->s;
+	s->count = calls->count;
+	s->total_ns = calls->total_ns;
+	s->unsafe = calls->unsafe;
+	s->unsafe_ns = calls->unsafe_ns;
+	s->durable = calls->durable;
+	s->ledger = calls->ledger;
+	*to = *f;
+	to->s = s;
+	to->volume = calls->volume;
+	if (f->for_everybody)
+		volume_for_everybody(to);
+	rank(to);
 }
 
 /* The kernel counts whatever the filter leaves out. */
@@ -236,6 +306,7 @@ void facts_of(const struct report *r, struct facts *f)
 		device_facts_of(f);
 	find_flushed(f);
 	find_written(f);
-	rank(f);
+	find_volume(f);
+	facts_of_queue(f);
 	outstanding_facts(f);
 }

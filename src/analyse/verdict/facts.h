@@ -12,7 +12,8 @@
 /* clang-format off */
 enum group {
 	GROUP_FLUSH, GROUP_WRITE, GROUP_READ, GROUP_FUA, GROUP_DISCARD,
-	GROUP_BUSY,		/* of the five above, what goes to other requests in the device's queue */
+	GROUP_VOLUME,		/* the many writes of a call, behind each other */
+	GROUP_BUSY,		/* of the first five, what goes to other requests in the device's queue */
 	GROUP_SCHEDULER, GROUP_THROTTLE, GROUP_RUNQ, GROUP_JOURNAL, GROUP_LOCK, GROUP_CPU, GROUP_UNKNOWN,
 	GROUPS
 };
@@ -31,6 +32,9 @@ struct facts {
 	uint64_t write_mean, write_p50, write_fast;
 	double ahead;			/* others in the device when a FLUSH was issued; without FLUSHes, on average */
 	bool flush_queued, data_queued; /* they are long because of the others in the device's queue */
+	struct volume volume; /* of the report's, or of calls that write for everybody (sync, syncfs): all that the device wrote */
+	bool for_everybody; /* the latter */
+	bool own_queue; /* most of what is in the device\'s queue is of such calls: then what they wait for it is GROUP_VOLUME */
 	uint64_t ns[GROUPS];
 	enum group first, second; /* the largest two */
 	const struct report_device *flushed; /* most of the run went to FLUSHes of this disk, whoever sent them; NULL: none did any */
@@ -39,6 +43,7 @@ struct facts {
 	uint64_t writes, writes_ns;	     /* of it, at most */
 	const struct report_outstanding *hung; /* has not returned: the oldest of those that the verdict may be about; NULL: none */
 	double hung_ns;			       /* what all of these took of the run */
+	const char *near; /* of a class that was chosen, the other one that is near: as report_verdict.second */
 	enum unsafe unsafe;
 	const struct report_device *unsafe_dev;
 	const struct report_mount *unsafe_mount;
@@ -46,6 +51,12 @@ struct facts {
 
 /* Of a report with sync calls; `unsafe` and what goes with it is left to the rules. */
 void facts_of(const struct report *r, struct facts *f);
+
+/* The same facts, but these calls in place of the report's. *s is what to->s is then; it owns nothing. */
+void facts_with_calls(const struct facts *f, const struct call_sums *calls, struct report_sync *s, struct facts *to);
+
+/* After a change of what the others in the queue are, or how long a FLUSH takes: what waits for them, and the order of the groups. */
+void facts_of_queue(struct facts *f);
 
 const struct hist *facts_flush_hist(const struct report_device *d);
 
@@ -64,6 +75,13 @@ const char *const *outstanding_advice(const struct facts *f);
 void outstanding_say(const struct facts *f, struct buf *b);
 void outstanding_say_began(const struct facts *f,
 			   struct buf *b); /* of calls from before that have returned; where there are any */
+
+/* The class of these facts; NULL: it is about calls that have not returned. */
+const char *verdict_class(struct facts *f);
+
+/* ---- confidence.c: of a class and scope that were chosen; r->verdict.confidence and .second ---- */
+
+void verdict_confidence(struct facts *f, struct report_verdict *v); /* and f->near */
 
 /* The words for a class that was chosen: r->verdict.sentence, evidence, advice. */
 void verdict_words(const struct facts *f, struct report_verdict *v);

@@ -14,7 +14,6 @@
 #include "wire.h"
 
 #define MSEC 1000000ull
-#define SEC  1000000000ull
 
 /*
  * Thresholds. All are about what a person could do with the answer, none about a disk.
@@ -28,8 +27,6 @@
 #define ENOUGH_CALLS 10
 /* Below, the clocks' own cost, about a microsecond per event, is in the shares. */
 #define ENOUGH_NS (1 * MSEC)
-/* One call that long (a `sync` by hand) is what somebody wants to know about, and its ledger is exact. */
-#define LONG_ENOUGH_NS (1 * SEC)
 /* A cause stands out when it is clearly more than half, or at least a third and TWICE the next. */
 #define CLEARLY	   0.60
 #define STANDS_OUT (1.0 / 3)
@@ -127,10 +124,21 @@ static bool never_flushed(const struct report *r, const struct report_device *d)
 	return d->kernel.have_flush ? !d->kernel.flushes : !r->filter;
 }
 
-/* Some calls have nothing to make durable and need no FLUSH (one in four of SQLite's): only most of them tell. */
-static bool most_unflushed(const struct report_sync *s)
+/* One that had its FLUSH for each that had not: somebody's way of syncing, not the disk's. */
+static bool most_unsafe(const struct report_sync *s)
 {
-	return s->unflushed > s->count / 2;
+	return s->unsafe > s->durable;
+}
+
+/* The device of a file is the disk, or a partition of it; not known of those that had no line of their own. */
+static bool has_unsafe(const struct report_sync *s, const struct report_device *d)
+{
+	size_t len = strlen(d->name);
+
+	for (size_t i = 0; i < s->n_files; i++)
+		if (s->file[i].unsafe && (!s->file[i].device || !strncmp(s->file[i].device, d->name, len)))
+			return true;
+	return false;
 }
 
 static bool find_nobarrier(struct facts *f)
@@ -138,7 +146,7 @@ static bool find_nobarrier(struct facts *f)
 	for (size_t i = 0; i < f->r->n_devices; i++) {
 		const struct report_device *d = &f->r->device[i];
 
-		for (size_t m = 0; m < d->n_mounts && is_write_back(d) && writes_of(d); m++)
+		for (size_t m = 0; m < d->n_mounts && is_write_back(d) && has_unsafe(f->s, d); m++)
 			if (d->mounts[m].barrier && !strcmp(d->mounts[m].barrier, "nobarrier")) {
 				f->unsafe_dev = d;
 				f->unsafe_mount = &d->mounts[m];
@@ -186,13 +194,13 @@ static enum unsafe find_unsafe(struct facts *f)
 {
 	const struct report_sync *s = f->s;
 
-	f->unsafe_dev = f->dev;
-	if (!most_unflushed(s) || !f->dev)
-		return unsafe_by_speed(f);
-	if (find_nobarrier(f))
+	/* one is enough where it is known why */
+	if (s->unsafe && find_nobarrier(f))
 		return UNSAFE_NOBARRIER;
 	f->unsafe_dev = f->dev;
 	f->unsafe_mount = NULL;
+	if (!most_unsafe(s) || !f->dev)
+		return unsafe_by_speed(f);
 	if (!is_write_back(f->dev) || !writes_of(f->dev))
 		return SAFE;
 	if (s->calls[CALL_SYNC_FILE_RANGE] > s->count / 2)
@@ -204,7 +212,7 @@ static enum unsafe find_unsafe(struct facts *f)
 static bool rule_unsafe(struct facts *f, double *share)
 {
 	f->unsafe = find_unsafe(f);
-	*share = ratio(f->s->unflushed, f->s->count);
+	*share = ratio(f->s->unsafe, f->s->count);
 	return f->unsafe != SAFE;
 }
 
@@ -220,15 +228,14 @@ static bool rule_not_sync(struct facts *f, double *share)
 	       ratio(f->s->total_ns + f->s->elsewhere_ns + f->r->under_way_ns, f->r->wall_ns) < NOT_SYNC_BELOW;
 }
 
+/* That they are few is no reason: all is known of these. */
 static bool rule_too_little(struct facts *f, double *share)
 {
 	const struct report_sync *s = f->s;
 
 	(void)share;
 	/* which calls have no ledger is no accident: those in the busiest moments */
-	if (s->no_ledger > s->count || !ledger_sum(&s->ledger))
-		return true;
-	return s->total_ns < LONG_ENOUGH_NS && (s->count < ENOUGH_CALLS || s->total_ns < ENOUGH_NS);
+	return s->no_ledger > s->count || !ledger_sum(&s->ledger) || s->total_ns < ENOUGH_NS;
 }
 
 static bool rule_mixed(struct facts *f, double *share)
@@ -255,6 +262,7 @@ static bool first_is(const struct facts *f, enum group g, double *share)
 /* clang-format on */
 
 RULE_OF_GROUP(flush, GROUP_FLUSH)
+RULE_OF_GROUP(volume, GROUP_VOLUME)
 RULE_OF_GROUP(busy, GROUP_BUSY)
 RULE_OF_GROUP(fua, GROUP_FUA)
 RULE_OF_GROUP(read, GROUP_READ)
@@ -287,6 +295,7 @@ static const struct rule {
 	{ "too-little-data", "asked", -1, rule_too_little },
 	{ "mixed", "asked", -1, rule_mixed },
 	{ "device-flush", "asked", FAMILY_FLUSH, rule_flush },
+	{ "volume", "asked", FAMILY_DEVICE, rule_volume },
 	{ "device-busy", "asked", FAMILY_DEVICE, rule_busy },
 	{ "device-fua", "asked", FAMILY_DEVICE, rule_fua },
 	{ "device-read", "asked", FAMILY_DEVICE, rule_read },
@@ -302,25 +311,42 @@ static const struct rule {
 };
 /* clang-format on */
 
-void verdict_make(struct report *r)
+static const struct rule *choose(struct facts *f, double *share)
 {
 	const struct rule *rule = rules;
-	double share = NAN;
+
+	*share = NAN;
+	while (!rule->applies(f, share)) {
+		rule++;
+		*share = NAN;
+	}
+	return rule;
+}
+
+const char *verdict_class(struct facts *f)
+{
+	double share;
+
+	return choose(f, &share)->class;
+}
+
+void verdict_make(struct report *r)
+{
+	const struct rule *rule;
 	struct facts f;
+	double share;
 	int family;
 
 	if (!r->have_sync || r->have_verdict)
 		return;
 	facts_of(r, &f);
-	while (!rule->applies(&f, &share)) {
-		rule++;
-		share = NAN;
-	}
+	rule = choose(&f, &share);
 	family = rule->family;
 	r->verdict.class = rule->class ? rule->class : outstanding_class(&f, &family);
 	r->verdict.scope = rule->scope;
 	r->verdict.family = family < 0 ? NULL : family_name((enum cause_family)family);
 	r->verdict.share = share > 1 ? 1 : share;
+	verdict_confidence(&f, &r->verdict);
 	verdict_words(&f, &r->verdict);
 	r->have_verdict = true;
 }

@@ -92,17 +92,34 @@ static void add_who(struct buf *b, const struct report_sync *s)
 	}
 }
 
-static void add_call(struct buf *b, const struct report_sync *s)
+/* The kind of call that nearly all are; NULL: there is none. */
+static const char *main_call(const struct report_sync *s)
 {
 	for (unsigned int c = 0; c < CALL_COUNT; c++)
-		if (s->count && (double)s->calls[c] >= ALMOST_ALL * (double)s->count) {
-			buf_str(b, c == CALL_WRITE ? "synchronous writes" : call_name(c));
-			return;
-		}
-	buf_str(b, "sync calls");
+		if (s->count && (double)s->calls[c] >= ALMOST_ALL * (double)s->count)
+			return c == CALL_WRITE ? "synchronous write" : call_name(c);
+	return NULL;
+}
+
+/* As what time is spent in: "fdatasync", "synchronous writes" */
+static void add_call(struct buf *b, const struct report_sync *s)
+{
+	const char *call = main_call(s);
+
+	buf_printf(b, "%s%s", call ? call : "sync call", !call || strchr(call, ' ') ? "s" : "");
 }
 
 /* ---- sentences ---- */
+
+/* What stands for the calls: a single one is "it". */
+static const struct pronoun {
+	const char *they, *them, *their, *s, *have, *were;
+} many = { "they", "them", "their", "", "have", "were" }, one_call = { "it", "it", "its", "s", "has", "was" };
+
+static const struct pronoun *pronoun(const struct facts *f)
+{
+	return f->s->count == 1 ? &one_call : &many;
+}
 
 /* Where the time is not the drive's but that of a disk on top of it, by its name. */
 static const char *the_drive(const struct facts *f)
@@ -138,22 +155,34 @@ static void because_fua(const struct facts *f, struct buf *b)
 
 static void because_read(const struct facts *f, struct buf *b)
 {
-	(void)f;
-	buf_str(b, "they have to read from the drive first");
+	buf_printf(b, "%s %s to read from the drive first", pronoun(f)->they, pronoun(f)->have);
 }
 
 static void because_discard(const struct facts *f, struct buf *b)
 {
-	(void)f;
-	buf_str(b, "they wait for requests that are neither reads nor writes, such as discards (TRIM)");
+	buf_printf(b, "%s wait%s for requests that are neither reads nor writes, such as discards (TRIM)",
+		   pronoun(f)->they, pronoun(f)->s);
 }
 
 static void because_busy(const struct facts *f, struct buf *b)
 {
 	struct num n = num_ratio((uint64_t)(f->ahead * 100), 100);
 
-	buf_printf(b, "the drive is busy with other requests (%s of them before each one that they wait for), %s", n.s,
+	buf_printf(b, "the drive is busy with other requests (%s of them before each one that is waited for), %s", n.s,
 		   f->flush_mean ? "not because it is slow to empty its cache" : "not because it is slow");
+}
+
+/* Of each call, on average. Side by side they share the disk, and what one of them gets is not what it takes. */
+static void because_volume(const struct facts *f, struct buf *b)
+{
+	const struct volume *v = &f->volume;
+	struct num bytes = num_bytes(v->bytes / v->calls, 0);
+
+	buf_printf(b, "%s writes %s%s in %s requests", f->s->count == 1 ? "it" : "each",
+		   f->for_everybody ? "whatever is dirty, " : "", bytes.s, num_count(v->writes / v->calls).s);
+	if (volume_wait(v) && f->s->total_ns <= f->r->wall_ns)
+		buf_printf(b, ", and %s takes %s/s", the_drive(f),
+			   num_bytes((uint64_t)((double)v->bytes * 1e9 / (double)volume_wait(v)), 0).s);
 }
 
 static void because_scheduler(const struct facts *f, struct buf *b)
@@ -161,13 +190,13 @@ static void because_scheduler(const struct facts *f, struct buf *b)
 	const struct ledger *l = &f->s->ledger;
 
 	if (l->ns[CAUSE_TAG] > l->ns[CAUSE_IOQ]) {
-		buf_str(b, "they wait for one of the disk's few request slots");
+		buf_printf(b, "%s wait%s for one of the disk's few request slots", pronoun(f)->they, pronoun(f)->s);
 		if (f->dev && f->dev->nr_requests)
 			buf_printf(b, " (%s)", num_count(f->dev->nr_requests).s);
 		buf_str(b, ", which other I/O holds");
 		return;
 	}
-	buf_str(b, "their requests wait in the kernel's I/O scheduler");
+	buf_printf(b, "%s requests wait in the kernel's I/O scheduler", pronoun(f)->their);
 	if (f->dev && f->dev->scheduler)
 		buf_printf(b, " (%s)", f->dev->scheduler);
 	buf_str(b, " behind other I/O, before the drive even sees them");
@@ -175,26 +204,25 @@ static void because_scheduler(const struct facts *f, struct buf *b)
 
 static void because_throttle(const struct facts *f, struct buf *b)
 {
-	(void)f;
-	buf_str(b, "the kernel holds their I/O back on purpose (writeback throttling, or an I/O limit of a cgroup)");
+	buf_printf(b, "the kernel holds %s I/O back on purpose (writeback throttling, or an I/O limit of a cgroup)",
+		   pronoun(f)->their);
 }
 
 static void because_runq(const struct facts *f, struct buf *b)
 {
-	(void)f;
-	buf_str(b, "they were ready to go on and had to wait for a CPU, which other programs used");
+	buf_printf(b, "%s %s ready to go on and had to wait for a CPU, which other programs used", pronoun(f)->they,
+		   pronoun(f)->were);
 }
 
 static void because_journal(const struct facts *f, struct buf *b)
 {
-	(void)f;
-	buf_str(b, "the file system's journal lets them wait for other operations, while it does no I/O of its own");
+	buf_printf(b, "the file system's journal lets %s wait for other operations, while the journal does no I/O of its own",
+		   pronoun(f)->them);
 }
 
 static void because_lock(const struct facts *f, struct buf *b)
 {
-	(void)f;
-	buf_str(b, "they wait for another task (a lock), not for the disk");
+	buf_printf(b, "%s wait%s for another task (a lock), not for the disk", pronoun(f)->they, pronoun(f)->s);
 }
 
 static void because_cpu(const struct facts *f, struct buf *b)
@@ -206,7 +234,7 @@ static void because_cpu(const struct facts *f, struct buf *b)
 /* clang-format off */
 static void (*const because[GROUPS])(const struct facts *f, struct buf *b) = {
 	[GROUP_FLUSH] = because_flush, [GROUP_WRITE] = because_write, [GROUP_READ] = because_read,
-	[GROUP_FUA] = because_fua, [GROUP_DISCARD] = because_discard, [GROUP_BUSY] = because_busy,
+	[GROUP_FUA] = because_fua, [GROUP_DISCARD] = because_discard, [GROUP_VOLUME] = because_volume, [GROUP_BUSY] = because_busy,
 	[GROUP_SCHEDULER] = because_scheduler, [GROUP_THROTTLE] = because_throttle, [GROUP_RUNQ] = because_runq,
 	[GROUP_JOURNAL] = because_journal, [GROUP_LOCK] = because_lock, [GROUP_CPU] = because_cpu,
 	[GROUP_UNKNOWN] = because_cpu,
@@ -215,7 +243,7 @@ static void (*const because[GROUPS])(const struct facts *f, struct buf *b) = {
 static const char *const group_names[GROUPS] = {
 	[GROUP_FLUSH] = "flushes of the drive's cache", [GROUP_WRITE] = "writes in the drive",
 	[GROUP_READ] = "reads in the drive", [GROUP_FUA] = "FUA writes in the drive",
-	[GROUP_DISCARD] = "discards and the like in the drive", [GROUP_BUSY] = "other I/O in the drive's queue",
+	[GROUP_DISCARD] = "discards and the like in the drive", [GROUP_VOLUME] = "the many writes of each call", [GROUP_BUSY] = "other I/O in the drive's queue",
 	[GROUP_SCHEDULER] = "the I/O scheduler", [GROUP_THROTTLE] = "throttling",
 	[GROUP_RUNQ] = "waiting for a CPU", [GROUP_JOURNAL] = "the journal", [GROUP_LOCK] = "locks",
 	[GROUP_CPU] = "computing", [GROUP_UNKNOWN] = "not explained",
@@ -234,19 +262,64 @@ static void add_share(const struct facts *f, uint64_t part, struct buf *b)
 	add_call(b, s);
 }
 
-static void say_cause(const struct facts *f, struct buf *b)
+/* So few that they are spoken of as these calls, and not as what the program does. */
+#define FEW_CALLS 10
+
+/* "The 4 fsyncs of git took 33.1 ms of the 43.2 ms traced." */
+static void say_these(const struct facts *f, struct buf *b)
+{
+	const struct report_sync *s = f->s;
+	const struct report_group *p = main_process(s);
+	const char *call = main_call(s);
+	struct num n, wall;
+
+	if (p && p->comm && call && !strcmp(p->comm, call)) /* not "the sync of sync" */
+		call = NULL;
+	buf_str(b, "The ");
+	if (s->count > 1)
+		buf_printf(b, "%s ", num_count(s->count).s);
+	buf_printf(b, "%s%s of ", call ? call : "sync call", num_plural(s->count));
+	add_who(b, s);
+	buf_printf(b, " took %s", dur(&n, s->total_ns));
+	if (f->r->wall_ns >= s->total_ns)
+		buf_printf(b, " of the %s traced", dur(&wall, f->r->wall_ns));
+	buf_str(b, ". ");
+}
+
+static const char *slow_because(const struct facts *f, struct buf *b)
 {
 	uint64_t mean = f->s->count ? f->s->total_ns / f->s->count : 0;
+	bool few = f->s->count < FEW_CALLS, one = f->s->count == 1;
+	const char *they = !few ? "Your fsyncs are" : one ? "It is" : "They are";
 	struct num n;
 
+	if (few)
+		say_these(f, b);
 	if (mean >= SLOW_NS)
-		buf_str(b, "Your fsyncs are slow because ");
+		buf_printf(b, "%s %sslow because ", they, f->near ? "probably " : "");
 	else
-		buf_printf(b, "Your fsyncs are quick (%s on average). Most of that is there because ", dur(&n, mean));
-	because[f->first](f, b);
+		buf_printf(b, "%s quick (%s%s). Most of that is %sthere because ", they, dur(&n, mean),
+			   one ? "" : " on average", f->near ? "probably " : "");
+	return few ? "that time" : NULL;
+}
+
+/* Which part of the time the cause is. */
+static void end_because(const struct facts *f, uint64_t part, const char *whole, struct buf *b)
+{
 	buf_str(b, ": ");
-	add_share(f, f->ns[f->first], b);
+	if (whole)
+		buf_printf(b, "%s of %s", num_percent(part, ledger_sum(&f->s->ledger), 0).s, whole);
+	else
+		add_share(f, part, b);
 	buf_char(b, '.');
+}
+
+static void say_cause(const struct facts *f, struct buf *b)
+{
+	const char *whole = slow_because(f, b);
+
+	because[f->first](f, b);
+	end_because(f, f->ns[f->first], whole, b);
 }
 
 /* What is not explained is no place that time can go to. */
@@ -270,7 +343,7 @@ static void say_mixed(const struct facts *f, struct buf *b)
 		say_unknown(f, b);
 		return;
 	}
-	buf_str(b, "There is no single reason for the time of your fsyncs: ");
+	buf_printf(b, "There is %sno single reason for the time of your fsyncs: ", f->near ? "probably " : "");
 	add_share(f, f->ns[f->first], b);
 	buf_printf(b, " went to %s, %s %s%s.", group_names[f->first], second.s,
 		   f->second == GROUP_UNKNOWN ? "is " : "to ", group_names[f->second]);
@@ -280,8 +353,8 @@ static void say_not_sync(const struct facts *f, struct buf *b)
 {
 	struct num spent, wall;
 
-	buf_printf(b, "Fsync is not what makes this run take its time: of its %s, %s (%s) went to sync calls.",
-		   dur(&wall, f->r->wall_ns), dur(&spent, f->s->total_ns),
+	buf_printf(b, "Fsync is %snot what makes this run take its time: of its %s, %s (%s) went to sync calls.",
+		   f->near ? "probably " : "", dur(&wall, f->r->wall_ns), dur(&spent, f->s->total_ns),
 		   num_percent(f->s->total_ns, f->r->wall_ns, 0).s);
 }
 
@@ -461,6 +534,34 @@ static void say_left(const struct facts *f, struct buf *b)
 		buf_printf(b, "%s processes running, such as ", num_count(r->left_running).s);
 	buf_printf(b, "%s (%u)%s. What %s from then on is not in this report: watch barriertrace -p %u.", r->left_comm,
 		   r->left_pid, one ? " running" : "", one ? "it does" : "they do", r->left_pid);
+}
+
+/* The other reading where a figure is near a threshold, or other calls might give it. */
+static const struct reading {
+	const char *class, *words;
+} readings[] = {
+	{ "device-flush", "the drive is slow to empty its write cache" },
+	{ "device-fua", "the drive is slow with writes that must not stay in its cache" },
+	{ "device-write", "the drive is slow to write" },
+	{ "device-read", "the drive is slow to read" },
+	{ "device-busy", "the drive is busy with other requests" },
+	{ "volume", "much is written in each call" },
+	{ "io-scheduler", "requests wait in the I/O scheduler" },
+	{ "throttled", "the kernel holds I/O back on purpose" },
+	{ "cpu-scheduler", "they wait for a CPU" },
+	{ "journal", "they wait for the file system's journal" },
+	{ "lock", "they wait for another task" },
+	{ "cpu", "the kernel computes" },
+	{ "mixed", "there is no single reason" },
+	{ "not-sync", "fsync is not what makes the run take its time" },
+	{ "unsafe-fast", "they are not safe" },
+};
+
+static void say_near(const struct facts *f, struct buf *b)
+{
+	for (size_t i = 0; f->near && i < sizeof(readings) / sizeof(readings[0]); i++)
+		if (!strcmp(f->near, readings[i].class))
+			buf_printf(b, " Another reading is near: %s.", readings[i].words);
 }
 
 /* Whatever class: the one that hangs is in no figure, and may be what this is about. */
@@ -851,8 +952,8 @@ static void show_unsafe(const struct facts *f, char ***to)
 
 	if (f->unsafe == SAFE)
 		return;
-	buf_printf(&b, "%s of %s sync call%s returned without a FLUSH or FUA write", num_count(s->unflushed).s,
-		   num_count(s->count).s, num_plural(s->count));
+	buf_printf(&b, "%s of %s sync call%s returned without a FLUSH or FUA write and had data to make durable",
+		   num_count(s->unsafe).s, num_count(s->count).s, num_plural(s->count));
 	add(to, &b);
 	if (d->write_cache)
 		buf_printf(&b, "%s: write cache \"%s\"", d->name, d->write_cache);
@@ -982,6 +1083,12 @@ static const char *const on_write[] = {
 	"system can't be mounted.",
 	NULL
 };
+static const char *const on_volume[] = {
+	"Write less before each call, or sync oftener, while there is less to write. Risk: none to the files; the time in all is about the same.",
+	"Let the kernel begin to write earlier: sync_file_range after each few MB, or a lower vm.dirty_background_bytes. Risk: a page that changes "
+	"again is written again.",
+	"Use a drive that takes more bytes per second. Risk: none.", NULL
+};
 static const char *const on_fua[] = {
 	BATCH, PLP,
 	"See whether the drive is quicker with a flush than with FUA writes (libata.fua=0 for ATA disks). Risk: none to "
@@ -1095,7 +1202,7 @@ static const char *const on_cache[] = {
 
 static const char *const *const on_group[GROUPS] = {
 	[GROUP_FLUSH] = on_flush, [GROUP_WRITE] = on_write, [GROUP_READ] = on_read, [GROUP_FUA] = on_fua,
-	[GROUP_DISCARD] = on_discard, [GROUP_BUSY] = on_busy, [GROUP_SCHEDULER] = on_queue,
+	[GROUP_DISCARD] = on_discard, [GROUP_VOLUME] = on_volume, [GROUP_BUSY] = on_busy, [GROUP_SCHEDULER] = on_queue,
 	[GROUP_THROTTLE] = on_throttle, [GROUP_RUNQ] = on_runq, [GROUP_JOURNAL] = on_journal, [GROUP_LOCK] = on_lock,
 	[GROUP_CPU] = on_cpu, [GROUP_UNKNOWN] = on_mixed,
 };
@@ -1163,6 +1270,7 @@ void verdict_words(const struct facts *f, struct report_verdict *v)
 	if (!strcmp(v->scope, "outstanding"))
 		w = &outstanding;
 	w->say(f, &b);
+	say_near(f, &b);
 	if (w != &outstanding)
 		say_under_way(f, &b);
 	outstanding_say_began(f, &b);

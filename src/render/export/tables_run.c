@@ -54,7 +54,7 @@ void fill_run(const struct report *r, struct rows *to)
 	const struct report_sync *s = &r->sync;
 	const struct report_detail *d = r->detail;
 	const uint64_t sync[] = {
-		s->count,	 s->total_ns,	      s->no_ledger,	 s->unflushed,
+		s->count,	 s->total_ns,	      s->no_ledger,	 s->unsafe,
 		s->flush_own_ns, s->flush_foreign_ns, s->busy_in_flight, s->busy_flushes,
 	};
 

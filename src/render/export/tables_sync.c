@@ -2,6 +2,8 @@
 /* tables_sync.c - all sync calls together, and by cause, process, file; what follows from them. */
 #include "render/export/tables.h"
 
+#include <math.h>
+
 /* clang-format off */
 const char *const cause_columns[] = {
 	"seq INTEGER PRIMARY KEY", "cause TEXT NOT NULL UNIQUE", "family TEXT NOT NULL", "ns INTEGER",
@@ -120,7 +122,8 @@ void fill_file_ledger(const struct report *r, struct rows *to)
 
 /* ---- what follows ---- */
 
-const char *const verdict_columns[] = { "class TEXT NOT NULL", "family TEXT", "share REAL", "sentence TEXT", NULL };
+const char *const verdict_columns[] = { "class TEXT NOT NULL", "family TEXT", "share REAL", "sentence TEXT",
+					"confidence REAL",     "second TEXT", NULL };
 
 void fill_verdict(const struct report *r, struct rows *to)
 {
@@ -130,6 +133,8 @@ void fill_verdict(const struct report *r, struct rows *to)
 	to->text(to, r->verdict.family);
 	to->real(to, r->verdict.share);
 	to->text(to, r->verdict.sentence);
+	to->real(to, r->verdict.confidence > 0 ? r->verdict.confidence : NAN);
+	to->text(to, r->verdict.second);
 	to->end(to);
 }
 

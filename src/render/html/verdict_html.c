@@ -39,11 +39,11 @@ static void doubtful_calls(struct buf *b, const struct report_sync *s)
 		html_num(b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));
 		buf_str(b, " of all, not in these figures</li>\n");
 	}
-	if (s->unflushed && s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count)
+	if (s->unsafe && s->unsafe * REPORT_UNFLUSHED_SHARE >= s->count)
 		buf_printf(b,
 			   "<li><strong>%s of %s sync call%s returned without any FLUSH</strong>, though the disk’s "
 			   "cache is volatile: what was written may not survive a power cut</li>\n",
-			   num_count(s->unflushed).s, num_count(s->count).s, num_plural(s->count));
+			   num_count(s->unsafe).s, num_count(s->count).s, num_plural(s->count));
 	if (s->count && ledger_sum(&s->ledger) != s->total_ns)
 		buf_str(b, "<li><strong>The causes do not add up to the time of the calls.</strong></li>\n");
 }

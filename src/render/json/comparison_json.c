@@ -92,7 +92,7 @@ static json_t *sync_json(const struct comparison *c)
 		put_u64(q, "count", s->count);
 		put_u64(q, "total_ns", s->total_ns);
 		put_u64(q, "no_ledger", s->no_ledger);
-		put_u64(q, "unflushed", s->unflushed);
+		put_u64(q, "unflushed", s->unsafe);
 		put(j, sides[i], q);
 	}
 	if (c->have_calls)

@@ -61,6 +61,8 @@ static void put_slowest(json_t *o, const struct report_sync *s)
 		put_str(j, "call", c->call);
 		put_str(j, "path", c->path);
 		put_str(j, "device", c->device);
+		if (c->unsafe)
+			put(j, "unsafe", xmust(json_true()));
 		put_ledger(j, &c->ledger);
 		push(a, j);
 	}
@@ -120,6 +122,42 @@ static void put_left_out(json_t *o, const struct report *r)
 	put_u64(o, "under_way_oldest_ns", r->under_way_ns);
 }
 
+/* {"count": 119, "total_ns": 51000000, "by_file": [{"path": "/srv/db", "device": "sda1", "count": 119, "total_ns": 51000000}]} */
+static json_t *unsafe_json(const struct report_sync *s)
+{
+	json_t *o = xmust(json_object()), *a = xmust(json_array());
+
+	put_u64(o, "count", s->unsafe);
+	put_u64(o, "total_ns", s->unsafe_ns);
+	for (size_t i = 0; i < s->n_files; i++) {
+		const struct report_group *g = &s->file[i];
+		json_t *f;
+
+		if (!g->unsafe)
+			continue;
+		f = xmust(json_object());
+		put_str(f, "path", g->path);
+		put_str(f, "device", g->device);
+		put_u64(f, "count", g->unsafe);
+		put_u64(f, "total_ns", g->unsafe_ns);
+		push(a, f);
+	}
+	put_filled(o, "by_file", a);
+	return o;
+}
+
+static json_t *volume_json(const struct volume *v)
+{
+	json_t *o = xmust(json_object());
+
+	put_u64(o, "count", v->calls);
+	put_u64(o, "total_ns", v->total_ns);
+	put_u64(o, "writes", v->writes);
+	put_u64(o, "bytes", v->bytes);
+	put_u64(o, "wait_ns", volume_wait(v));
+	return o;
+}
+
 static json_t *sync_json(const struct report *r)
 {
 	const struct report_sync *s = &r->sync;
@@ -129,7 +167,11 @@ static json_t *sync_json(const struct report *r)
 	put_u64(j, "total_ns", s->total_ns);
 	put_u64(j, "no_ledger", s->no_ledger);
 	put_left_out(j, r);
-	put_u64(j, "unflushed", s->unflushed);
+	put_u64(j, "unflushed", s->unsafe);
+	if (s->unsafe)
+		put(j, "unsafe", unsafe_json(s));
+	if (s->volume.calls)
+		put(j, "volume", volume_json(&s->volume));
 	put_calls(j, s);
 	put_hist(j, "latency", &s->latency);
 	put_ledger(j, &s->ledger);
@@ -166,6 +208,9 @@ static json_t *verdict_json(const struct report_verdict *v)
 	put_str(j, "class", v->class);
 	put_str(j, "scope", v->scope);
 	put_str(j, "family", v->family);
+	put_str(j, "second", v->second);
+	if (v->confidence > 0)
+		put_real(j, "confidence", v->confidence);
 	put_real(j, "share", v->share);
 	put_str(j, "sentence", v->sentence);
 	put_strv(j, "evidence", v->evidence);

@@ -89,11 +89,11 @@ static void doubt(struct text *t, const struct comparison *c, int side)
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}
 	buf_clear(&b);
-	if (r->have_sync && s->unflushed && s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count) {
+	if (r->have_sync && s->unsafe && s->unsafe * REPORT_UNFLUSHED_SHARE >= s->count) {
 		buf_printf(&b,
 			   "%s: %s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: what was written "
 			   "may not survive a power cut",
-			   letter, num_count(s->unflushed).s, num_count(s->count).s,
+			   letter, num_count(s->unsafe).s, num_count(s->count).s,
 			   s->count == 1 ? "call returned" : "calls returned");
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}

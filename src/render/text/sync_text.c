@@ -257,11 +257,11 @@ static void warnings(struct text *t, const struct report_sync *s)
 	}
 	buf_clear(&b);
 	/* a few that met a commit under way prove nothing; JSON has the number all the same */
-	if (s->unflushed * REPORT_UNFLUSHED_SHARE >= s->count && s->unflushed) {
+	if (s->unsafe * REPORT_UNFLUSHED_SHARE >= s->count && s->unsafe) {
 		buf_printf(&b,
 			   "%s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: "
 			   "what was written may not survive a power cut",
-			   num_count(s->unflushed).s, num_count(s->count).s,
+			   num_count(s->unsafe).s, num_count(s->count).s,
 			   s->count == 1 ? "call returned" : "calls returned");
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}
