@@ -46,17 +46,17 @@ static uint64_t lost(const struct screen_view *v)
 }
 
 /* Each stands at the right, before column `end`; returns where it begins. */
-static unsigned int at_right(const struct screen *s, unsigned int end, int style, const char *text)
+static unsigned int at_right(const struct screen *s, unsigned int row, unsigned int end, int style, const char *text)
 {
 	unsigned int width = (unsigned int)strlen(text);
 
 	if (width > end)
 		return end;
-	screen_put(s, 0, end - width, end, style, text);
+	screen_put(s, row, end - width, end, style, text);
 	return end - width;
 }
 
-static unsigned int running(const struct screen *s)
+static unsigned int running(const struct screen *s, unsigned int row)
 {
 	uint64_t sec = elapsed(s->v) / 1000000000;
 	char text[48];
@@ -66,24 +66,24 @@ static unsigned int running(const struct screen *s)
 	else
 		snprintf(text, sizeof(text), " running %u:%02u:%02u ", (unsigned int)(sec / 3600),
 			 (unsigned int)(sec / 60 % 60), (unsigned int)(sec % 60));
-	return at_right(s, s->g->cols, SCREEN_TOP, text);
+	return at_right(s, row, s->g->cols, SCREEN_TOP, text);
 }
 
-static unsigned int losses(const struct screen *s, unsigned int end)
+static unsigned int losses(const struct screen *s, unsigned int row, unsigned int end)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), " %s %s lost ", num_count_short(lost(s->v)).s, lost(s->v) == 1 ? "event" : "events");
-	return at_right(s, end, SCREEN_WARN, text);
+	return at_right(s, row, end, SCREEN_WARN, text);
 }
 
-static void top(const struct screen *s)
+static void top(const struct screen *s, unsigned int row)
 {
 	const struct report *r = s->v->interval ? s->v->interval : s->v->run;
 	struct buf b = { 0 };
 	unsigned int end;
 
-	screen_paint(s, 0, SCREEN_TOP);
+	screen_paint(s, row, SCREEN_TOP);
 	buf_str(&b, " barriertrace");
 	if (r && r->kernel) {
 		buf_str(&b, "  Linux ");
@@ -91,10 +91,10 @@ static void top(const struct screen *s)
 	}
 	if (s->v->run)
 		devices_named(s, s->v->run, &b);
-	end = running(s);
+	end = running(s, row);
 	if (lost(s->v))
-		end = losses(s, end);
-	screen_put_cut(s, 0, 0, end, SCREEN_TOP, b.data);
+		end = losses(s, row, end);
+	screen_put_cut(s, row, 0, end, SCREEN_TOP, b.data);
 	buf_free(&b);
 }
 
@@ -242,11 +242,11 @@ static void body(const struct screen *s, struct area a)
 
 static void panes(const struct screen *s)
 {
-	unsigned int rows = s->g->rows, gap = rows >= ROOMY, row = 1;
+	unsigned int rows = s->g->rows, gap = rows >= ROOMY, row = screen_outstanding(s, 0);
 	unsigned int most = rows / 6, legend = rows >= ROOMY ? 3 : 2;
 	unsigned int devices = s->v->run && s->v->run->n_devices ? (unsigned int)s->v->run->n_devices : 1;
 
-	row += screen_outstanding(s, row);
+	top(s, row++);
 	verdict(s, (struct area){ row, 2 });
 	row += 2 + gap;
 	devices = devices < most ? devices : most;
@@ -270,12 +270,11 @@ void screen_draw(const struct screen_view *v, struct screen_grid *g)
 	if (!g->rows || !g->cols)
 		return;
 	if (v->state->help) {
-		top(&s);
+		top(&s, 0);
 		help(&s, (struct area){ 1, g->rows - 1 });
 	} else if (!is_full(g)) {
 		small(&s);
 	} else {
-		top(&s);
 		panes(&s);
 		bottom(&s, g->rows - 1);
 	}
