@@ -385,7 +385,9 @@ struct report {
 	uint64_t under_way_ns;	      /* the oldest's age */
 	struct report_outstanding *outstanding; /* those calls, and those of others (outstanding.h); the oldest first */
 	size_t n_outstanding;
-	bool looked_before; /* for calls that were under way when the trace began */
+	/* For calls that were under way when the trace began, on disks that were named: what the look misses (io_uring, AIO, the kernel's own)
+	   shows in their requests in flight. Of all disks only those with I/O are in the report. */
+	bool looked_before;
 	uint64_t began_before,
 		began_before_ns; /* calls that began before the trace and returned in it; what the longest took at least */
 };

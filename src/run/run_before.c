@@ -201,7 +201,7 @@ void session_before_returned(struct session *s, enum span span, struct report *r
 
 	if (!o)
 		return;
-	r->looked_before = true;
+	r->looked_before = !s->opts.all;
 	r->began_before = o->since[span].n;
 	r->began_before_ns = o->since[span].ns;
 	if (span != SPAN_RUN)
