@@ -239,6 +239,7 @@ static void add_call(struct sync_analysis *a, const struct wire_sync *s, const s
 		group_add_unsafe(a->files.group[file], ns);
 	leaves_add(&a->leaves, s, file, r);
 	note_slow(a, s, file, &r->ledger, safety == UNSAFE);
+	tail_add(&a->tail, s->enter, ns, &r->ledger);
 	heat_add(&a->heat, s->exit > a->opts.start_ns ? s->exit - a->opts.start_ns : 0, ns, 1);
 	if (a->detail)
 		keep_detail(a, s, r);
@@ -461,6 +462,7 @@ void sync_free(struct sync_analysis *a)
 	inodes_free(&a->inodes);
 	leaves_free(&a->leaves);
 	slowest_free(&a->slowest);
+	tail_clear(&a->tail);
 	detail_free(a->detail);
 	devices_free(&a->devices);
 	walk_free(a->walk);

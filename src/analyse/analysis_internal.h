@@ -15,6 +15,7 @@
 #include "analyse/ledger/folded_stacks.h"
 #include "analyse/ledger/other_calls.h"
 #include "analyse/ledger/slowest_calls.h"
+#include "analyse/ledger/tail.h"
 #include "analyse/analysis.h"
 #include "analyse/ledger/timeline.h"
 #include "analyse/ledger/walk.h"
@@ -45,6 +46,7 @@ struct sync_analysis {
 	struct groups processes, files;
 	struct leaves leaves;
 	struct slowest slowest;
+	struct tail tail;
 	struct heat heat; /* of the calls */
 	struct other_calls others;
 	struct detail *detail; /* NULL: not wanted */

@@ -212,6 +212,81 @@ static void report_totals(const struct totals *t, struct report_sync *out)
 	out->elsewhere_ns = t->elsewhere_ns;
 }
 
+/* ---- the tail ---- */
+
+/* Exact where all of them are among the slowest calls; else to a bucket. */
+static void tail_sums(const struct sync_analysis *a, const struct report_sync *s, uint64_t n, struct tail_sums *out)
+{
+	if (n > s->n_slowest) {
+		tail_slowest(&a->tail, n, out);
+		return;
+	}
+	*out = (struct tail_sums){ .count = n, .least_ns = s->slowest[n - 1].duration_ns };
+	for (uint64_t i = 0; i < n; i++) {
+		out->total_ns += s->slowest[i].duration_ns;
+		ledger_add(&out->ledger, &s->slowest[i].ledger);
+	}
+}
+
+static bool same_file(const struct report_call *c, const struct report_group *g)
+{
+	return g->path && !strcmp(c->path, g->path);
+}
+
+static bool same_process(const struct report_call *c, const struct report_group *g)
+{
+	return g->comm && c->pid == g->pid && !strcmp(c->comm, g->comm);
+}
+
+/* The group that has at least three fifths of the slowest calls, and not half as much of the others; NULL: there is none. */
+static const struct report_group *in_common(const struct report_sync *s, uint64_t n, const struct report_group *g,
+					    size_t groups,
+					    bool (*same)(const struct report_call *, const struct report_group *))
+{
+	uint64_t rest = s->count - n;
+
+	for (size_t i = 0; i < groups; i++) {
+		uint64_t in = 0, others;
+
+		for (uint64_t k = 0; k < n; k++)
+			in += same(&s->slowest[k], &g[i]);
+		others = g[i].count > in ? g[i].count - in : 0;
+		if (in * 5 >= n * 3 && others * 2 * n <= in * rest)
+			return &g[i];
+	}
+	return NULL;
+}
+
+static void report_tail(const struct sync_analysis *a, struct report_sync *out)
+{
+	uint64_t n = (out->count + REPORT_TAIL_SHARE - 1) / REPORT_TAIL_SHARE,
+		 known = n < out->n_slowest ? n : out->n_slowest;
+	struct tail_period period = tail_period(&a->tail);
+	struct report_tail *t = &out->tail;
+	const struct report_group *g;
+	struct tail_sums sums;
+
+	if (out->count < REPORT_TAIL_CALLS || !known)
+		return;
+	tail_sums(a, out, n, &sums);
+	*t = (struct report_tail){
+		.count = sums.count,
+		.total_ns = sums.total_ns,
+		.threshold_ns = sums.least_ns,
+		.median_ns = hist_quantile(&out->latency, 0.5),
+		.ledger = sums.ledger,
+		.period = period.calls,
+		.period_ns = period.ns,
+		.slow_ns = period.slow_ns,
+		.quick_ns = period.quick_ns,
+	};
+	g = in_common(out, known, out->file, out->n_files, same_file);
+	t->path = g ? xstrdup(g->path) : NULL;
+	g = in_common(out, known, out->process, out->n_processes, same_process);
+	t->comm = g ? xstrdup(g->comm) : NULL;
+	t->pid = g ? g->pid : 0;
+}
+
 static void start_over(struct sync_analysis *a)
 {
 	memset(&a->totals, 0, sizeof(a->totals));
@@ -221,6 +296,7 @@ static void start_over(struct sync_analysis *a)
 	groups_clear(&a->files);
 	leaves_clear(&a->leaves);
 	slowest_clear(&a->slowest);
+	tail_clear(&a->tail);
 	walk_forget(a->walk);
 	whatif_forget(a->whatif);
 	a->epoch++;
@@ -235,6 +311,7 @@ void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset)
 	out->file = report_groups(a, &a->files, true, &out->n_files);
 	out->leaf = report_leaves(a, &out->n_leaves);
 	out->slowest = report_slowest(a, &out->n_slowest);
+	report_tail(a, out);
 	if (a->heat.columns) {
 		out->heat = xcalloc(1, sizeof(*out->heat));
 		*out->heat = a->heat;

@@ -356,6 +356,9 @@ static void sync_free(struct report_sync *s)
 	}
 	free(s->slowest);
 	free(s->sample);
+	free(s->tail.path);
+	free(s->tail.comm);
+	free(s->tail.sentence);
 	for (size_t i = 0; i < s->n_leaves; i++) {
 		free(s->leaf[i].path);
 		tally_free(&s->leaf[i].each);

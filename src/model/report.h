@@ -202,6 +202,25 @@ struct call_sums {
 /* Of each call one of so many gets it, in turn: what is drawn from when the verdict's confidence is asked for. */
 #define CALL_SAMPLES 128
 
+#define REPORT_TAIL_CALLS 20  /* fewer have no tail */
+#define REPORT_TAIL_SHARE 100 /* one call in so many, rounded up, is the tail */
+#define REPORT_TAIL_FAR	  5   /* so many times the median, on average: worth a word */
+
+/* The slowest calls. */
+struct report_tail {
+	uint64_t count; /* all that took threshold_ns or longer: the share, or a few more that the histogram's bucket has; 0: there is no tail */
+	uint64_t total_ns, threshold_ns;
+	uint64_t median_ns; /* of all calls */
+	struct ledger ledger;
+	uint64_t period;	    /* one call in so many is slow, in turn; 0: not so */
+	uint64_t period_ns;	    /* a call is slow after every so long; 0: not so */
+	uint64_t slow_ns, quick_ns; /* with a period: the median of the slow calls, and what a quarter of all takes at most */
+	/* What most of them have in common, and others have not; NULL or 0: nothing. */
+	char *path, *comm;
+	uint32_t pid;
+	char *sentence; /* NULL: nobody made one */
+};
+
 struct report_sync {
 	uint64_t count, total_ns;
 	uint64_t calls[11]; /* by enum wire_call */
@@ -222,6 +241,7 @@ struct report_sync {
 	struct volume volume;
 	struct call_sums *sample; /* the calls in n_samples parts, at most CALL_SAMPLES; up to as many calls, each its own */
 	size_t n_samples;
+	struct report_tail tail;
 	struct heat *heat;		  /* of the calls, by when they ended; NULL: not known */
 	uint64_t elsewhere, elsewhere_ns; /* calls left out: on file systems whose disk was not traced; not in count */
 	uint64_t lost;			  /* of the run's lost events, those that may have been of calls */

@@ -83,6 +83,10 @@ const char *verdict_class(struct facts *f);
 
 void verdict_confidence(struct facts *f, struct report_verdict *v); /* and f->near */
 
+/* ---- tail_words.c: s->tail.sentence, where there is a tail ---- */
+
+void tail_words(struct report_sync *s);
+
 /* The words for a class that was chosen: r->verdict.sentence, evidence, advice. */
 void verdict_words(const struct facts *f, struct report_verdict *v);
 

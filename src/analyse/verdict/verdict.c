@@ -348,5 +348,6 @@ void verdict_make(struct report *r)
 	r->verdict.share = share > 1 ? 1 : share;
 	verdict_confidence(&f, &r->verdict);
 	verdict_words(&f, &r->verdict);
+	tail_words(&r->sync);
 	r->have_verdict = true;
 }

@@ -9,7 +9,7 @@
 
 #include "model/report.h"
 
-/* Fills r->verdict when sync calls were traced (have_sync); else leaves the report alone. Once per report. */
+/* Fills r->verdict, and the sentence of the tail, when sync calls were traced (have_sync); else leaves the report alone. Once per report. */
 void verdict_make(struct report *r);
 
 #endif

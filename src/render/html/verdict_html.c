@@ -113,6 +113,11 @@ static void sentence(struct buf *b, const struct report *r)
 	buf_str(b, "<h1>");
 	html_prose(b, r->verdict.sentence ? r->verdict.sentence : r->verdict.class);
 	buf_str(b, "</h1>\n");
+	if (r->sync.tail.sentence) {
+		buf_str(b, "<p>");
+		html_prose(b, r->sync.tail.sentence);
+		buf_str(b, "</p>\n");
+	}
 }
 
 /* ---- the figures that everybody asks for first ---- */

@@ -158,6 +158,28 @@ static json_t *volume_json(const struct volume *v)
 	return o;
 }
 
+static json_t *tail_json(const struct report_tail *t)
+{
+	json_t *o = xmust(json_object());
+
+	put_real(o, "share", 1.0 / REPORT_TAIL_SHARE);
+	put_u64(o, "count", t->count);
+	put_u64(o, "total_ns", t->total_ns);
+	put_u64(o, "threshold_ns", t->threshold_ns);
+	put_u64(o, "median_ns", t->median_ns);
+	put_ledger(o, &t->ledger);
+	if (t->period)
+		put_u64(o, "period", t->period);
+	if (t->period_ns)
+		put_u64(o, "period_ns", t->period_ns);
+	put_str(o, "path", t->path);
+	put_str(o, "comm", t->comm);
+	if (t->pid)
+		put_u64(o, "pid", t->pid);
+	put_str(o, "sentence", t->sentence);
+	return o;
+}
+
 static json_t *sync_json(const struct report *r)
 {
 	const struct report_sync *s = &r->sync;
@@ -172,6 +194,8 @@ static json_t *sync_json(const struct report *r)
 		put(j, "unsafe", unsafe_json(s));
 	if (s->volume.calls)
 		put(j, "volume", volume_json(&s->volume));
+	if (s->tail.count)
+		put(j, "tail", tail_json(&s->tail));
 	put_calls(j, s);
 	put_hist(j, "latency", &s->latency);
 	put_ledger(j, &s->ledger);

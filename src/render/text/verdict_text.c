@@ -137,12 +137,26 @@ static void whatif(struct text *t)
 	free(order);
 }
 
+/* Only where the slowest calls are far from the others: there is a slowest hundredth of everything. */
+static void tail(struct text *t, const struct report_tail *tail)
+{
+	struct buf b = { 0 };
+
+	if (!tail->sentence || tail->total_ns / tail->count < REPORT_TAIL_FAR * tail->median_ns)
+		return;
+	text_figures(t, &b, tail->sentence);
+	text_wrap(t, STYLE_PLAIN, b.data, 0, 0);
+	buf_free(&b);
+}
+
 void text_verdict(struct text *t)
 {
 	const struct report *r = t->r;
 
-	if (r->have_verdict)
+	if (r->have_verdict) {
 		sentence(t, &r->verdict);
+		tail(t, &r->sync.tail);
+	}
 	if (text_compact(t))
 		return;
 	if (r->have_verdict)

@@ -162,6 +162,20 @@ static unsigned int verdict(const struct screen *s, struct area a)
 	return used;
 }
 
+/* The slowest calls in a line; returns the rows that it took. */
+static unsigned int tail(const struct screen *s, unsigned int row)
+{
+	const struct report *r = s->v->run;
+	struct buf b = { 0 };
+
+	if (!r || !r->sync.tail.sentence)
+		return 0;
+	utf8_escape(&b, r->sync.tail.sentence, s->state->unicode);
+	screen_put_cut(s, row, 0, s->g->cols, SCREEN_PLAIN, b.data);
+	buf_free(&b);
+	return 1;
+}
+
 /* ---- help ---- */
 
 static const struct hint keys[] = {
@@ -248,7 +262,8 @@ static void panes(const struct screen *s)
 
 	top(s, row++);
 	verdict(s, (struct area){ row, 2 });
-	row += 2 + gap;
+	row += 2;
+	row += tail(s, row) ? 1 : gap;
 	devices = devices < most ? devices : most;
 	screen_devices(s, (struct area){ row, 2 + devices });
 	row += 2 + devices + gap;

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The slowest calls: what they add up to, whether they come regularly, what is said of them; and the same after a recording. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyse/analysis.h"
+#include "analyse/ledger/tail.h"
+#include "analyse/verdict/verdict.h"
+#include "recording/recording.h"
+#include "render/render.h"
+#include "util/mem.h"
+#include "rnd.h"
+#include "tap.h"
+
+#define US  1000ull
+#define MS  1000000ull
+#define SEC 1000000000ull
+
+/* ---- chance ---- */
+
+static double uniform(void) /* (0, 1) */
+{
+	return ((double)(rnd() >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double jittered(double value, double by)
+{
+	return value * (1 - by + 2 * by * uniform());
+}
+
+/* ---- periods ---- */
+
+static struct tail tail;
+static uint64_t now;
+
+/* One after the other, 1 ms apart. */
+static void call(double ns)
+{
+	static const struct ledger nothing;
+
+	tail_add(&tail, now, (uint64_t)ns, &nothing);
+	now += (uint64_t)ns + MS;
+}
+
+static void start(void)
+{
+	tail_clear(&tail);
+	now = SEC;
+}
+
+/* Twelve slow calls, one in `period`, which take 25 times as long. */
+static struct tail_period one_in(unsigned int period, double jitter_of_gaps)
+{
+	double next = period - 1;
+
+	start();
+	for (unsigned int i = 0; i < 12 * period; i++) {
+		bool slow = i >= (unsigned int)(next + 0.5);
+
+		call(jittered(slow ? 25e6 : 1e6, 0.2));
+		if (slow)
+			next += jittered(period, jitter_of_gaps);
+	}
+	return tail_period(&tail);
+}
+
+static void periods_are_found(void)
+{
+	unsigned int exact = 0, near = 0;
+
+	for (unsigned int period = 2; period <= 200; period++) {
+		struct tail_period p = one_in(period, 0);
+
+		exact += p.calls == period && p.slow_ns > 20 * MS && p.slow_ns < 30 * MS && p.quick_ns > 700 * US &&
+			 p.quick_ns < 1200 * US;
+		p = one_in(period, 0.2);
+		if (getenv("VERBOSE"))
+			diag("%u: %llu", period, (unsigned long long)p.calls);
+		near += p.calls >= period - (period + 7) / 8 && p.calls <= period + (period + 7) / 8;
+	}
+	ok(exact == 199, "one call in 2 to 200 is slow, and times are a fifth off: the period is found in %u of 199",
+	   exact);
+	ok(near >= 185, "and gaps are a fifth off, too, of eleven of them: to an eighth in %u of 199", near);
+}
+
+static void periods_of_time_are_found(void)
+{
+	unsigned int found = 0;
+
+	for (unsigned int run = 0; run < 100; run++) {
+		uint64_t next = 3 * SEC;
+
+		start();
+		while (now < 60 * SEC) {
+			bool slow = now >= next;
+
+			call(slow ? 25e6 : 1e6);
+			next += slow ? 5 * SEC : 0;
+			now += (uint64_t)(-log(uniform()) * 2e7);
+		}
+		found += tail_period(&tail).ns > 4900 * MS && tail_period(&tail).ns < 5100 * MS;
+	}
+	ok(found >= 95, "a call is slow every 5 s, whatever came between: %u of 100", found);
+}
+
+static void noise_has_no_period(void)
+{
+	unsigned int exponential = 0, bernoulli = 0, wide = 0;
+
+	for (unsigned int run = 0; run < 1000; run++) {
+		struct tail_period p;
+
+		start();
+		for (unsigned int i = 0; i < 500; i++)
+			call(-log(uniform()) * 1e6);
+		p = tail_period(&tail);
+		exponential += p.calls || p.ns;
+		if (run % 4)
+			continue;
+		start();
+		for (unsigned int i = 0; i < 500; i++)
+			call(jittered(uniform() < 0.03 ? 25e6 : 1e6, 0.2));
+		p = tail_period(&tail);
+		bernoulli += p.calls || p.ns;
+		start();
+		for (unsigned int i = 0; i < 500; i++)
+			call(exp(2 * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform())) * 1e6);
+		p = tail_period(&tail);
+		wide += p.calls || p.ns;
+	}
+	ok(exponential <= 10, "exponential noise has none: %u false in 1,000 runs", exponential);
+	ok(bernoulli <= 2, "slow calls by chance have none: %u in 250", bernoulli);
+	ok(wide <= 2, "lognormal noise has none: %u in 250", wide);
+}
+
+/* A bounded memory: the last ones decide. */
+static void old_events_are_forgotten(void)
+{
+	start();
+	for (unsigned int i = 0; i < 200000; i++)
+		call(i % 7 ? 1e6 : 25e6);
+	ok(tail_period(&tail).calls == 7, "one in seven of 200,000");
+	tail_clear(&tail);
+	ok(!tail_period(&tail).calls && !tail_period(&tail).ns, "without calls there is none");
+	call(1e6);
+	ok(!tail_period(&tail).calls, "nor with one");
+	start();
+	for (unsigned int i = 0; i < 1000; i++)
+		call(0);
+	ok(!tail_period(&tail).calls, "nor where no call takes any time");
+}
+
+/* ---- sums ---- */
+
+static void slowest_add_up(void)
+{
+	struct ledger l = { { 0 } };
+	struct tail_sums sums;
+
+	start();
+	for (uint64_t i = 1; i <= 100000; i++) {
+		l.ns[CAUSE_FLUSH_ONLY] = i * US;
+		tail_add(&tail, i, i * US, &l);
+	}
+	tail_slowest(&tail, 1000, &sums);
+	ok(sums.count >= 1000 && sums.count < 1000 + 1100 && sums.least_ns == (100000 - sums.count + 1) * US,
+	   "the slowest hundredth, to a bucket: %llu calls", (unsigned long long)sums.count);
+	ok(sums.total_ns == ledger_sum(&sums.ledger) && sums.total_ns == sums.count * (sums.least_ns + 100000 * US) / 2,
+	   "and what they add up to, to the nanosecond");
+	tail_slowest(&tail, 1000000, &sums);
+	ok(sums.count == 100000 && sums.least_ns == US, "all of them, where more are asked for");
+}
+
+/* ---- reports ---- */
+
+#define SDA1 WIRE_DEV(8, 1)
+static const struct device_name devices[] = {
+	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true }
+};
+
+static struct sync_analysis *fresh(void)
+{
+	const struct sync_opts o = { .devices = devices, .n_devices = 1, .slowest = 200 };
+
+	return sync_new(&o);
+}
+
+static struct wire_sync sync_of(uint64_t enter, uint64_t ns, uint32_t pid, uint64_t ino)
+{
+	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) },
+			       .enter = enter,
+			       .exit = enter + ns,
+			       .tid = pid,
+			       .tgid = pid,
+			       .dev = SDA1,
+			       .ino = ino,
+			       .call = CALL_FSYNC };
+
+	snprintf(s.comm, sizeof(s.comm), "app%u", pid);
+	return s;
+}
+
+static void finish(struct sync_analysis *a, struct report *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->have_sync = true;
+	r->wall_ns = 100 * SEC;
+	sync_report(a, &r->sync, false);
+	verdict_make(r);
+	sync_free(a);
+}
+
+/* `n` calls of 1 ms by process 1 on file 1; one in 40 of 25 ms by process `pid` on file `ino`. */
+static void one_in_forty(unsigned int n, uint32_t pid, uint64_t ino, struct report *r)
+{
+	struct sync_analysis *a = fresh();
+	uint64_t at = SEC;
+
+	for (unsigned int i = 0; i < n; i++) {
+		bool slow = i % 40 == 39;
+		struct wire_sync s = sync_of(at, slow ? 25 * MS : MS, slow ? pid : 1, slow ? ino : 1);
+
+		at = s.exit + MS;
+		sync_feed(a, &s.head);
+	}
+	finish(a, r);
+}
+
+static void is_said(const struct report *r, const char *what, const char *name)
+{
+	if (!ok(r->sync.tail.sentence && strstr(r->sync.tail.sentence, what), "%s", name))
+		diag("%s", r->sync.tail.sentence ? r->sync.tail.sentence : "NULL");
+}
+
+static void tails_of_reports(void)
+{
+	const struct report_tail *t;
+	struct report r;
+
+	one_in_forty(19, 1, 1, &r);
+	ok(!r.sync.tail.count && !r.sync.tail.sentence, "19 calls have no tail");
+	report_free(&r);
+	one_in_forty(20, 1, 1, &r);
+	ok(r.sync.tail.count == 1 && r.sync.tail.threshold_ns == MS, "20 have one, of one call");
+	report_free(&r);
+	one_in_forty(1000, 1, 1, &r);
+	t = &r.sync.tail;
+	ok(t->count == 10 && t->threshold_ns == 25 * MS && t->total_ns == 250 * MS &&
+		   ledger_sum(&t->ledger) == t->total_ns && t->period == 40,
+	   "ten of a thousand, and one in 40 is slow");
+	ok(!t->path && !t->comm, "they have nothing in common that others have not");
+	is_said(&r, "The slowest 10 of 1,000 calls took 25.0 ms and longer, 24.9 times the median of 1.00 ms on average: 100 % of that is cpu",
+		"how far they are");
+	is_said(&r, " 1 call in 40 is slow: 25.0 ms, where quick ones take 1.00 ms.", "and how often");
+	report_free(&r);
+	one_in_forty(1000, 7, 9, &r);
+	ok(r.sync.tail.path && !strcmp(r.sync.tail.comm, "app7") && r.sync.tail.pid == 7,
+	   "a process and a file of their own");
+	is_said(&r, " Most of them are by app7 (7) and on ", "are named");
+	report_free(&r);
+	one_in_forty(30000, 7, 1, &r);
+	ok(r.sync.tail.count >= 300 && r.sync.tail.count <= 750 && r.sync.tail.threshold_ns == 25 * MS &&
+		   !r.sync.tail.path && r.sync.tail.pid == 7,
+	   "of more calls than are kept whole, to a bucket: %llu", (unsigned long long)r.sync.tail.count);
+	report_free(&r);
+}
+
+/* ---- the same after a recording ---- */
+
+static char *as_json(struct sync_analysis *a)
+{
+	struct render_opts o = { 0 };
+	struct buf b = { 0 };
+	struct report r;
+
+	finish(a, &r);
+	render_json(&r, &o, &b);
+	report_free(&r);
+	return b.data;
+}
+
+/* 20 to 500 calls of a few processes on a few files, slow by a period, by chance, or not at all. */
+static void generated(unsigned int run, void (*to)(void *arg, const struct wire_head *h), void *arg)
+{
+	unsigned int n = 20 + (unsigned int)(rnd() % 480), period = 2 + (unsigned int)(rnd() % 50);
+	uint64_t at = SEC;
+
+	for (unsigned int i = 0; i < n; i++) {
+		bool slow = run % 3 == 0 ? i % period == 0 : run % 3 == 1 ? rnd() % period == 0 : false;
+		struct wire_sync s = sync_of(at, (uint64_t)jittered(slow ? 25e6 : 1e6, 0.5), 1 + (uint32_t)(rnd() % 5),
+					     1 + rnd() % 7);
+
+		s.ret = 0;
+		s.had = (uint32_t)(rnd() % 4);
+		s.writes = (uint32_t)(rnd() % 40);
+		s.write_bytes = s.writes * 4096ull;
+		s.flushes = (uint32_t)(rnd() % 2);
+		at = s.exit + rnd() % (2 * MS);
+		to(arg, &s.head);
+	}
+}
+
+struct both {
+	struct sync_analysis *live;
+	struct recording_writer *w;
+};
+
+static void to_both(void *arg, const struct wire_head *h)
+{
+	struct both *b = arg;
+	struct err e;
+
+	sync_feed(b->live, h);
+	if (recording_add(b->w, h, &e))
+		abort();
+}
+
+static bool replays_the_same(unsigned int run)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC), again = dup(fd);
+	struct both b = { .live = fresh() };
+	struct sync_analysis *replay = fresh();
+	struct recording_record rec;
+	struct recording *in;
+	char *x, *y;
+	bool same;
+	struct err e;
+
+	if (recording_create_fd(fd, "output", &b.w, &e))
+		abort();
+	generated(run, to_both, &b);
+	if (recording_close(b.w, &e) || lseek(again, 0, SEEK_SET) || recording_open_fd(again, "input", &in, &e))
+		abort();
+	while (recording_next(in, &rec))
+		if (rec.head)
+			sync_feed(replay, rec.head);
+	recording_free(in);
+	x = as_json(b.live);
+	y = as_json(replay);
+	same = !strcmp(x, y) && strstr(x, "\"tail\"");
+	free(x);
+	free(y);
+	return same;
+}
+
+static void replays_are_the_same(void)
+{
+	unsigned int same = 0;
+
+	for (unsigned int run = 0; run < 200; run++)
+		same += replays_the_same(run);
+	ok(same == 200, "generated calls give the same bytes after a recording: %u of 200", same);
+}
+
+int main(void)
+{
+	periods_are_found();
+	periods_of_time_are_found();
+	noise_has_no_period();
+	old_events_are_forgotten();
+	slowest_add_up();
+	tails_of_reports();
+	replays_are_the_same();
+	tail_clear(&tail);
+	return tap_done();
+}
