@@ -13,6 +13,11 @@
 #define RWF_DSYNC		    2
 #define RWF_SYNC		    4
 #define O_DSYNC			    010000 /* part of O_SYNC too */
+#if defined(__TARGET_ARCH_arm64)
+#define O_DIRECT 0200000
+#else
+#define O_DIRECT 040000
+#endif
 
 /* Kernel-internal flags (include/linux/fs.h); macros, unchanged since 5.10. */
 #define SB_SYNCHRONOUS (1 << 4)
@@ -147,6 +152,11 @@ static __always_inline bool call_file(const struct syscall *s, u32 call, struct 
 	return s->nr == (s->compat ? cfg.nr_pwritev2_32 : cfg.nr_pwritev2) && syscall_arg(s, 5) & (RWF_DSYNC | RWF_SYNC);
 }
 
+static __always_inline u32 had_of(struct file *file)
+{
+	return (had_pages(file) ? HAD_PAGES : 0) | (LOOK(file, f_flags) & O_DIRECT ? HAD_DIRECT : 0);
+}
+
 /* `file` may be NULL. */
 static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u32 tgid, u16 nr)
 {
@@ -167,7 +177,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->first_seq = t->seq;
 	t->flushes = 0;
 	t->writes = t->write_sectors = 0;
-	t->had = file && had_pages(file) ? HAD_PAGES : 0;
+	t->had = file ? had_of(file) : 0;
 	t->switches = switches_of(task);
 	t->waited = waited_of(task);
 	t->enter = bpf_ktime_get_ns();

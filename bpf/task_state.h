@@ -37,7 +37,7 @@ struct task_state {
 	__bt_u32 tgid;
 	__bt_u32 flushes; /* this and the next as in struct wire_sync; bytes in sectors of 512 */
 	__bt_u32 write_sectors;
-	__bt_u32 writes : 30, had : 2;
+	__bt_u32 writes : 29, had : 3;
 	__bt_u64 since;	   /* helper: followed from then on */
 	__bt_u64 mattered; /* a helper: when it last woke a followed task */
 	__bt_u64 aio;	   /* a worker: the AIO fsync that it carries out, a key of async.bpf.c */

@@ -253,8 +253,9 @@ WIRE_ASSERT_SIZE(struct wire_sync, 120);
 
 /* What a sync call had to do, and had done. */
 enum wire_had {
-	HAD_PAGES = 1, /* pages of its file were dirty or under writeback when it began */
-	HAD_FUA = 2,   /* one of its writes was a FUA write */
+	HAD_PAGES = 1,	/* pages of its file were dirty or under writeback when it began */
+	HAD_FUA = 2,	/* one of its writes was a FUA write */
+	HAD_DIRECT = 4, /* its file is open with O_DIRECT */
 };
 
 /* What ended a sleep. */

@@ -128,6 +128,17 @@ static bool had_flush(const struct wire_sync *s, const struct walk_result *r)
 	return s->flushes || s->had & HAD_FUA || r->ledger.ns[CAUSE_DEVICE_FUA] || ledger_family(&r->ledger, FAMILY_FLUSH);
 }
 
+/*
+ * Direct writes are on the disk before the call, and nothing of them shows in it. With barriers a FLUSH follows them, but none where
+ * the file wasn't written (btrfs).
+ */
+static bool had_direct_data(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
+{
+	const struct device_name *d = device_of(a, s->dev);
+
+	return s->had & HAD_DIRECT && (had_flush(s, r) || (d && d->nobarrier));
+}
+
 static bool has_volatile_cache(struct sync_analysis *a, const struct wire_sync *s)
 {
 	const struct device_name *d = device_of(a, s->dev);
@@ -139,7 +150,7 @@ enum safety { NOTHING_TO_DO, DURABLE, UNSAFE };
 
 static enum safety safety_of(struct sync_analysis *a, const struct wire_sync *s, const struct walk_result *r)
 {
-	if (s->ret < 0 || !had_data(s, r))
+	if (s->ret < 0 || !(had_data(s, r) || had_direct_data(a, s, r)))
 		return NOTHING_TO_DO;
 	if (had_flush(s, r))
 		return DURABLE;

@@ -69,6 +69,7 @@ static void add_mount(void *ctx, const struct mounted *m)
 	snprintf(d->name, sizeof(d->name), "%s", m->names[0]);
 	snprintf(d->mount, sizeof(d->mount), "%s", m->dir);
 	snprintf(d->fstype, sizeof(d->fstype), "%s", m->fstype);
+	d->nobarrier = m->nobarrier;
 	for (size_t i = 0; m->names[i]; i++)
 		look_beneath(r, m->names[i], 0, d);
 }

@@ -356,7 +356,7 @@ void mounts_of(char *const *names, struct report_device *d)
 void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
 {
 	struct mount_table t;
-	char **names;
+	char **names, *barrier;
 
 	read_mounts(&t);
 	for (size_t i = 0; i < t.n; i++) {
@@ -365,7 +365,10 @@ void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
 		if (is_repeated(&t, m))
 			continue;
 		names = fs_names(m);
-		each(ctx, &(struct mounted){ m->major, m->minor, m->dir, m->fstype, m->options, names });
+		barrier = names ? barrier_text(m) : NULL;
+		each(ctx, &(struct mounted){ m->major, m->minor, m->dir, m->fstype, m->options, names,
+					     barrier && !strcmp(barrier, "nobarrier") });
+		free(barrier);
 		strv_free(names);
 	}
 	mount_table_free(&t);

@@ -88,6 +88,7 @@ struct mounted {
 	const char *dir, *fstype;
 	const char *options; /* as the kernel shows them, comma-separated */
 	char *const *names;  /* kernel names of its block devices; NULL: none */
+	bool nobarrier;	     /* no FLUSH is sent: an option, or ext4's own state */
 };
 
 /* Calls `each` for every mounted file system, one mount of each. */

@@ -20,6 +20,7 @@ struct device_name {
 	char fstype[16];
 	bool traced;	     /* its requests are traced */
 	bool volatile_cache; /* its disk has a write-back cache */
+	bool nobarrier;	     /* its file system is mounted to send no FLUSH */
 };
 
 #endif

@@ -189,7 +189,7 @@ struct volume {
  * What a verdict's class goes by, added up over calls. The ledger is that of all of them.
  *
  * A call is unsafe when it had data to make durable (it waited for a write or sent one, or its file had pages that were dirty or under
- * writeback), its disk has a volatile cache, and it returned success with neither a FLUSH nor a FUA write that was for it. It is durable when it
+ * writeback, or is open with O_DIRECT on a mount without barriers), its disk has a volatile cache, and it returned success with neither a FLUSH nor a FUA write that was for it. It is durable when it
  * had such a FLUSH or FUA write. Neither, when it had nothing to make durable, or where part of its time may hide a flush.
  */
 struct call_sums {

@@ -107,7 +107,8 @@ static const struct member frame_members[] = {
 
 static const struct member place_members[] = {
 	M(M_U32, device_name, dev), T(M_TEXT, TEXT_DISK, device_name, name), T(M_TEXT, TEXT_DIRECTORY, device_name, mount),
-	T(M_TEXT, TEXT_FSTYPE, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache), END
+	T(M_TEXT, TEXT_FSTYPE, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache),
+	M(M_BOOL, device_name, nobarrier), END
 };
 
 static const struct member symbol_members[] = {

@@ -179,6 +179,25 @@ one_with_data() {
 	[[ $(jq -c '.sync | [.count, .unsafe]' "$J") == "[21,null]" ]]
 }
 
+# What was written with O_DIRECT is on the disk before the call, which has nothing left to write. MariaDB's log is such a file.
+direct_writes() {
+	or_lost trace fio --name=t --filename="$RIG_MNT/direct" --size=1M --rw=write --bs=4k --direct=1 --fdatasync=1 --number_ios=100
+	jq -c '.verdict.class, .sync.unsafe, .sync.count' "$J"
+}
+
+@test "verdict: direct writes without barriers are unsafe, and with barriers they are not" {
+	need fio
+	dd if=/dev/zero of="$RIG_MNT/direct" bs=1M count=1 conv=fsync status=none
+	rig_set flush_us=5000 write_us=0
+	direct_writes
+	class_is device-flush flush
+	[[ $(jq .sync.unsafe "$J") == null ]]
+	mount -o remount,barrier=0 "$RIG_MNT"
+	direct_writes
+	class_is unsafe-fast
+	(($(jq .sync.count "$J") > 90 && $(jq .sync.unsafe.count "$J") == $(jq .sync.count "$J")))
+}
+
 # ---- the tail ----
 
 @test "verdict: one call in 40 that takes 400 times as long is told of, and how often it comes" {

@@ -374,6 +374,16 @@ static void had_something(void)
 	ok(!c->unsafe && c->durable, "a FUA write");
 	c = SAFETY(.had = HAD_PAGES, .flushes = 1);
 	ok(!c->unsafe && c->durable, "a flush");
+	c = SAFETY(.had = HAD_DIRECT);
+	ok(!c->unsafe && !c->durable, "maybe direct writes before, and barriers");
+	c = SAFETY(.had = HAD_DIRECT, .flushes = 1);
+	ok(!c->unsafe && c->durable, "direct writes, and a flush");
+	devices[0].nobarrier = true;
+	c = SAFETY(.had = HAD_DIRECT);
+	ok(c->unsafe && !c->durable, "direct writes, and no barriers");
+	c = SAFETY(.ret = 0);
+	ok(!c->unsafe && !c->durable, "no barriers alone");
+	devices[0].nobarrier = false;
 	c = SAFETY(.had = HAD_PAGES, .ret = -5);
 	ok(!c->unsafe && !c->durable, "it said that it failed");
 	ok(!report.sync.volume.calls, "none is of volume");
