@@ -609,6 +609,7 @@ static void test_began_before(void)
 	struct report r = fresh();
 
 	r.looked_before = true;
+	r.filter = xstrdup("pid 42");
 	judged(&r, "no-sync", "it isn't fsync.", "it was looked for calls from before, and there were none");
 	r = fresh();
 	r.began_before = 1;

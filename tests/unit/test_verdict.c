@@ -648,6 +648,7 @@ static void test_volume(void)
 /* ---- how sure ---- */
 
 static struct report *unflushed(const char *cache, uint64_t n);
+static struct report *nothing_seen(void);
 
 /* A hundred samples of 10 ms, in `flush` of them nothing but a flush, in the others nothing but the journal. */
 static struct report *drawn(unsigned int flush)
@@ -828,6 +829,19 @@ static void test_others(void)
 	ok(strstr(r->verdict.sentence, "by etcd (42)") && strstr(r->verdict.sentence, "Watch it: barriertrace -p 42."),
 	   "said: %s", r->verdict.sentence);
 	drop(r);
+	r = nothing_seen();
+	wrap(r);
+	r->sync.others = 50;
+	r->sync.others_ns = 700 * MS;
+	r->wall_ns = SEC;
+	ops(&r->device[0], OP_WRITE_SYNC, 50, MS);
+	add_mount(&r->device[0], "/mnt/fast", "nobarrier");
+	judged(r, "too-little-data", NULL, "calls of others on a mount without barriers");
+	ok(strstr(r->verdict.sentence,
+		  ". /mnt/fast is mounted without barriers: what is synced there may not survive a power cut. Watch the disk: "
+		  "barriertrace sda."),
+	   "which is told: %s", r->verdict.sentence);
+	drop(r);
 
 	r = client(0, 0);
 	r->sync.others = 3;
@@ -866,7 +880,7 @@ static struct report *nothing_seen(void)
 
 	r->have_sync = true;
 	r->wall_ns = 3 * SEC;
-	add_device(r, "sda", "write back");
+	ops(add_device(r, "sda", "write back"), OP_READ_SYNC, 10, MS);
 	return r;
 }
 
@@ -899,6 +913,15 @@ static void test_not_seen(void)
 
 	judged(r, "no-sync", NULL, "a disk that is watched");
 	ok(strstr(r->verdict.sentence, "unless one hangs that began before"), "a call that began before isn't seen");
+	drop(r);
+	r = nothing_seen();
+	memset(r->device[0].op, 0, sizeof(r->device[0].op));
+	judged(r, "no-sync", NULL, "a disk that is idle");
+	is_str(r->verdict.sentence,
+	       "There was no sync call (fsync or the like) and no other I/O in the 3.00 s traced: trace while it is slow. A call that hangs since "
+	       "before would not be seen.",
+	       "says nothing of the time in which it is slow");
+	ok(says(r->verdict.advice, "while the load runs"), "nor that it is to be looked for elsewhere");
 	drop(r);
 
 	r = nothing_seen();

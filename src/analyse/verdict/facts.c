@@ -34,6 +34,14 @@ bool facts_is_leg(const struct report_device *top, const struct report_device *d
 	return false;
 }
 
+const struct report_mount *facts_nobarrier(const struct report_device *d)
+{
+	for (size_t m = 0; m < d->n_mounts && d->write_cache && !strcmp(d->write_cache, "write back"); m++)
+		if (d->mounts[m].barrier && !strcmp(d->mounts[m].barrier, "nobarrier"))
+			return &d->mounts[m];
+	return NULL;
+}
+
 static uint64_t op_time(const struct report_device *d, enum op_class c)
 {
 	return d->bio_based ? d->op[c].total.sum : d->op[c].device.sum;

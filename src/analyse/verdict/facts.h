@@ -60,6 +60,9 @@ void facts_of_queue(struct facts *f);
 
 const struct hist *facts_flush_hist(const struct report_device *d);
 
+/* Its mount without barriers, if it has a volatile cache; NULL: there is none. */
+const struct report_mount *facts_nobarrier(const struct report_device *d);
+
 /* Does the first send its bios on to the second, or to a partition of it? */
 bool facts_is_leg(const struct report_device *top, const struct report_device *d);
 

@@ -145,13 +145,13 @@ static bool find_nobarrier(struct facts *f)
 {
 	for (size_t i = 0; i < f->r->n_devices; i++) {
 		const struct report_device *d = &f->r->device[i];
+		const struct report_mount *m = has_unsafe(f->s, d) ? facts_nobarrier(d) : NULL;
 
-		for (size_t m = 0; m < d->n_mounts && is_write_back(d) && has_unsafe(f->s, d); m++)
-			if (d->mounts[m].barrier && !strcmp(d->mounts[m].barrier, "nobarrier")) {
-				f->unsafe_dev = d;
-				f->unsafe_mount = &d->mounts[m];
-				return true;
-			}
+		if (!m)
+			continue;
+		f->unsafe_dev = d;
+		f->unsafe_mount = m;
+		return true;
 	}
 	return false;
 }

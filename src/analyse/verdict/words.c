@@ -418,6 +418,27 @@ static void say_in_flight(const struct report_device *d, struct buf *b)
 	buf_str(b, " in flight at the end.");
 }
 
+/* A disk that is watched while nothing happens: that says nothing of the time in which it is slow. */
+static bool nothing_happened(const struct facts *f)
+{
+	uint64_t requests = 0;
+
+	for (size_t i = 0; i < f->r->n_devices; i++)
+		requests += report_device_requests(&f->r->device[i]) + f->r->device[i].kernel.reads +
+			    f->r->device[i].kernel.writes;
+	return !f->r->command && !f->r->filter && !requests && !somebody_synced(f) && !in_flight(f);
+}
+
+static void say_nothing_happened(const struct facts *f, struct buf *b)
+{
+	struct num n;
+
+	buf_printf(b, "There was no sync call (fsync or the like) and no other I/O in the %s traced: trace while it is slow.",
+		   dur(&n, f->r->wall_ns));
+	if (!f->r->looked_before)
+		buf_str(b, " A call that hangs since before would not be seen.");
+}
+
 /* A call that began before a disk was watched isn't seen; a wrapped command has none. */
 static void say_no_sync(const struct facts *f, struct buf *b)
 {
@@ -427,6 +448,10 @@ static void say_no_sync(const struct facts *f, struct buf *b)
 
 	if (f->s->elsewhere) {
 		say_elsewhere(f, b);
+		return;
+	}
+	if (nothing_happened(f)) {
+		say_nothing_happened(f, b);
 		return;
 	}
 	buf_printf(b, "There was no sync call (fsync or the like)%s%s in the %s traced", who ? " by " : "",
@@ -468,6 +493,16 @@ static const struct report_other *main_other(const struct report_sync *s, unsign
 	return main;
 }
 
+/* Whether the calls of others had anything to make durable is not known: their mount is. */
+static void say_nobarrier(const struct facts *f, struct buf *b)
+{
+	const struct report_mount *m = f->dev ? facts_nobarrier(f->dev) : NULL;
+
+	if (m)
+		buf_printf(b, ". %s is mounted without barriers: what is synced there may not survive a power cut",
+			   m->dir ? m->dir : f->dev->name);
+}
+
 static void say_whose(const struct facts *f, struct buf *b)
 {
 	unsigned int processes = 0;
@@ -480,12 +515,13 @@ static void say_whose(const struct facts *f, struct buf *b)
 		buf_printf(b, ", most of it by %s (%s processes)", main->comm, num_count(processes).s);
 	else if (main)
 		buf_printf(b, ", most of it by %s (%u)", main->comm, main->pid);
-	if (f->flushed)
+	if (f->flushed && (f->flushes_ns >= f->s->others_ns / TWICE || f->flushes_ns >= f->r->wall_ns / TWICE))
 		buf_printf(b, ". %s spent %s in FLUSHes", f->flushed->name, dur(&n, f->flushes_ns));
+	say_nobarrier(f, b);
 	if (main && processes == 1 && main->pid)
 		buf_printf(b, ". Watch it: barriertrace -p %u.", main->pid);
-	else if (f->flushed)
-		buf_printf(b, ". Watch the disk: barriertrace %s.", f->flushed->name);
+	else if (f->flushed || f->dev)
+		buf_printf(b, ". Watch the disk: barriertrace %s.", f->flushed ? f->flushed->name : f->dev->name);
 	else
 		buf_str(b, ". Watch the disk.");
 }
@@ -1056,9 +1092,9 @@ static void show_evidence(const struct facts *f, char ***to)
 /* ---- advice: what has most effect first, each with its risk ---- */
 
 #define BATCH \
-	"Sync less often: put several changes into one transaction, or let the database use a write-ahead log (SQLite: " \
-	"journal_mode=WAL, which needs 1 call where DELETE needs 4). Risk: none to the files; a crash loses the " \
-	"transactions that were not yet committed."
+	"Sync less often: put several changes into one transaction, or let commits share a call (SQLite: journal_mode=WAL, " \
+	"1 call where DELETE needs 4; PostgreSQL: commit_delay; MariaDB: binlog_group_commit_sync_delay). Risk: none to the " \
+	"files; a crash loses the transactions that were not yet committed."
 #define PLP \
 	"Use a drive with power-loss protection: it answers a flush at once because its cache survives. Risk: none, but " \
 	"check that it really has capacitors; many consumer drives don't."
@@ -1167,12 +1203,13 @@ static const char *const on_not_sync[] = {
 	"Look elsewhere: a CPU profile, reads, plain writes, the network. Risk: none.", NULL
 };
 /* clang-format on */
+static const char *const on_idle[] = { "Trace while the load runs. Risk: none.", NULL };
 static const char *const on_elsewhere[] = {
 	"Trace the disks that the calls are on: without a disk's name all are traced. Risk: none.", NULL
 };
 static const char *const on_others[] = {
-	"Watch the disk while the load runs, without a command: the sync calls of a server are made by processes of its own. "
-	"Risk: none.",
+	"Watch the server's processes or its disk while the load runs: the sync calls of a server are made by processes of its "
+	"own. Risk: none.",
 	NULL
 };
 static const char *const on_too_little[] = { "Trace for longer, or a larger piece of work. Risk: none.", NULL };
@@ -1235,6 +1272,8 @@ static const char *const *advice_for_no_sync(const struct facts *f)
 		return on_left;
 	if (f->r->have_exit_status && f->r->exit_status)
 		return on_failed;
+	if (nothing_happened(f) || (somebody_synced(f) && !asked(f)))
+		return on_idle;
 	return somebody_synced(f) ? on_others : on_not_sync;
 }
 
