@@ -257,6 +257,32 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 	return 0;
 }
 
+/* msync(2) names memory, and what is mapped there begins to be synced: the first file of the call is its file. */
+static __always_inline struct task_state *msync_without_file(void)
+{
+	struct task_state *t = state_of((u32)bpf_get_current_pid_tgid());
+
+	return t && t->follow & FOLLOW_CALLER && t->call == CALL_MSYNC && !t->ino ? t : NULL;
+}
+
+/* Of a tracepoint without a file: one of the inode's names. */
+static __always_inline void note_inode(struct task_state *t, u64 address)
+{
+	struct inode *inode = (struct inode *)address;
+	struct file_key key;
+	u64 alias;
+
+	key_of_inode(inode, &key);
+	t->dev = key.dev;
+	t->ino = key.ino;
+	t->generation = key.generation;
+	if (!bpf_core_field_exists(((struct dentry *)0)->d_u.d_alias) || !is_to_be_named(&key))
+		return;
+	alias = address_at(&inode->i_dentry.first);
+	if (alias)
+		send_file(alias - bpf_core_field_offset(struct dentry, d_u.d_alias), address);
+}
+
 /*
  * Arguments of a module's tracepoint count as perhaps NULL from Linux 6.12 on: the verifier wants that asked before
  * anything else is done with one.
@@ -264,9 +290,20 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 static __always_inline int file_begins(u64 *ctx)
 {
 	struct file *file = (struct file *)ctx[0];
+	struct task_state *t;
 
-	if (file && is_worker())
+	if (!file)
+		return 0;
+	if (is_worker()) {
 		worker_begins(LOOK(file, f_inode));
+		return 0;
+	}
+	t = msync_without_file();
+	/* as a number: what the verifier knows of the argument is not to be handed on to functions */
+	if (t && !bpf_probe_read_kernel(&file, sizeof(file), ctx)) {
+		note_file(t, file, false);
+		t->had = had_pages(file) ? HAD_PAGES : 0;
+	}
 	return 0;
 }
 
@@ -291,9 +328,18 @@ int btrfs_enter_btf(u64 *ctx)
 SEC("?tp_btf/xfs_file_fsync")
 int xfs_sync_btf(u64 *ctx)
 {
-	u64 inode = ctx[0];
+	struct inode *inode = (struct inode *)(ctx[0] + bpf_core_field_offset(struct xfs_inode, i_vnode));
+	struct task_state *t;
+	u64 address;
 
-	if (inode && is_worker())
-		worker_begins((struct inode *)(inode + bpf_core_field_offset(struct xfs_inode, i_vnode)));
+	if (!ctx[0])
+		return 0;
+	if (is_worker()) {
+		worker_begins(inode);
+		return 0;
+	}
+	t = msync_without_file();
+	if (t && !bpf_probe_read_kernel(&address, sizeof(address), ctx))
+		note_inode(t, address + bpf_core_field_offset(struct xfs_inode, i_vnode));
 	return 0;
 }

@@ -15,10 +15,10 @@ __noinline u64 file_address(u32 fd)
 	return address_at(&table[fd]);
 }
 
-__noinline int send_file(u64 file_address)
+__noinline int send_file(u64 dentry_address, u64 inode_address)
 {
-	struct file *file = (struct file *)file_address;
-	struct dentry *d = LOOK(file, f_path.dentry), *parent;
+	struct dentry *d = (struct dentry *)dentry_address, *parent;
+	struct inode *inode = (struct inode *)inode_address;
 	struct wire_file *w = bpf_ringbuf_reserve(&ring, sizeof(*w), 0);
 	u32 n = 0, whole = 0;
 
@@ -29,8 +29,8 @@ __noinline int send_file(u64 file_address)
 	w->head.kind = WIRE_FILE;
 	w->head.size = sizeof(*w);
 	w->head.cpu = 0;
-	w->ino = LOOK(LOOK(file, f_inode), i_ino);
-	w->dev = LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev);
+	w->ino = LOOK(inode, i_ino);
+	w->dev = LOOK(LOOK(inode, i_sb), s_dev);
 	for (u32 i = 0; i < WIRE_NAMES; i++) {
 		const unsigned char *name = LOOK(d, d_name.name);
 

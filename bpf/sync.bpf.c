@@ -113,25 +113,6 @@ static __always_inline bool file_is_sync(struct file *file)
 	return LOOK(inode, i_flags) & S_SYNC || LOOK(LOOK(inode, i_sb), s_flags) & SB_SYNCHRONOUS;
 }
 
-/* Most calls are on the file of the call before, whose name is known. */
-static __always_inline void note_file(struct task_state *t, struct file *file, bool whole_fs)
-{
-	struct file_key key;
-
-	if (whole_fs) {
-		t->ino = t->generation = 0;
-		t->dev = LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev);
-		return;
-	}
-	key_of_file(file, &key);
-	if (key.ino == t->ino && key.dev == t->dev && key.generation == t->generation)
-		return;
-	name_file(file, &key);
-	t->dev = key.dev;
-	t->ino = key.ino;
-	t->generation = key.generation;
-}
-
 /* The file of a sync call; whether it is one at all depends on its arguments. */
 static __always_inline bool call_file(const struct syscall *s, u32 call, struct file **file)
 {

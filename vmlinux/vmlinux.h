@@ -230,10 +230,21 @@ struct qstr {
 	const unsigned char *name;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct super_block *d_sb;
+	union {
+		struct hlist_node d_alias;
+	} d_u;
 };
 
 struct xarray {
@@ -251,6 +262,7 @@ struct inode {
 	unsigned long i_ino;
 	u32 i_rdev;
 	u32 i_generation;
+	struct hlist_head i_dentry;
 };
 
 struct xfs_inode {
