@@ -353,9 +353,9 @@ has_calls() { # FILE
 
 @test "diff: a slower flush is named" {
 	slow_disk
-	record_inserts a 60
-	rig_set flush_us=3000
-	record_inserts b 60
+	record_inserts a 30
+	rig_set flush_us=15000
+	record_inserts b 30
 	or_lost "$BT" diff a b --json diff.json -o diff.txt
 	cat diff.txt
 	head -n 5 diff.txt | tr '\n' ' ' | grep -Eq "B's sync calls are [0-9.]+ times slower \(.* more\), because flush\.[a-z]+ rose by"
