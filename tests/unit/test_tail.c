@@ -137,6 +137,53 @@ static void noise_has_no_period(void)
 	ok(wide <= 2, "lognormal noise has none: %u in 250", wide);
 }
 
+/* Slow calls by chance, from one in 2 to one in 61: back to back they are as far apart as they are long. */
+static void chance_has_no_period(void)
+{
+	unsigned int found = 0;
+
+	for (unsigned int run = 0; run < 1000; run++) {
+		unsigned int in = 2 + run % 60;
+		struct tail_period p;
+
+		start();
+		for (unsigned int i = 0; i < 300; i++)
+			call(jittered(rnd() % in ? 1e6 : 25e6, 0.2));
+		p = tail_period(&tail);
+		found += p.calls || p.ns;
+	}
+	ok(found <= 10, "slow calls by chance, however many: %u false in 1,000 runs", found);
+}
+
+/* What comes five in a row is no period of what one takes. */
+static void bursts_have_no_short_period(void)
+{
+	start();
+	for (unsigned int i = 0; i < 3000; i++)
+		call(jittered(i % 100 < 5 ? 25e6 : 1e6, 0.2));
+	ok(!tail_period(&tail).calls && !tail_period(&tail).ns,
+	   "five slow calls in a row, every 100: not one in so many, nor after so long");
+}
+
+/* Eight threads that wait for the same FLUSH, of which one in 20 is slow: one event. */
+static void waits_together_are_one(void)
+{
+	static const struct ledger nothing;
+	struct tail_period p;
+
+	start();
+	for (unsigned int i = 0; i < 600; i++) {
+		uint64_t ns = (uint64_t)jittered(i % 20 == 19 ? 25e6 : 1e6, 0.2);
+
+		for (unsigned int k = 0; k < 8; k++)
+			tail_add(&tail, now + k * 10 * US, ns - k * 10 * US, &nothing);
+		now += ns + MS;
+	}
+	p = tail_period(&tail);
+	ok(p.calls == 160, "eight callers of one slow FLUSH in 20: one event in 160 calls, not %llu",
+	   (unsigned long long)p.calls);
+}
+
 /* A bounded memory: the last ones decide. */
 static void old_events_are_forgotten(void)
 {
@@ -361,6 +408,9 @@ int main(void)
 	periods_are_found();
 	periods_of_time_are_found();
 	noise_has_no_period();
+	chance_has_no_period();
+	bursts_have_no_short_period();
+	waits_together_are_one();
 	old_events_are_forgotten();
 	slowest_add_up();
 	tails_of_reports();

@@ -119,6 +119,8 @@ static struct gaps gaps_of(uint64_t *gap, size_t n)
 		return g;
 	qsort(gap, n, sizeof(*gap), by_value);
 	g.median = gap[n / 2];
+	if (!g.median)
+		return g;
 	off = (g.median + 1) * ALIKE_PERCENT / 100;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = gap[i] > g.median ? gap[i] - g.median : g.median - gap[i];
@@ -131,15 +133,38 @@ static struct gaps gaps_of(uint64_t *gap, size_t n)
 	return g;
 }
 
-/* The slow ones among those that are remembered, the oldest first; returns how many. */
+static uint64_t end_of(const struct tail_event *e)
+{
+	return e->enter + e->ns;
+}
+
+static void join(struct tail_event *to, const struct tail_event *e)
+{
+	uint64_t end = end_of(to) > end_of(e) ? end_of(to) : end_of(e);
+
+	to->enter = to->enter < e->enter ? to->enter : e->enter;
+	to->ns = end - to->enter;
+}
+
+/*
+ * The slow ones among those that are remembered, the oldest first; returns how many. Calls that overlap wait for the same: they are
+ * one event, and so none ends before the next begins.
+ */
 static size_t slow_events(const struct tail *t, uint64_t slow_ns, struct tail_event *out)
 {
 	uint64_t first = t->events > TAIL_EVENTS ? t->events - TAIL_EVENTS : 0;
 	size_t n = 0;
 
-	for (uint64_t i = first; i < t->events; i++)
-		if (t->event[i % TAIL_EVENTS].ns >= slow_ns)
-			out[n++] = t->event[i % TAIL_EVENTS];
+	for (uint64_t i = first; i < t->events; i++) {
+		const struct tail_event *e = &t->event[i % TAIL_EVENTS];
+
+		if (e->ns < slow_ns)
+			continue;
+		if (n && e->enter <= end_of(&out[n - 1]))
+			join(&out[n - 1], e);
+		else
+			out[n++] = *e;
+	}
 	return n;
 }
 
@@ -153,26 +178,26 @@ static uint64_t median_ns(const struct tail_event *e, size_t n)
 	return ns[n / 2];
 }
 
-/* Calls that run side by side don't begin in the order of their ends. */
-static uint64_t time_between(const struct tail_event *a, const struct tail_event *b)
-{
-	return b->enter > a->enter ? b->enter - a->enter : 0;
-}
-
-/* By number or by time, whichever fits better. */
+/*
+ * By number or by time, whichever fits better. By time the pauses between them are alike, too: slow calls that follow each other are as far
+ * apart as they are long, and that is no period.
+ */
 static bool period_of(const struct tail *t, uint64_t slow_ns, struct tail_period *p)
 {
 	struct tail_event e[TAIL_EVENTS];
-	uint64_t calls[TAIL_EVENTS], ns[TAIL_EVENTS];
-	size_t n = slow_events(t, slow_ns, e);
+	uint64_t calls[TAIL_EVENTS], ns[TAIL_EVENTS], pause[TAIL_EVENTS];
+	size_t n = slow_events(t, slow_ns, e), gaps = n ? n - 1 : 0;
 	struct gaps by_calls, by_time;
 
-	for (size_t i = 1; i < n; i++) {
-		calls[i - 1] = e[i].call - e[i - 1].call;
-		ns[i - 1] = time_between(&e[i - 1], &e[i]);
+	for (size_t i = 0; i < gaps; i++) {
+		calls[i] = e[i + 1].call - e[i].call;
+		ns[i] = e[i + 1].enter - e[i].enter;
+		pause[i] = e[i + 1].enter - end_of(&e[i]);
 	}
-	by_calls = gaps_of(calls, n ? n - 1 : 0);
-	by_time = gaps_of(ns, n ? n - 1 : 0);
+	by_calls = gaps_of(calls, gaps);
+	by_time = gaps_of(ns, gaps);
+	if (!gaps_of(pause, gaps).median || calls[gaps / 2] < 2)
+		by_time.median = 0;
 	if (by_calls.median > 1 && (!by_time.median || by_calls.spread <= AS_GOOD * by_time.spread))
 		p->calls = by_calls.median;
 	else if (by_time.median)

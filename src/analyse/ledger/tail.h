@@ -49,7 +49,7 @@ void tail_slowest(const struct tail *t, uint64_t n, struct tail_sums *out);
 /*
  * There is a period where calls are of two kinds (hardly any lie between the quick and the slow) and the gaps between slow ones are alike: at
  * least four, of which three quarters (all, of fewer than eight) are within a quarter of their median. By number or by time, whichever
- * they keep to more closely.
+ * they keep to more closely. Slow calls that overlap count as one.
  */
 struct tail_period tail_period(const struct tail *t);
 
