@@ -238,7 +238,8 @@ FULL='mount -t tmpfs -o size="$1" none full || exit 99
 	need_mount_namespace
 	slow_disk
 	mkdir full
-	make_inserts sql 20
+	# more than fits, also where facts are lost
+	make_inserts sql 60
 	# with the last block
 	refused 7 'full/rec: No space left on device' unshare -m "$BASH" -c "$FULL" - 4k "$BT" "$RIG_DISK" -- \
 		sh -c 'sqlite3 -batch "$1/db" <sql; exit 7' - "$RIG_MNT"

@@ -136,6 +136,6 @@ fdatasyncs() {
 	[[ $(find . -name 'rec*' | sort | xargs) == './rec ./rec.1' ]]
 	[[ $(<err) =~ in\ ([0-9]+)\ files,\ ([0-9]+)\ removed ]]
 	((BASH_REMATCH[1] == BASH_REMATCH[2] + 2 && BASH_REMATCH[2] > 0))
-	"$BT" report rec --json 0.json >/dev/null
-	"$BT" report rec.1 --json 1.json >/dev/null
+	or_lost "$BT" report rec --json 0.json >/dev/null
+	or_lost "$BT" report rec.1 --json 1.json >/dev/null
 }
