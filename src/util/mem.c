@@ -75,10 +75,11 @@ void strv_add(char ***v, char *owned)
 
 char **strv_dup(char *const *v)
 {
-	char **out = NULL;
+	size_t n = strv_len(v);
+	char **out = n ? xcalloc(n + 1, sizeof(*out)) : NULL;
 
-	for (size_t i = 0; v && v[i]; i++)
-		strv_add(&out, xstrdup(v[i]));
+	for (size_t i = 0; i < n; i++)
+		out[i] = xstrdup(v[i]);
 	return out;
 }
 

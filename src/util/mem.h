@@ -14,7 +14,7 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Grows *array (elements of `size` bytes) by one zeroed element and returns it. */
 void *grow(void **array, size_t *n, size_t size);
 
-/* NULL-terminated vectors of owned strings. */
+/* NULL-terminated vectors of owned strings. Each strv_add() counts them: for few. */
 void strv_add(char ***v, char *owned);
 size_t strv_len(char *const *v);
 char **strv_dup(char *const *v);

@@ -100,36 +100,21 @@ void text_right(struct text *t, enum style style, const char *s, size_t width)
 	text_style(t, style, s);
 }
 
-/* Bytes of s that fit into `room` columns, a character at least. */
-static size_t cut(const char *s, size_t n, size_t room)
-{
-	size_t at = 0, next;
-	uint32_t cp;
-
-	while (at < n) {
-		next = at + utf8_decode(s + at, &cp);
-		if (at && utf8_width(s, next) > room)
-			break;
-		at = next;
-	}
-	return at;
-}
-
-/* Bytes of the line that starts at s: to the last blank that fits, or a cut through a long word. */
+/* Bytes of the line that starts at s: to the last blank that fits, or a cut through a long word, behind a character at least. */
 static size_t line_length(const char *s, size_t room)
 {
-	size_t best = 0, end = 0;
+	size_t at = 0, blank = 0, width = 0, len;
+	uint32_t cp;
 
-	for (;;) {
-		end += strcspn(s + end, " ");
-		if (utf8_width(s, end) > room)
-			break;
-		best = end;
-		if (!s[end])
-			return end;
-		end++;
+	for (; s[at]; at += len) {
+		len = utf8_decode(s + at, &cp);
+		if (s[at] == ' ')
+			blank = at;
+		width += utf8_width(s + at, len);
+		if (width > room)
+			return blank ? blank : at ? at : len;
 	}
-	return best ? best : cut(s, end, room);
+	return at;
 }
 
 void text_wrap(struct text *t, enum style style, const char *body, size_t at, size_t indent)
