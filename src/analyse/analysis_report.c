@@ -26,7 +26,7 @@ static void copy_group(struct report_group *to, const struct group *from)
 	to->unsafe = from->unsafe;
 	to->unsafe_ns = from->unsafe_ns;
 	to->ledger = from->ledger;
-	tally_hist(&from->latency, &to->latency);
+	to->latency = tally_copy(&from->latency);
 }
 
 static struct report_group *report_groups(const struct sync_analysis *a, const struct groups *g, bool files, size_t *n)

@@ -9,13 +9,13 @@ _Static_assert((int)WIRE_READ_SYNC == OP_READ_SYNC && (int)WIRE_READ_ASYNC == OP
 		       (int)WIRE_CLASSES == OP_CLASSES,
 	       "classes differ");
 
-static void add_op(struct report_op *op, const struct cell_counts *c)
+static void add_op(struct report_op_tally *op, const struct cell_counts *c)
 {
 	op->count += c->count;
 	op->bytes += c->bytes;
-	hist_merge(&op->queue, &c->queue);
-	hist_merge(&op->device, &c->device);
-	hist_merge(&op->total, &c->total);
+	tally_merge_hist(&op->queue, &c->queue);
+	tally_merge_hist(&op->device, &c->device);
+	tally_merge_hist(&op->total, &c->total);
 }
 
 static void add_roles(struct report_flush *f, const struct wire_view *s)
@@ -50,10 +50,10 @@ void block_add_view(struct report_device *d, const struct view_counts *v, bool o
 	add_sums(d, &v->sums);
 	if (own)
 		add_roles(&d->flush, &v->sums);
-	hist_merge(&d->flush.slot_wait, &v->cell[WIRE_CELL_SLOT_WAIT].device);
-	hist_merge(&d->flush.slot_wait_flush, &v->cell[WIRE_CELL_SLOT_WAIT].queue);
-	hist_merge(&d->flush.slot_wait_data, &v->cell[WIRE_CELL_SLOT_WAIT].total);
-	hist_merge(&d->flush.sequence, &v->cell[WIRE_CELL_SEQUENCE].device);
+	tally_merge_hist(&d->flush.slot_wait, &v->cell[WIRE_CELL_SLOT_WAIT].device);
+	tally_merge_hist(&d->flush.slot_wait_flush, &v->cell[WIRE_CELL_SLOT_WAIT].queue);
+	tally_merge_hist(&d->flush.slot_wait_data, &v->cell[WIRE_CELL_SLOT_WAIT].total);
+	tally_merge_hist(&d->flush.sequence, &v->cell[WIRE_CELL_SEQUENCE].device);
 }
 
 /*
@@ -62,12 +62,12 @@ void block_add_view(struct report_device *d, const struct view_counts *v, bool o
  */
 void block_finish(struct report_device *d)
 {
-	hist_merge(&d->naive_write, &d->op[OP_WRITE_SYNC].total);
-	hist_merge(&d->naive_write, &d->op[OP_WRITE_ASYNC].total);
-	hist_merge(&d->naive_write, &d->flush.sequence);
+	tally_merge(&d->naive_write, &d->op[OP_WRITE_SYNC].total);
+	tally_merge(&d->naive_write, &d->op[OP_WRITE_ASYNC].total);
+	tally_merge(&d->naive_write, &d->flush.sequence);
 	/* native FUA writes without a flush around them; those inside a sequence are in it already */
 	if (!d->flush.native_fua)
-		hist_merge(&d->naive_write, &d->op[OP_FUA].total);
+		tally_merge(&d->naive_write, &d->op[OP_FUA].total);
 }
 
 static uint64_t above(uint64_t a, uint64_t b)

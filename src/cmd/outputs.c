@@ -358,26 +358,6 @@ static void put_json(const struct outputs *o, const struct report *r, struct buf
 		render_json(r, &opts, b);
 }
 
-/* Text or JSON, which come each time. */
-static int write_each(const struct outputs *o, struct outfile *f,
-		      void (*put)(const struct outputs *, const struct report *, struct buf *), const struct report *r,
-		      struct err *e)
-{
-	struct report_no_arguments hidden = { 0 };
-	struct buf b = { 0 };
-	int err;
-
-	if (outputs_hide_arguments(o, f)) {
-		report_hide_arguments(r, &hidden);
-		r = &hidden.r;
-	}
-	put(o, r, &b);
-	err = outfile_write(f, &b, e);
-	report_no_arguments_free(&hidden);
-	buf_free(&b);
-	return err;
-}
-
 /* Where an output goes while it is made. */
 struct drain {
 	struct outfile *file;
@@ -391,6 +371,32 @@ static void drain(void *ctx, const struct buf *b)
 
 	if (!d->err)
 		d->err = outfile_write(d->file, b, d->e);
+}
+
+/* Text or JSON, which come each time. */
+static int write_each(const struct outputs *o, struct outfile *f,
+		      void (*put)(const struct outputs *, const struct report *, struct buf *), const struct report *r,
+		      struct err *e)
+{
+	struct report_no_arguments hidden = { 0 };
+	struct drain to = { .file = f, .e = e };
+	struct buf b = { .ctx = &to };
+
+	if (outputs_hide_arguments(o, f)) {
+		report_hide_arguments(r, &hidden);
+		r = &hidden.r;
+	}
+	/* text looks back at what it has written, and a stream's lines come whole */
+	if (put == put_json && !o->stream)
+		b.drain = drain;
+	put(o, r, &b);
+	if (b.drain)
+		buf_drain(&b);
+	else
+		to.err = outfile_write(f, &b, e);
+	report_no_arguments_free(&hidden);
+	buf_free(&b);
+	return to.err;
 }
 
 /* Those that list every call are too long to be made in memory. */

@@ -119,19 +119,30 @@ bool report_flush_times_agree(const struct report_device *d)
 	return apart <= kernel / 10 + d->kernel.flushes * 3000 + 2000000;
 }
 
+void report_device_op(const struct report_device *d, enum op_class c, struct report_op *out)
+{
+	const struct report_op_tally *op = &d->op[c];
+
+	out->count = op->count;
+	out->bytes = op->bytes;
+	tally_hist(&op->queue, &out->queue);
+	tally_hist(&op->device, &out->device);
+	tally_hist(&op->total, &out->total);
+}
+
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out)
 {
 	memset(out, 0, sizeof(*out));
 	for (int c = 0; c < OP_CLASSES; c++) {
-		const struct report_op *op = &d->op[c];
+		const struct report_op_tally *op = &d->op[c];
 
 		if (class_rows[c] != row)
 			continue;
 		out->count += op->count;
 		out->bytes += op->bytes;
-		hist_merge(&out->queue, &op->queue);
-		hist_merge(&out->device, &op->device);
-		hist_merge(&out->total, &op->total);
+		hist_merge_tally(&out->queue, &op->queue);
+		hist_merge_tally(&out->device, &op->device);
+		hist_merge_tally(&out->total, &op->total);
 	}
 }
 
@@ -315,8 +326,23 @@ const char *heat_class_name(enum heat_class c)
 	return names[c];
 }
 
+static void device_tallies_free(struct report_device *d)
+{
+	for (int c = 0; c < OP_CLASSES; c++) {
+		tally_free(&d->op[c].queue);
+		tally_free(&d->op[c].device);
+		tally_free(&d->op[c].total);
+	}
+	tally_free(&d->naive_write);
+	tally_free(&d->flush.slot_wait);
+	tally_free(&d->flush.slot_wait_flush);
+	tally_free(&d->flush.slot_wait_data);
+	tally_free(&d->flush.sequence);
+}
+
 void report_device_free(struct report_device *d)
 {
+	device_tallies_free(d);
 	for (int c = 0; c < HEAT_CLASSES; c++)
 		free(d->heat[c]);
 	free(d->model);
@@ -340,6 +366,7 @@ static void groups_free(struct report_group *g, size_t n)
 		free(g[i].comm);
 		free(g[i].path);
 		free(g[i].device);
+		tally_free(&g[i].latency);
 	}
 	free(g);
 }

@@ -46,6 +46,12 @@ struct report_op {
 	struct hist total;  /* insert (or issue, when never inserted) to complete */
 };
 
+/* The same where there are many of them: see sparse_histogram.h. */
+struct report_op_tally {
+	uint64_t count, bytes;
+	struct tally queue, device, total;
+};
+
 /* What a sync call's time went to: the public causes, in this order everywhere. Table: report.c. */
 /* clang-format off */
 enum cause {
@@ -95,7 +101,7 @@ struct report_group { /* sync calls of one process, or of one file */
 	uint64_t count, total_ns;
 	uint64_t unsafe, unsafe_ns; /* of them, see struct call_sums */
 	struct ledger ledger;
-	struct hist latency;
+	struct tally latency;
 };
 
 struct report_call {	   /* one sync call */
@@ -280,10 +286,10 @@ struct report_flush {
 	uint64_t in_flight;	  /* summed over FLUSHes: other requests in the device when it was issued */
 	uint64_t no_depth;	  /* FLUSHes left out of it: they were not seen to be issued */
 	uint64_t native_fua;	  /* of barrier_writes, those whose data went out as native FUA */
-	struct hist slot_wait;	  /* a waiter ready for its FLUSH until the machinery started that FLUSH */
+	struct tally slot_wait;	  /* a waiter ready for its FLUSH until the machinery started that FLUSH */
 	/* of it, until the FLUSH before was done, and then until data of other sequences was; empty: not known */
-	struct hist slot_wait_flush, slot_wait_data;
-	struct hist sequence; /* a barrier write or stand-alone flush from allocation to its very end */
+	struct tally slot_wait_flush, slot_wait_data;
+	struct tally sequence; /* a barrier write or stand-alone flush from allocation to its very end */
 };
 
 /* The kernel's own counters (/sys/block/X/stat), as the change over the run. */
@@ -330,8 +336,8 @@ struct report_device {
 	struct report_mount *mounts;
 	size_t n_mounts;
 
-	struct report_op op[OP_CLASSES];
-	struct hist naive_write; /* writes as other tools time them: allocation to the very end, flushes included */
+	struct report_op_tally op[OP_CLASSES];
+	struct tally naive_write; /* writes as other tools time them: allocation to the very end, flushes included */
 	struct report_flush flush;
 	struct report_kernel kernel;
 	struct requests_in_flight in_flight; /* when the report was made; asked where none was completed */
@@ -453,6 +459,9 @@ const char *report_no_devices(const struct report *r);
 uint64_t report_device_depths(const struct report_device *d);
 
 /* Adds the classes of a row up into *out, which is cleared first. */
+/* One class, with its histograms in full. */
+void report_device_op(const struct report_device *d, enum op_class c, struct report_op *out);
+
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);
 
 /* Whether the kernel's time of as many FLUSHes is that of their `total` here, as far as both are exact. */

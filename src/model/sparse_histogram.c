@@ -19,25 +19,78 @@ void tally_add(struct tally *t, uint64_t value)
 	tally_add_to(t, hist_index(value), value);
 }
 
+/* All but the buckets. */
+static void merge_sums(struct tally *dst, uint64_t count, uint64_t sum, uint64_t min, uint64_t max)
+{
+	if (!dst->count || min < dst->min)
+		dst->min = min;
+	if (max > dst->max)
+		dst->max = max;
+	dst->count += count;
+	dst->sum += sum;
+}
+
+static void merge_octave(struct tally *dst, unsigned int i, const uint64_t from[HIST_SUB])
+{
+	uint64_t *to = dst->at[i] ? dst->octave[dst->at[i] - 1] : tally_octave(dst, i);
+
+	for (unsigned int k = 0; k < HIST_SUB; k++)
+		to[k] += from[k];
+}
+
 void tally_merge(struct tally *dst, const struct tally *src)
 {
 	if (!src->count)
 		return;
-	if (!dst->count || src->min < dst->min)
-		dst->min = src->min;
-	if (src->max > dst->max)
-		dst->max = src->max;
-	dst->count += src->count;
-	dst->sum += src->sum;
-	for (unsigned int i = 0; i < TALLY_OCTAVES; i++) {
-		uint64_t *to;
+	merge_sums(dst, src->count, src->sum, src->min, src->max);
+	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
+		if (src->at[i])
+			merge_octave(dst, i, src->octave[src->at[i] - 1]);
+}
 
-		if (!src->at[i])
-			continue;
-		to = dst->at[i] ? dst->octave[dst->at[i] - 1] : tally_octave(dst, i);
+void tally_merge_hist(struct tally *dst, const struct hist *src)
+{
+	static const uint64_t nothing[HIST_SUB];
+
+	if (!src->count)
+		return;
+	merge_sums(dst, src->count, src->sum, src->min, src->max);
+	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
+		if (memcmp(&src->bucket[i * HIST_SUB], nothing, sizeof(nothing)))
+			merge_octave(dst, i, &src->bucket[i * HIST_SUB]);
+}
+
+void hist_merge_tally(struct hist *dst, const struct tally *src)
+{
+	struct hist from;
+
+	tally_hist(src, &from);
+	hist_merge(dst, &from);
+}
+
+unsigned int tally_buckets(const struct tally *t)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < t->n; i++)
 		for (unsigned int k = 0; k < HIST_SUB; k++)
-			to[k] += src->octave[src->at[i] - 1][k];
-	}
+			n += t->octave[i][k] != 0;
+	return n;
+}
+
+uint64_t tally_quantile(const struct tally *t, double q)
+{
+	struct hist h;
+
+	if (!t->count)
+		return 0;
+	tally_hist(t, &h);
+	return hist_quantile(&h, q);
+}
+
+uint64_t tally_mean(const struct tally *t)
+{
+	return t->count ? (t->sum + t->count / 2) / t->count : 0;
 }
 
 struct tally tally_copy(const struct tally *t)

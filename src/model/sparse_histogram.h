@@ -19,8 +19,18 @@ struct tally {
 
 void tally_add(struct tally *t, uint64_t value);
 void tally_merge(struct tally *dst, const struct tally *src); /* as hist_merge() */
-struct tally tally_copy(const struct tally *t);		      /* the caller's */
-void tally_free(struct tally *t);			      /* zeroes it */
+void tally_merge_hist(struct tally *dst, const struct hist *src);
+void hist_merge_tally(struct hist *dst, const struct tally *src);
+
+/* Buckets that something is in. */
+unsigned int tally_buckets(const struct tally *t);
+
+/* As hist_quantile() and hist_mean(). */
+uint64_t tally_quantile(const struct tally *t, double q);
+uint64_t tally_mean(const struct tally *t);
+
+struct tally tally_copy(const struct tally *t); /* the caller's */
+void tally_free(struct tally *t);		/* zeroes it */
 
 /* The same as a histogram; *out is overwritten. */
 void tally_hist(const struct tally *t, struct hist *out);

@@ -114,6 +114,16 @@ static inline void put_hist(json_t *o, const char *key, const struct hist *h)
 	put(o, key, j);
 }
 
+static inline void put_tally(json_t *o, const char *key, const struct tally *t)
+{
+	struct hist h;
+
+	if (!t->count)
+		return;
+	tally_hist(t, &h);
+	put_hist(o, key, &h);
+}
+
 /* The whole document of a report, for those that have it as a part. In report_json.c. */
 json_t *report_json(const struct report *r);
 

@@ -18,6 +18,7 @@ struct render_opts {
 	unsigned int width; /* columns; 0: 80 */
 	bool quiet;	    /* text: no histograms; notes and warnings stay */
 	bool verbose;	    /* text: every class's histogram, every mount, the probes */
+	bool no_buckets;    /* JSON: of devices' histograms only what they add up to */
 	int scratch;	    /* an empty file to build in what isn't written in order, as a database; 0: in memory */
 };
 

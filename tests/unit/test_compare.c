@@ -203,8 +203,8 @@ static void ops(struct report_device *d, enum op_class class, uint64_t n, uint64
 	d->op[class].count += n;
 	for (uint64_t i = 0; i < n; i++) {
 		if (!d->bio_based)
-			hist_add(&d->op[class].device, ns + i * ns / 100 / n);
-		hist_add(&d->op[class].total, ns + i * ns / 90 / n);
+			tally_add(&d->op[class].device, ns + i * ns / 100 / n);
+		tally_add(&d->op[class].total, ns + i * ns / 90 / n);
 	}
 }
 

@@ -110,7 +110,7 @@ static void add_group(struct report_group *g, uint64_t ns, const struct ledger *
 	g->count++;
 	g->total_ns += ns;
 	ledger_add(&g->ledger, l);
-	hist_add(&g->latency, ns);
+	tally_add(&g->latency, ns);
 }
 
 static void add_call(struct report *r, const struct call *c)
@@ -158,8 +158,8 @@ static void add_device(struct report *r)
 	d->op[OP_WRITE_SYNC].count = 3;
 	d->op[OP_WRITE_SYNC].bytes = 12288;
 	for (uint64_t i = 1; i <= 3; i++)
-		hist_add(&d->op[OP_WRITE_SYNC].device, i * 500 * US);
-	hist_add(&d->op[OP_WRITE_SYNC].total, 1ull << 50);
+		tally_add(&d->op[OP_WRITE_SYNC].device, i * 500 * US);
+	tally_add(&d->op[OP_WRITE_SYNC].total, 1ull << 50);
 }
 
 static void add_words(struct report *r)

@@ -76,7 +76,7 @@ static void add_group(struct report_group **g, size_t *n, const char *name, bool
 	one->total_ns = 5 * MS * *n;
 	one->ledger = split(one->total_ns);
 	for (uint64_t i = 0; i < 64; i++)
-		hist_add(&one->latency, (i + 1) * 77777);
+		tally_add(&one->latency, (i + 1) * 77777);
 }
 
 static void add_leaf(struct report_sync *s, size_t i, const char *name)
@@ -107,8 +107,8 @@ static void add_device(struct report *r, const char *name)
 	d->heat[HEAT_FLUSH] = xcalloc(1, sizeof(struct heat));
 	for (uint64_t i = 0; i < 50; i++) {
 		d->op[OP_FLUSH].count++;
-		hist_add(&d->op[OP_FLUSH].queue, 100 * i);
-		hist_add(&d->op[OP_FLUSH].device, 2 * MS + i);
+		tally_add(&d->op[OP_FLUSH].queue, 100 * i);
+		tally_add(&d->op[OP_FLUSH].device, 2 * MS + i);
 		heat_add(d->heat[HEAT_FLUSH], i * 4 * MS, 2 * MS + i, 1);
 	}
 }

@@ -42,27 +42,27 @@ static uint64_t around(uint64_t mid)
 	return v * ((seed >> 20) % 100 == 0 ? 4 : (seed >> 20) % 10 == 0 ? 2 : 1);
 }
 
-static void requests(struct report_op *op, uint64_t n, uint64_t size, uint64_t queue, uint64_t device)
+static void requests(struct report_op_tally *op, uint64_t n, uint64_t size, uint64_t queue, uint64_t device)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t q = queue ? around(queue) : 0, d = around(device);
 
 		op->count++;
 		op->bytes += size;
-		hist_add(&op->queue, q);
-		hist_add(&op->device, d);
-		hist_add(&op->total, q + d);
+		tally_add(&op->queue, q);
+		tally_add(&op->device, d);
+		tally_add(&op->total, q + d);
 	}
 }
 
-static void flushes(struct report_op *op, uint64_t n, uint64_t device)
+static void flushes(struct report_op_tally *op, uint64_t n, uint64_t device)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t d = around(device);
 
 		op->count++;
-		hist_add(&op->device, d);
-		hist_add(&op->total, d);
+		tally_add(&op->device, d);
+		tally_add(&op->total, d);
 	}
 }
 
@@ -111,9 +111,9 @@ static void slow_flush(struct report_device *d)
 	requests(&d->op[OP_WRITE_BARRIER], 207, 4096, 2 * US, 230 * US);
 	flushes(&d->op[OP_FLUSH], 811, 6900 * US);
 	for (int i = 0; i < 1909; i++)
-		hist_add(&d->naive_write, i < 207  ? around(14500 * US) :
-					  i < 1000 ? around(300 * US) :
-						     around(1200 * US));
+		tally_add(&d->naive_write, i < 207  ? around(14500 * US) :
+					   i < 1000 ? around(300 * US) :
+						      around(1200 * US));
 	d->flush = (struct report_flush){
 		.pre = 207,
 		.post = 207,
@@ -124,9 +124,9 @@ static void slow_flush(struct report_device *d)
 		.in_flight = 105,
 	};
 	for (int i = 0; i < 823; i++)
-		hist_add(&d->flush.slot_wait, around(i % 9 ? 4 * US : 2 * MS));
+		tally_add(&d->flush.slot_wait, around(i % 9 ? 4 * US : 2 * MS));
 	for (int i = 0; i < 604; i++)
-		hist_add(&d->flush.sequence, around(i % 3 ? 7 * MS : 14 * MS));
+		tally_add(&d->flush.sequence, around(i % 3 ? 7 * MS : 14 * MS));
 	d->kernel = (struct report_kernel){
 		.have = true,
 		.have_flush = true,
@@ -212,25 +212,31 @@ static void report_odd(struct report *r)
 	d->unpaired = 5;
 	seed = 2;
 	requests(&d->op[OP_WRITE_SYNC], 40, 4096, 0, 20 * US);
-	hist_add(&d->op[OP_WRITE_SYNC].device, 1ull << 41);
-	hist_add(&d->op[OP_WRITE_SYNC].total, 1ull << 41);
+	tally_add(&d->op[OP_WRITE_SYNC].device, 1ull << 41);
+	tally_add(&d->op[OP_WRITE_SYNC].total, 1ull << 41);
 	for (int i = 0; i < 40; i++)
-		hist_add(&d->naive_write, around(20 * US));
+		tally_add(&d->naive_write, around(20 * US));
 	d = add_device(r, "sdc");
 	ssd_facts(d);
 	slow_flush(d);
 	d->kernel.flushes = 815;
 	d->flush.mixed = 12;
 	d->flush.pre = 195;
-	d->op[OP_FUA] = d->op[OP_WRITE_SYNC];
+	d->op[OP_FUA] = (struct report_op_tally){
+		d->op[OP_WRITE_SYNC].count,
+		d->op[OP_WRITE_SYNC].bytes,
+		tally_copy(&d->op[OP_WRITE_SYNC].queue),
+		tally_copy(&d->op[OP_WRITE_SYNC].device),
+		tally_copy(&d->op[OP_WRITE_SYNC].total),
+	};
 	d->flush.native_fua = 7;
 	d = add_device(r, "dm-0");
 	d->bio_based = true;
 	strv_add(&d->slaves, xstrdup("sda"));
 	strv_add(&d->slaves, xstrdup("sdb"));
 	requests(&d->op[OP_WRITE_ASYNC], 100, 4096, 0, 5 * MS);
-	memset(&d->op[OP_WRITE_ASYNC].queue, 0, sizeof(struct hist));
-	memset(&d->op[OP_WRITE_ASYNC].device, 0, sizeof(struct hist));
+	tally_free(&d->op[OP_WRITE_ASYNC].queue);
+	tally_free(&d->op[OP_WRITE_ASYNC].device);
 	d = add_device(r, "sdd");
 	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 2, .flush_ns = MS };
 }
@@ -459,13 +465,13 @@ static void test_sentences(void)
 	ok(says(&r, &wide, "they differ"), "disagreement with the kernel is a warning");
 	r.filter = xstrdup("pid 42");
 	ok(!says(&r, &wide, "they differ"), "but not under a filter: the kernel has none");
-	memset(&d->naive_write, 0, sizeof(d->naive_write));
+	tally_free(&d->naive_write);
 	for (int i = 0; i < 100; i++)
-		hist_add(&d->naive_write, 400 * US);
+		tally_add(&d->naive_write, 400 * US);
 	ok(says(&r, &wide, "timed from its allocation, as other tools do: 400 us") && !says(&r, &wide, "booked on it"),
 	   "near figures are stated without the reproach");
 	for (int i = 0; i < 100; i++)
-		hist_add(&d->naive_write, 2000 * US);
+		tally_add(&d->naive_write, 2000 * US);
 	ok(says(&r, &wide, "because they count the queue too"), "a queue is not blamed on flushes");
 	for (int i = 0; i < 3; i++) /* three heavier classes, and still the flush is shown */
 		requests(&d->op[i], 20, 4096, 0, 4000 * MS);
@@ -495,9 +501,9 @@ static void test_flush_check(void)
 	d = add_device(&r, "loop0");
 	for (int i = 0; i < 10000; i++) {
 		d->op[OP_FLUSH].count++;
-		hist_add(&d->op[OP_FLUSH].queue, 12 * US);
-		hist_add(&d->op[OP_FLUSH].device, 50 * US);
-		hist_add(&d->op[OP_FLUSH].total, 62 * US);
+		tally_add(&d->op[OP_FLUSH].queue, 12 * US);
+		tally_add(&d->op[OP_FLUSH].device, 50 * US);
+		tally_add(&d->op[OP_FLUSH].total, 62 * US);
 	}
 	d->kernel = (struct report_kernel){ .have = true, .have_flush = true, .flushes = 10000, .flush_ns = 632 * MS };
 	ok(says(&r, &wide, "10,000; 500 ms in the device") &&
@@ -526,7 +532,7 @@ static void test_honesty(void)
 	d->bio_based = true;
 	seed = 3;
 	flushes(&d->op[OP_FLUSH], 10, 5 * MS);
-	memset(&d->op[OP_FLUSH].device, 0, sizeof(struct hist));
+	tally_free(&d->op[OP_FLUSH].device);
 	ok(says(&r, &wide, "FLUSH requests 10;") && !says(&r, &wide, " 0 ns"),
 	   "a stacked device's flushes have total times only");
 	d->bio_based = false;
@@ -728,7 +734,7 @@ static void test_json_largest(void)
 
 	report_odd(&r);
 	r.device[0].op[OP_FLUSH].count++;
-	hist_add(&r.device[0].op[OP_FLUSH].total, UINT64_MAX);
+	tally_add(&r.device[0].op[OP_FLUSH].total, UINT64_MAX);
 	j = parse(&r, render_json);
 	ok(all_hists_good(j, &hists), "json: the largest of numbers is no negative one");
 	json_decref(j);

@@ -106,7 +106,7 @@ static void add_to(struct report_group *g, uint64_t ns, const struct ledger *l)
 	g->count++;
 	g->total_ns += ns;
 	ledger_add(&g->ledger, l);
-	hist_add(&g->latency, ns);
+	tally_add(&g->latency, ns);
 }
 
 /* Slowest first, ten of them. */
@@ -188,8 +188,8 @@ static void add_device(struct report *r)
 	d->write_cache = xstrdup("write back");
 	d->op[OP_FLUSH].count = 811;
 	for (int i = 0; i < 811; i++) {
-		hist_add(&d->op[OP_FLUSH].device, 6900 * US + (uint64_t)i);
-		hist_add(&d->op[OP_FLUSH].total, 6900 * US + (uint64_t)i);
+		tally_add(&d->op[OP_FLUSH].device, 6900 * US + (uint64_t)i);
+		tally_add(&d->op[OP_FLUSH].total, 6900 * US + (uint64_t)i);
 	}
 }
 
@@ -671,7 +671,7 @@ static void test_extremes(void)
 	r.sync.total_ns = UINT64_MAX;
 	r.sync.count = UINT64_MAX;
 	r.sync.process[0].count = 0;
-	memset(&r.sync.process[0].latency, 0, sizeof(struct hist));
+	tally_free(&r.sync.process[0].latency);
 	memset(&r.sync.process[0].ledger, 0, sizeof(struct ledger));
 	memset(&r.sync.slowest[0].ledger, 0, sizeof(struct ledger));
 	for (unsigned int w = 60; w < 120; w++) {

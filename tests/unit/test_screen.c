@@ -22,10 +22,10 @@
 
 /* --- reports --- */
 
-static void fill(struct hist *h, uint64_t n, uint64_t from, uint64_t step)
+static void fill(struct tally *t, uint64_t n, uint64_t from, uint64_t step)
 {
 	for (uint64_t i = 0; i < n; i++)
-		hist_add(h, from + i * step);
+		tally_add(t, from + i * step);
 }
 
 static void add_device(struct report *r, const char *name, uint64_t flushes)
@@ -110,7 +110,7 @@ static void add_caller(struct report *r, const char *comm, uint32_t pid, uint64_
 	r->sync.count += calls;
 	r->sync.total_ns += g->total_ns;
 	ledger_add(&r->sync.ledger, &g->ledger);
-	hist_merge(&r->sync.latency, &g->latency);
+	hist_merge_tally(&r->sync.latency, &g->latency);
 }
 
 static void facts(struct report *r, uint64_t from, uint64_t wall)

@@ -12,7 +12,7 @@
 /* So many that any device, also a parallel one, is at work on them (an ATA queue has 32). */
 #define DEEP 8.0
 
-const struct hist *facts_flush_hist(const struct report_device *d)
+const struct tally *facts_flush_hist(const struct report_device *d)
 {
 	return d->bio_based ? &d->op[OP_FLUSH].total : &d->op[OP_FLUSH].device;
 }
@@ -138,11 +138,12 @@ static bool data_is_queued(const struct facts *f)
 
 static void device_facts_of(struct facts *f)
 {
-	const struct hist *h = facts_flush_hist(f->dev);
+	const struct tally *flush = facts_flush_hist(f->dev);
+	const struct hist *h;
 	struct report_op w;
 
-	f->flush_mean = hist_mean(h);
-	f->flush_p50 = hist_quantile(h, 0.5);
+	f->flush_mean = tally_mean(flush);
+	f->flush_p50 = tally_quantile(flush, 0.5);
 	report_device_row(f->dev, ROW_WRITE, &w);
 	h = f->dev->bio_based ? &w.total : &w.device;
 	f->write_mean = hist_mean(h);

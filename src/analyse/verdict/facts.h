@@ -58,7 +58,7 @@ void facts_with_calls(const struct facts *f, const struct call_sums *calls, stru
 /* After a change of what the others in the queue are, or how long a FLUSH takes: what waits for them, and the order of the groups. */
 void facts_of_queue(struct facts *f);
 
-const struct hist *facts_flush_hist(const struct report_device *d);
+const struct tally *facts_flush_hist(const struct report_device *d);
 
 /* Its mount without barriers, if it has a volatile cache; NULL: there is none. */
 const struct report_mount *facts_nobarrier(const struct report_device *d);

@@ -181,7 +181,7 @@ static enum unsafe unsafe_by_speed(const struct facts *f)
 	if (!d || !has_platter(d))
 		return SAFE;
 	if (is_write_through(d) && d->op[OP_WRITE_SYNC].count >= ENOUGH_CALLS &&
-	    hist_quantile(&d->op[OP_WRITE_SYNC].device, 0.5) < FASTER_THAN_A_PLATTER)
+	    tally_quantile(&d->op[OP_WRITE_SYNC].device, 0.5) < FASTER_THAN_A_PLATTER)
 		return UNSAFE_WRITE_THROUGH;
 	/* a FLUSH with nothing written before it has nothing to do */
 	if (is_write_back(d) && d->op[OP_FLUSH].count >= ENOUGH_CALLS && writes_of(d) >= d->op[OP_FLUSH].count &&

@@ -146,8 +146,8 @@ static void because_write(const struct facts *f, struct buf *b)
 static void because_fua(const struct facts *f, struct buf *b)
 {
 	struct num n;
-	const struct report_op *op = f->dev ? &f->dev->op[OP_FUA] : NULL;
-	uint64_t p50 = op ? hist_quantile(f->dev->bio_based ? &op->total : &op->device, 0.5) : 0;
+	const struct report_op_tally *op = f->dev ? &f->dev->op[OP_FUA] : NULL;
+	uint64_t p50 = op ? tally_quantile(f->dev->bio_based ? &op->total : &op->device, 0.5) : 0;
 
 	buf_printf(b, "%s takes %s for a write that must not stay in its cache (FUA)", the_drive(f),
 		   p50 ? dur(&n, p50) : "long");
@@ -831,7 +831,7 @@ static void show_through(const struct facts *f, char ***to)
 static void show_flushes(const struct facts *f, char ***to)
 {
 	const struct report_kernel *k;
-	const struct hist *h;
+	const struct tally *h;
 	struct num p50, p99, sum;
 	struct buf b = { 0 };
 
@@ -841,7 +841,8 @@ static void show_flushes(const struct facts *f, char ***to)
 	k = &f->dev->kernel;
 	if (h->count)
 		buf_printf(&b, "%s did %s FLUSH%s: p50 %s, p99 %s", f->dev->name, num_count(h->count).s,
-			   h->count == 1 ? "" : "es", dur(&p50, hist_quantile(h, 0.5)), dur(&p99, hist_quantile(h, 0.99)));
+			   h->count == 1 ? "" : "es", dur(&p50, tally_quantile(h, 0.5)),
+			   dur(&p99, tally_quantile(h, 0.99)));
 	else
 		buf_printf(&b, "%s did no FLUSH", f->dev->name);
 	if (k->have && k->have_flush)
@@ -859,7 +860,7 @@ static uint64_t leg_mean(const struct facts *f, const struct report_device *d)
 	struct report_op w;
 
 	if (flushes_matter_most(f))
-		return hist_mean(facts_flush_hist(d));
+		return tally_mean(facts_flush_hist(d));
 	report_device_row(d, ROW_WRITE, &w);
 	return hist_mean(d->bio_based ? &w.total : &w.device);
 }

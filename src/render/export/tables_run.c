@@ -241,6 +241,14 @@ static void buckets(struct which w, const struct hist *h, struct rows *to)
 	}
 }
 
+static void tally_rows(struct which w, const struct tally *t, struct rows *to)
+{
+	struct hist h;
+
+	tally_hist(t, &h);
+	buckets(w, &h, to);
+}
+
 static void device_buckets(const struct report_device *d, struct rows *to)
 {
 	struct report_op op;
@@ -253,11 +261,11 @@ static void device_buckets(const struct report_device *d, struct rows *to)
 		buckets((struct which){ d->name, name, "device" }, &op.device, to);
 		buckets((struct which){ d->name, name, "total" }, &op.total, to);
 	}
-	buckets((struct which){ d->name, NULL, "slot_wait" }, &d->flush.slot_wait, to);
-	buckets((struct which){ d->name, NULL, "slot_wait_flush" }, &d->flush.slot_wait_flush, to);
-	buckets((struct which){ d->name, NULL, "slot_wait_data" }, &d->flush.slot_wait_data, to);
-	buckets((struct which){ d->name, NULL, "sequence" }, &d->flush.sequence, to);
-	buckets((struct which){ d->name, NULL, "naive_write" }, &d->naive_write, to);
+	tally_rows((struct which){ d->name, NULL, "slot_wait" }, &d->flush.slot_wait, to);
+	tally_rows((struct which){ d->name, NULL, "slot_wait_flush" }, &d->flush.slot_wait_flush, to);
+	tally_rows((struct which){ d->name, NULL, "slot_wait_data" }, &d->flush.slot_wait_data, to);
+	tally_rows((struct which){ d->name, NULL, "sequence" }, &d->flush.sequence, to);
+	tally_rows((struct which){ d->name, NULL, "naive_write" }, &d->naive_write, to);
 }
 
 void fill_histogram(const struct report *r, struct rows *to)

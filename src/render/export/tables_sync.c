@@ -61,9 +61,12 @@ const char *const file_columns[] = {
 
 static void group(const struct report_group *g, struct rows *to)
 {
+	struct hist latency;
+
+	tally_hist(&g->latency, &latency);
 	to->integer(to, g->count);
 	to->integer(to, g->total_ns);
-	row_hist(to, &g->latency);
+	row_hist(to, &latency);
 	to->end(to);
 }
 

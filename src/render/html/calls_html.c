@@ -48,7 +48,7 @@ static void group_row(struct buf *b, const struct report_group *g, bool process,
 	else
 		html_cell_none(b);
 	if (g->latency.count)
-		html_cell_dur(b, hist_quantile(&g->latency, 0.99));
+		html_cell_dur(b, tally_quantile(&g->latency, 0.99));
 	else
 		html_cell_none(b);
 	buf_str(b, "<td class=\"what\">");

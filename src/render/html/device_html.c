@@ -11,18 +11,18 @@ static const char *class_color(enum op_class c)
 
 /* ---- the table of classes ---- */
 
-static void quantile_cell(struct buf *b, const struct hist *h, double q)
+static void quantile_cell(struct buf *b, const struct tally *h, double q)
 {
 	if (h->count)
-		html_cell_dur(b, hist_quantile(h, q));
+		html_cell_dur(b, tally_quantile(h, q));
 	else
 		html_cell_none(b);
 }
 
 static void class_row(struct buf *b, const struct report_device *d, enum op_class c)
 {
-	const struct report_op *op = &d->op[c];
-	const struct hist *h = d->bio_based ? &op->total : &op->device;
+	const struct report_op_tally *op = &d->op[c];
+	const struct tally *h = d->bio_based ? &op->total : &op->device;
 
 	buf_printf(b, "<tr class=\"%s\"><th scope=\"row\"><span class=\"swatch\"></span>%s</th>", class_color(c),
 		   op_class_name(c));
@@ -138,16 +138,18 @@ static void side_head(struct buf *b, const char *name, const struct hist *h, con
 
 static void class_hist(struct buf *b, const struct report_device *d, enum op_class c)
 {
-	const struct report_op *op = &d->op[c];
-	struct side queue = { .h = &op->queue }, device = { .h = d->bio_based ? &op->total : &op->device };
-	bool queued = !d->bio_based && op->queue.max; /* all zero: nothing waited, and the table has said so */
+	struct report_op op;
+	struct side queue = { .h = &op.queue }, device = { .h = d->bio_based ? &op.total : &op.device };
+	bool queued;
 
+	report_device_op(d, c, &op);
+	queued = !d->bio_based && op.queue.max; /* all zero: nothing waited, and the table has said so */
 	if (!device.h->count)
 		return;
 	group(&queue);
 	group(&device);
 	buf_printf(b, "<table class=\"hist %s\"><caption>%s: %s</caption><thead><tr>", class_color(c), op_class_name(c),
-		   num_count(op->count).s);
+		   num_count(op.count).s);
 	if (queued)
 		side_head(b, "queue", queue.h, "left");
 	buf_str(b, "<th scope=\"col\">latency</th>");
@@ -225,15 +227,15 @@ static void commits(struct buf *b, const struct report_flush *f)
 	html_fact_end(b);
 }
 
-static void spread(struct buf *b, const char *name, const struct hist *h)
+static void spread(struct buf *b, const char *name, const struct tally *h)
 {
 	if (!h->count)
 		return;
 	html_fact(b, name);
 	buf_str(b, "p50 ");
-	html_dur(b, hist_quantile(h, 0.5));
+	html_dur(b, tally_quantile(h, 0.5));
 	buf_str(b, ", p99 ");
-	html_dur(b, hist_quantile(h, 0.99));
+	html_dur(b, tally_quantile(h, 0.99));
 	buf_str(b, ", longest ");
 	html_dur(b, h->max);
 	html_fact_end(b);
@@ -263,7 +265,7 @@ static void honest_write(struct buf *b, const struct report_device *d)
 	buf_str(b, "takes ");
 	html_dur(b, hist_mean(&w.device));
 	buf_str(b, " in the device on average; timed from its allocation, as iostat and biolatency do: ");
-	html_dur(b, hist_mean(&d->naive_write));
+	html_dur(b, tally_mean(&d->naive_write));
 	html_fact_end(b);
 }
 

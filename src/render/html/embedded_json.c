@@ -3,12 +3,13 @@
  * embedded_json.c - the report for machines, inside the page: pure ASCII, without a character that means something to HTML.
  *
  * A report of thousands of files and leaves is cut down to what fits: histograms go first, then lists from their ends.
- * The key "left_out" says so.
+ * The key "left_out" says so. Devices' histograms go only if they would not fit by themselves.
  */
 #include "render/html/html.h"
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/mem.h"
 #include "util/utf8.h"
@@ -63,14 +64,15 @@ static void write_json(struct buf *out, const json_t *doc)
 	free(s);
 }
 
-static void cut_down(struct buf *out, const char *whole, size_t n)
+static void cut_down(struct buf *out, const char *whole, size_t n, bool devices)
 {
 	json_t *doc = json_loadb(whole, n, 0, NULL), *sync = json_object_get(doc, "sync");
 
 	if (!doc)
 		return;
 	json_object_set_new(doc, "left_out",
-			    json_string("histograms and ends of long lists under \"sync\": --json has them"));
+			    json_string(devices ? "histograms, and ends of long lists under \"sync\": --json has them" :
+						  "histograms and ends of long lists under \"sync\": --json has them"));
 	for (size_t i = 0; i < N_LISTS; i++)
 		drop_hists(json_object_get(sync, lists[i]));
 	write_json(out, doc);
@@ -82,15 +84,29 @@ static void cut_down(struct buf *out, const char *whole, size_t n)
 	json_decref(doc);
 }
 
+/* At least so many bytes are what devices' histograms take: "[1,1]," for each bucket. */
+static size_t devices_room(const struct report *r)
+{
+	size_t buckets = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++)
+		for (int c = 0; c < OP_CLASSES; c++) {
+			const struct report_op_tally *op = &r->device[i].op[c];
+
+			buckets += tally_buckets(&op->queue) + tally_buckets(&op->device) + tally_buckets(&op->total);
+		}
+	return buckets * strlen("[1,1],");
+}
+
 void html_json(struct buf *b, const struct report *r)
 {
-	const struct render_opts opts = { 0 };
+	const struct render_opts opts = { .no_buckets = devices_room(r) > HTML_ROOM_JSON };
 	struct buf whole = { 0 }, fit = { 0 };
 
 	render_ndjson(r, &opts, &whole);
 	escaped(&fit, whole.data);
-	if (fit.len > HTML_ROOM_JSON)
-		cut_down(&fit, whole.data, whole.len);
+	if (fit.len > HTML_ROOM_JSON || opts.no_buckets)
+		cut_down(&fit, whole.data, whole.len, opts.no_buckets);
 	buf_str(b, "<script type=\"application/json\" id=\"report\">");
 	buf_add(b, fit.data, fit.len);
 	buf_str(b, "</script>\n");

@@ -66,7 +66,7 @@ static json_t *row_json(const struct bench_row *r)
 		traced = xmust(json_object());
 		put_u64(traced, "syncs", r->traced->count);
 		put_ledger(traced, &r->traced->ledger);
-		put_hist(traced, "latency", &r->traced->latency);
+		put_tally(traced, "latency", &r->traced->latency);
 		put(j, "traced", traced);
 	}
 	return j;

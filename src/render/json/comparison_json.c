@@ -156,12 +156,20 @@ static const char *part_name(enum op_class class)
 	}
 }
 
+static json_t *tally_quantiles_json(const struct tally *t)
+{
+	struct hist h;
+
+	tally_hist(t, &h);
+	return quantiles_json(&h);
+}
+
 static json_t *ops_json(const struct comparison_device *d)
 {
 	json_t *a = xmust(json_array());
 
 	for (enum op_class class = 0; class < OP_CLASSES; class ++) {
-		const struct report_op *op[SIDES] = { &d->side[SIDE_A]->op[class], &d->side[SIDE_B]->op[class] };
+		const struct report_op_tally *op[SIDES] = { &d->side[SIDE_A]->op[class], &d->side[SIDE_B]->op[class] };
 		json_t *j;
 
 		if (!op[SIDE_A]->count || !op[SIDE_B]->count)
@@ -174,9 +182,9 @@ static json_t *ops_json(const struct comparison_device *d)
 
 			put_u64(side, "count", op[i]->count);
 			if (op[i]->device.count)
-				put(side, "device", quantiles_json(&op[i]->device));
+				put(side, "device", tally_quantiles_json(&op[i]->device));
 			if (op[i]->total.count)
-				put(side, "total", quantiles_json(&op[i]->total));
+				put(side, "total", tally_quantiles_json(&op[i]->total));
 			put(j, sides[i], side);
 		}
 		push(a, j);

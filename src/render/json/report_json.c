@@ -3,6 +3,7 @@
  * report_json.c - the public document, schema 1. What is not known, and what did not happen, is left out.
  */
 #include <math.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "render/json_put.h"
@@ -38,7 +39,7 @@ static json_t *ops_json(const struct report_device *d)
 	json_t *ops = xmust(json_object());
 
 	for (enum op_row row = 0; row < OP_ROWS; row++) {
-		struct report_op sum;
+		struct report_op sum, part;
 		json_t *j;
 
 		report_device_row(d, row, &sum);
@@ -46,10 +47,10 @@ static json_t *ops_json(const struct report_device *d)
 			continue;
 		j = op_json(&sum);
 		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-			const struct report_op *op = &d->op[parts[i].class];
-
-			if (op_class_row(parts[i].class) == row && op->count)
-				put(j, parts[i].key, op_json(op));
+			if (op_class_row(parts[i].class) != row || !d->op[parts[i].class].count)
+				continue;
+			report_device_op(d, parts[i].class, &part);
+			put(j, parts[i].key, op_json(&part));
 		}
 		put(ops, op_row_name(row), j);
 	}
@@ -78,10 +79,10 @@ static void put_flush(json_t *o, const struct report_flush *f)
 	if (f->barrier_writes && f->barrier_flushes)
 		put(j, "flushes_per_commit", json_real((double)f->barrier_flushes / (double)f->barrier_writes));
 	put_u64(j, "native_fua", f->native_fua);
-	put_hist(j, "slot_wait", &f->slot_wait);
-	put_hist(j, "slot_wait_flush", &f->slot_wait_flush);
-	put_hist(j, "slot_wait_data", &f->slot_wait_data);
-	put_hist(j, "sequence", &f->sequence);
+	put_tally(j, "slot_wait", &f->slot_wait);
+	put_tally(j, "slot_wait_flush", &f->slot_wait_flush);
+	put_tally(j, "slot_wait_data", &f->slot_wait_data);
+	put_tally(j, "sequence", &f->sequence);
 	put(o, "flush", j);
 }
 
@@ -162,7 +163,7 @@ static json_t *device_json(const struct report *r, const struct report_device *d
 	put_kernel(j, &d->kernel);
 	put_flush(j, &d->flush);
 	put_filled(j, "ops", ops_json(d));
-	put_hist(j, "naive_write", &d->naive_write);
+	put_tally(j, "naive_write", &d->naive_write);
 	if (!d->bio_based) { /* bios are neither merged nor requeued */
 		put_u64(j, "requeues", d->requeues);
 		put_u64(j, "merges", d->merges);
@@ -260,10 +261,9 @@ static json_t *probes_json(const struct report *r)
 	return a;
 }
 
-json_t *report_json(const struct report *r)
+static json_t *head_json(const struct report *r)
 {
 	json_t *doc = xmust(json_object()), *head = xmust(json_object());
-	json_t *devices = xmust(json_array());
 
 	put_str(head, "version", r->version);
 	put(head, "schema", json_integer(1));
@@ -272,6 +272,13 @@ json_t *report_json(const struct report *r)
 		put(doc, "final", json_true());
 	put(doc, "run", run_json(r));
 	put_filled(doc, "probes", probes_json(r));
+	return doc;
+}
+
+json_t *report_json(const struct report *r)
+{
+	json_t *doc = head_json(r), *devices = xmust(json_array());
+
 	for (size_t i = 0; i < r->n_devices; i++)
 		push(devices, device_json(r, &r->device[i]));
 	put_filled(doc, "devices", devices);
@@ -279,13 +286,16 @@ json_t *report_json(const struct report *r)
 	return doc;
 }
 
-/* jansson escapes C0 only, and DEL and C1 can act on a terminal, too. */
-static void add_escaped(struct buf *out, const char *s)
+/* jansson escapes C0 only, and DEL and C1 can act on a terminal, too. Lines but the first are moved to the right. */
+static void add_escaped(struct buf *out, const char *s, size_t n, size_t indent)
 {
-	for (; *s; s++) {
+	for (const char *end = s + n; s < end; s++) {
 		unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
 
-		if (c == 0x7f) {
+		if (c == '\n') {
+			buf_char(out, '\n');
+			buf_fill(out, ' ', indent);
+		} else if (c == 0x7f) {
 			buf_str(out, "\\u007f");
 		} else if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
 			buf_printf(out, "\\u00%02x", next);
@@ -296,25 +306,89 @@ static void add_escaped(struct buf *out, const char *s)
 	}
 }
 
-void json_finish(json_t *doc, size_t flags, struct buf *out)
+static char *dumped(json_t *doc, size_t flags)
 {
 	/* 15 digits carry any count or ratio here, and 2.3 stays 2.3 */
 	char *s = xmust(json_dumps(doc, flags | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15)));
 
-	add_escaped(out, s);
+	json_decref(doc);
+	return s;
+}
+
+void json_finish(json_t *doc, size_t flags, struct buf *out)
+{
+	char *s = dumped(doc, flags);
+
+	add_escaped(out, s, strlen(s), 0);
 	buf_char(out, '\n');
 	free(s);
-	json_decref(doc);
+}
+
+/* ---- the document in pieces: as one tree, histograms would take a hundred times what they take in a report ---- */
+
+/* What stands between an object's braces; it is not empty. */
+static void add_members(struct buf *out, json_t *o, size_t flags)
+{
+	char *s = dumped(o, flags);
+	size_t end = flags & JSON_COMPACT ? 1 : 2; /* the brace, and the line's end before it */
+
+	add_escaped(out, s + 1, strlen(s) - 1 - end, 0);
+	free(s);
+}
+
+static void drop_buckets(json_t *j)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_del(j, "buckets");
+	json_object_foreach(j, key, v) drop_buckets(v);
+}
+
+static void add_devices(struct buf *out, const struct report *r, const struct render_opts *o, size_t flags)
+{
+	bool lines = !(flags & JSON_COMPACT);
+
+	buf_str(out, lines ? ",\n  \"devices\": [" : ",\"devices\":[");
+	for (size_t i = 0; i < r->n_devices; i++) {
+		json_t *device = device_json(r, &r->device[i]);
+		char *s;
+
+		if (o->no_buckets)
+			drop_buckets(device);
+		s = dumped(device, flags);
+		buf_str(out, i ? "," : "");
+		buf_str(out, lines ? "\n    " : "");
+		add_escaped(out, s, strlen(s), lines ? 4 : 0);
+		free(s);
+	}
+	buf_str(out, lines ? "\n  ]" : "]");
+}
+
+static void add_report(struct buf *out, const struct report *r, const struct render_opts *o, size_t flags)
+{
+	json_t *sync = xmust(json_object());
+
+	buf_char(out, '{');
+	add_members(out, head_json(r), flags);
+	if (r->n_devices)
+		add_devices(out, r, o, flags);
+	put_sync(sync, r);
+	if (json_object_size(sync)) {
+		buf_char(out, ',');
+		add_members(out, sync, flags);
+	} else {
+		json_decref(sync);
+	}
+	buf_str(out, flags & JSON_COMPACT ? "}\n" : "\n}\n");
 }
 
 void render_json(const struct report *r, const struct render_opts *o, struct buf *out)
 {
-	(void)o;
-	json_finish(report_json(r), JSON_INDENT(2), out);
+	add_report(out, r, o, JSON_INDENT(2));
 }
 
 void render_ndjson(const struct report *r, const struct render_opts *o, struct buf *out)
 {
-	(void)o;
-	json_finish(report_json(r), JSON_COMPACT, out);
+	add_report(out, r, o, JSON_COMPACT);
 }

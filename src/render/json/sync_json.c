@@ -39,7 +39,7 @@ static void put_groups(json_t *o, const char *key, const struct report_group *g,
 		put_u64(j, "count", g[i].count);
 		put_u64(j, "total_ns", g[i].total_ns);
 		put_ledger(j, &g[i].ledger);
-		put_hist(j, "latency", &g[i].latency);
+		put_tally(j, "latency", &g[i].latency);
 		push(a, j);
 	}
 	put_filled(o, key, a);
@@ -75,13 +75,11 @@ static void put_leaves(json_t *o, const struct report_sync *s)
 
 	for (size_t i = 0; i < s->n_leaves; i++) {
 		json_t *j = xmust(json_object());
-		struct hist each;
 
-		tally_hist(&s->leaf[i].each, &each);
 		put_str(j, "path", s->leaf[i].path);
 		put_str(j, "cause", cause_name(s->leaf[i].cause));
 		put_u64(j, "ns", s->leaf[i].ns);
-		put_hist(j, "each", &each);
+		put_tally(j, "each", &s->leaf[i].each);
 		push(a, j);
 	}
 	put_filled(o, "leaves", a);

@@ -134,7 +134,7 @@ static struct num short_count(uint64_t n)
 static void figures(struct text *t, const struct report_group *g)
 {
 	uint64_t mean = g->count ? (g->total_ns + g->count / 2) / g->count : 0;
-	uint64_t p99 = hist_quantile(&g->latency, 0.99);
+	uint64_t p99 = tally_quantile(&g->latency, 0.99);
 
 	text_right(t, STYLE_PLAIN, short_count(g->count).s, 8);
 	text_right(t, STYLE_PLAIN, num_duration(g->total_ns, t->num).s, 10);

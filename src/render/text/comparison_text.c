@@ -278,18 +278,21 @@ static void settings(struct text *t, const struct comparison_device *d)
 }
 
 /* Where the device's own time is known; dm and md have the whole only. */
-static const struct hist *latency_of(const struct report_device *d, enum op_class class, bool device)
+static void latency_of(const struct report_device *d, enum op_class class, bool device, struct hist *out)
 {
-	return device ? &d->op[class].device : &d->op[class].total;
+	tally_hist(device ? &d->op[class].device : &d->op[class].total, out);
 }
 
 static void class_rows(struct text *t, const struct comparison_device *d, enum op_class class)
 {
 	const struct report_device *a = d->side[SIDE_A], *b = d->side[SIDE_B];
 	bool device = a->op[class].device.count && b->op[class].device.count;
-	const struct hist *const h[SIDES] = { latency_of(a, class, device), latency_of(b, class, device) };
+	struct hist full[SIDES];
+	const struct hist *const h[SIDES] = { &full[SIDE_A], &full[SIDE_B] };
 	char name[40];
 
+	latency_of(a, class, device, &full[SIDE_A]);
+	latency_of(b, class, device, &full[SIDE_B]);
 	if (!h[SIDE_A]->count || !h[SIDE_B]->count)
 		return;
 	snprintf(name, sizeof(name), "%s p50", op_class_name(class));

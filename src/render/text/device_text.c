@@ -161,12 +161,12 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 	text_in_time(t, b);
 }
 
-static void quantiles(struct text *t, struct buf *b, const struct hist *h)
+static void quantiles(struct text *t, struct buf *b, const struct tally *h)
 {
 	buf_str(b, "p50\x1f");
-	text_dur(t, b, hist_quantile(h, 0.5));
+	text_dur(t, b, tally_quantile(h, 0.5));
 	buf_str(b, ", p99\x1f");
-	text_dur(t, b, hist_quantile(h, 0.99));
+	text_dur(t, b, tally_quantile(h, 0.99));
 	buf_str(b, ", max\x1f");
 	text_dur(t, b, h->max);
 }
@@ -270,7 +270,7 @@ static void honest_write(struct text *t, const struct report_device *d)
 {
 	struct report_op w, fua;
 	struct buf b = { 0 };
-	uint64_t honest, queued, naive = hist_mean(&d->naive_write);
+	uint64_t honest, queued, naive = tally_mean(&d->naive_write);
 
 	report_device_row(d, ROW_WRITE, &w);
 	report_device_row(d, ROW_FUA, &fua);
@@ -303,7 +303,7 @@ static void honest_write(struct text *t, const struct report_device *d)
 
 static void kernel_flushes(struct text *t, const struct report_device *d)
 {
-	const struct report_op *op = &d->op[OP_FLUSH];
+	const struct report_op_tally *op = &d->op[OP_FLUSH];
 	const struct report_kernel *k = &d->kernel;
 	enum style style = STYLE_PLAIN;
 	struct buf b = { 0 };

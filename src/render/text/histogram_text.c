@@ -151,17 +151,18 @@ static void head(struct text *t, enum op_class c, const struct side *s, size_t n
 
 static void class_hist(struct text *t, const struct report_device *d, enum op_class c)
 {
-	const struct report_op *op = &d->op[c];
+	struct report_op op;
 	struct side s[2] = { 0 };
 	size_t n = 0, half, most;
 
+	report_device_op(d, c, &op);
 	if (d->bio_based) {
-		s[n++] = (struct side){ .name = "total", .h = &op->total };
+		s[n++] = (struct side){ .name = "total", .h = &op.total };
 	} else {
 		/* all zero: nothing waited, and the table has said so */
-		if (op->queue.max)
-			s[n++] = (struct side){ .name = "queue", .h = &op->queue };
-		s[n++] = (struct side){ .name = "device", .h = &op->device };
+		if (op.queue.max)
+			s[n++] = (struct side){ .name = "queue", .h = &op.queue };
+		s[n++] = (struct side){ .name = "device", .h = &op.device };
 	}
 	if (!s[n - 1].h->count)
 		return;

@@ -85,14 +85,14 @@ enum style text_class_style(enum op_class c)
 	return c == OP_FLUSH ? STYLE_FLUSH : STYLE_PLAIN;
 }
 
-static const struct hist *column_hist(const struct report_op *op, enum source s)
+static const struct tally *column_hist(const struct report_op_tally *op, enum source s)
 {
 	return s == SRC_QUEUE ? &op->queue : s == SRC_DEVICE ? &op->device : &op->total;
 }
 
-static struct num cell_number(const struct report_op *op, enum column c, unsigned int flags)
+static struct num cell_number(const struct report_op_tally *op, enum column c, unsigned int flags)
 {
-	const struct hist *h;
+	const struct tally *h;
 
 	switch (columns[c].source) {
 	case SRC_COUNT: return op->count < 1000000 ? num_count(op->count) : num_count_short(op->count);
@@ -103,11 +103,11 @@ static struct num cell_number(const struct report_op *op, enum column c, unsigne
 			return (struct num){ "-" };
 		if (columns[c].q >= 1)
 			return num_duration(h->max, flags);
-		return num_duration(hist_quantile(h, columns[c].q), flags);
+		return num_duration(tally_quantile(h, columns[c].q), flags);
 	}
 }
 
-static void fill_row(struct table *tab, size_t row, const struct report_op *op, unsigned int flags)
+static void fill_row(struct table *tab, size_t row, const struct report_op_tally *op, unsigned int flags)
 {
 	enum op_class class = tab->class[row];
 

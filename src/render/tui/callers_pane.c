@@ -39,7 +39,7 @@ static uint64_t key_of(const struct report_group *g, enum screen_sort sort)
 {
 	switch (sort) {
 	case SORT_MEAN: return mean(g);
-	case SORT_P99: return hist_quantile(&g->latency, 0.99);
+	case SORT_P99: return tally_quantile(&g->latency, 0.99);
 	case SORT_COUNT: return g->count;
 	case SORT_NAME: return 0;
 	default: return g->total_ns;
@@ -146,7 +146,7 @@ static void caller(const struct screen *s, unsigned int row, const struct report
 			     num_count_short(screen_rate(calls_now(now, g), now->wall_ns)).s);
 	screen_right(s, row, TOTAL_END, SCREEN_PLAIN, screen_time(s, g->total_ns).s);
 	screen_right(s, row, MEAN_END, SCREEN_PLAIN, screen_time(s, mean(g)).s);
-	screen_right(s, row, P99_END, SCREEN_PLAIN, screen_quantile(s, &g->latency, 0.99).s);
+	screen_right(s, row, P99_END, SCREEN_PLAIN, screen_tally_quantile(s, &g->latency, 0.99).s);
 	screen_largest(&g->ledger, &b, &f);
 	if (b.len)
 		screen_put_cut(s, row, CAUSE_AT, BAR_AT - 1, SCREEN_FAMILY + (int)f, b.data);

@@ -259,8 +259,8 @@ static void title(const struct screen *s, unsigned int row, const struct report_
 		buf_printf(&b, " (%u)", g->pid);
 	buf_printf(&b, ", the run: %s %s, %s", num_count(g->count).s, g->count == 1 ? "call" : "calls",
 		   screen_time(s, g->total_ns).s);
-	buf_printf(&b, ", mean %s", screen_time(s, hist_mean(&g->latency)).s);
-	buf_printf(&b, ", p99 %s", screen_quantile(s, &g->latency, 0.99).s);
+	buf_printf(&b, ", mean %s", screen_time(s, tally_mean(&g->latency)).s);
+	buf_printf(&b, ", p99 %s", screen_tally_quantile(s, &g->latency, 0.99).s);
 	screen_title(s, row, PANE_CALLERS, b.data);
 	screen_right(s, row, s->g->cols, SCREEN_TITLE, " Esc: back");
 	buf_free(&b);

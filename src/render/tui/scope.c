@@ -35,6 +35,14 @@ struct num screen_span(const struct screen *s, uint64_t ns)
 	return n;
 }
 
+struct num screen_tally_quantile(const struct screen *s, const struct tally *t, double q)
+{
+	struct hist h;
+
+	tally_hist(t, &h);
+	return screen_quantile(s, &h, q);
+}
+
 struct num screen_quantile(const struct screen *s, const struct hist *h, double q)
 {
 	return h->count ? screen_time(s, hist_quantile(h, q)) : (struct num){ "-" };

@@ -53,6 +53,7 @@ void screen_scope_name(const struct screen *s, enum screen_pane pane, struct buf
 struct num screen_time(const struct screen *s, uint64_t ns);
 struct num screen_span(const struct screen *s, uint64_t ns); /* of a report: "1s" also when it is off by a little */
 struct num screen_quantile(const struct screen *s, const struct hist *h, double q); /* "-": no values */
+struct num screen_tally_quantile(const struct screen *s, const struct tally *t, double q);
 uint64_t screen_rate(uint64_t count, uint64_t wall_ns);
 /* The first row of a list to show so that the chosen one is among `room`. */
 size_t screen_first(size_t chosen, size_t room);
