@@ -213,8 +213,8 @@ $(O)/tests/rigd: tests/rig/rigd.c
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(shell $(PKG_CONFIG) --cflags fuse3) -MMD -MP $< -o $@ \
 		$(shell $(PKG_CONFIG) --libs fuse3) -lpthread
 
-# writes a recording of a million sync calls
-$(O)/tests/forge: tests/golden/forge.c $(filter-out $(O)/src/main.o $(O)/src/cmd/%.o,$(OBJS))
+# write recordings: of a million sync calls, and of what takes much more memory or time than it is long
+$(O)/tests/forge $(O)/tests/bombs: $(O)/tests/%: tests/golden/%.c $(filter-out $(O)/src/main.o $(O)/src/cmd/%.o,$(OBJS))
 	@mkdir -p $(@D)
 	$(say) FORGE $@
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LIB_LIBS)
@@ -233,7 +233,7 @@ $(O)/tests/empty.o: tests/bench/empty.bpf.c
 
 BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o
 
-tests: all $(UNITS) $(O)/tests/fuzz_recording $(O)/tests/rigd
+tests: all $(UNITS) $(O)/tests/fuzz_recording $(O)/tests/rigd $(O)/tests/bombs
 
 # ---- what people run ----
 

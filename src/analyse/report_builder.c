@@ -29,15 +29,21 @@ struct sync_opts frame_sync_opts(const struct frame *f)
 
 /* ---- devices ---- */
 
-static void add_device(struct frame_device *fd, const struct view_counts *v, bool interval, struct report *r)
+static void add_view(struct report_device *d, const struct view_counts *v, bool own)
+{
+	if (v)
+		block_add_view(d, v, own);
+}
+
+static void add_device(struct frame_device *fd, view_counts_fn *view, void *ctx, bool interval, struct report *r)
 {
 	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
 
 	*d = fd->facts;
 	memset(&fd->facts, 0, sizeof(fd->facts));
-	block_add_view(d, &v[fd->view], true);
+	add_view(d, view(ctx, fd->view), true);
 	for (uint32_t i = 0; i < fd->n_parts; i++)
-		block_add_view(d, &v[fd->part_view[i]], false);
+		add_view(d, view(ctx, fd->part_view[i]), false);
 	block_finish(d);
 	/* an interval's edges are not the same instant for the kernel's counters and ours */
 	if (!r->filter && !interval)
@@ -73,12 +79,15 @@ static void drop_idle_devices(const struct frame *f, struct report *r)
 
 /* ---- the whole ---- */
 
-static void note_overflow(const struct frame *f, const struct view_counts *v, struct report *r)
+static void note_overflow(const struct frame *f, view_counts_fn *view, void *ctx, struct report *r)
 {
 	uint64_t overflow = 0;
 
-	for (uint32_t i = 0; i < f->views; i++)
-		overflow += v[i].sums.overflow;
+	for (uint32_t i = 0; i < f->views; i++) {
+		const struct view_counts *v = view(ctx, i);
+
+		overflow += v ? v->sums.overflow : 0;
+	}
 	if (overflow)
 		strv_add(&r->notes, xasprintf("%" PRIu64 " request%s with a tag beyond what was reserved (nr_requests raised "
 					      "meanwhile?): timed by the request's own clock, or not at all",
@@ -101,7 +110,7 @@ static void add_sync(const struct frame *f, struct sync_analysis *sync, enum rep
 		verdict_make(out);
 }
 
-void report_build(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, enum report_scope scope,
+void report_build(struct frame *f, view_counts_fn *view, void *ctx, struct sync_analysis *sync, enum report_scope scope,
 		  struct report *out)
 {
 	uint64_t lost = f->run.lost_events; /* facts and processes; what is missing at the block layer comes after */
@@ -109,9 +118,9 @@ void report_build(struct frame *f, const struct view_counts *views, struct sync_
 	*out = f->run;
 	memset(&f->run, 0, sizeof(f->run));
 	for (size_t i = 0; i < f->n_devices; i++)
-		add_device(&f->device[i], views, scope == REPORT_INTERVAL, out);
+		add_device(&f->device[i], view, ctx, scope == REPORT_INTERVAL, out);
 	drop_idle_devices(f, out);
-	note_overflow(f, views, out);
+	note_overflow(f, view, ctx, out);
 	if (sync)
 		add_sync(f, sync, scope, lost, out);
 }

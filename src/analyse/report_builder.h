@@ -19,9 +19,10 @@ enum report_scope {
 
 /*
  * Makes the report, its verdict and what-if included: nothing else makes them. Moves the frame's strings into it: of the frame
- * only places and symbols are left. `views` holds frame.views counters; `sync` may be NULL: sync calls were not traced.
+ * only places and symbols are left. `view` gives the counters of each of frame.views; `sync` may be NULL: sync calls were not
+ * traced.
  */
-void report_build(struct frame *f, const struct view_counts *views, struct sync_analysis *sync, enum report_scope scope,
+void report_build(struct frame *f, view_counts_fn *view, void *ctx, struct sync_analysis *sync, enum report_scope scope,
 		  struct report *out);
 
 #endif

@@ -22,6 +22,16 @@ int cmd_experiment(char **argv); /* barriertrace experiment [TARGET] --set KEY=V
 int cmd_bench(char **argv);	 /* barriertrace bench [WORKLOAD] [DIR] */
 int cmd_probes(char **argv);	 /* barriertrace probes */
 
+/* A row for those that read recordings. */
+#define HUGE_OPTION(id, group) \
+	{ "huge", \
+	  0, \
+	  NULL, \
+	  id, \
+	  "Let a recording take more than 1 GiB of memory, if it is long enough for that (16 times its " \
+	  "length, unpacked): for your own.", \
+	  group },
+
 /* Prints a command's help; returns status 0. */
 int command_help(const struct command_def *def);
 

@@ -9,7 +9,7 @@
 #include "cmd/outputs.h"
 #include "run/replay.h"
 
-enum { OPT_HELP };
+enum { OPT_HELP, OPT_HUGE };
 
 #define G_OUT "Output"
 
@@ -24,6 +24,7 @@ static const struct option_def options[] = {
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
 	OUTPUT_OPTIONS
+	HUGE_OPTION(OPT_HUGE, NULL)
 	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
 	{ 0 },
 };
@@ -34,14 +35,15 @@ const struct command_def report_def = {
 	.usage = "[OPTION].. FILE",
 	.summary = "Show a recording that barriertrace record made.",
 	.about = "The report is the one of the live run. Needs no rights and no tracing. A damaged or cut-off recording shows "
-		 "what is left of it, says so, and gives status 5.",
+		 "what is left of it, says so, and gives status 5. So does one that would take more memory than its size is worth: "
+		 "16 times its length, unpacked, and 64 MiB.",
 	.options = options,
 	.words = "FILE",
 };
 
 struct ctx {
 	struct outputs out;
-	bool help;
+	bool help, huge;
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -49,6 +51,7 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 	int err = outputs_set(&c->out, id, value, e);
 
+	c->huge = c->huge || id == OPT_HUGE;
 	c->help = c->help || id == OPT_HELP;
 	return err < 0 ? err : 0;
 }
@@ -57,7 +60,8 @@ static int run(struct ctx *c, const char *path, struct err *e, int *status)
 {
 	struct report r = { 0 };
 	char *damage = NULL;
-	int err = replay(path, outputs_want_detail(&c->out), &r, &damage, e);
+	const struct replay_opts opts = { .detail = outputs_want_detail(&c->out), .huge = c->huge };
+	int err = replay(path, &opts, &r, &damage, e);
 
 	c->out.taken[0] = strcmp(path, "-") ? path : NULL;
 	if (!err)

@@ -13,7 +13,7 @@
 /* clang-format off */
 enum {
 	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
-	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_VERSION, OPT_HELP
+	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION, OPT_HELP
 };
 /* clang-format on */
 
@@ -84,6 +84,8 @@ static const struct option_def record_options[] = {
 	{ "anonymise", 0, NULL, OPT_ANONYMISE, "Trace nothing: copy the recording IN to OUT with other names in place of paths, arguments, "
 	  "processes, cgroups, mount points and mapped disks. Every report is the same but for them. '-' is standard input or output.",
 	  G_OUT },
+	{ "huge", 0, NULL, OPT_HUGE, "With --anonymise: let IN take more than 1 GiB of memory, if it is long enough for that (16 times its "
+	  "length, unpacked).", G_OUT },
 	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	REPORT_OPTIONS("")
 	OUTPUT_OPTIONS
@@ -164,6 +166,7 @@ static int set_flag(struct trace_opts *o, int id, struct err *e)
 {
 	switch (id) {
 	case OPT_ANONYMISE: o->anonymise = true; break;
+	case OPT_HUGE: o->huge = true; break;
 	case OPT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
 	case OPT_STRICT: o->strict = true; break;
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
@@ -180,7 +183,8 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	struct trace_opts *o = ctx;
 	int err = outputs_set(&o->out, id, value, e);
 
-	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OPT_AS_ROOT && id != OUTPUT_MODE;
+	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OPT_HUGE && id != OPT_AS_ROOT &&
+			  id != OUTPUT_MODE;
 	if (err <= 0)
 		return err;
 	switch (id) {
@@ -207,6 +211,8 @@ int trace_opts_check(const struct trace_opts *o, struct err *e)
 			       "'%s' selects what runs already, and a command behind -- is watched itself: "
 			       "leave one of them out",
 			       o->filter.text);
+	if (o->huge)
+		return err_set(e, EINVAL, EXIT_USAGE, "--huge goes with --anonymise: it is about recordings that are read");
 	if (o->filter.no_children && !filter_by_process(&o->filter))
 		return err_set(e, EINVAL, EXIT_USAGE, "--no-children goes with --pid or --comm: of whom?");
 	return 0;

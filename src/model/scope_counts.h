@@ -23,4 +23,13 @@ struct view_counts {
 	struct cell_counts cell[WIRE_CELLS];
 };
 
+/* Where they come from: NULL when the view counted nothing. Valid until the next call. */
+typedef const struct view_counts *view_counts_fn(void *ctx, uint32_t view);
+
+/* From an array of them. */
+static inline const struct view_counts *view_counts_at(void *views, uint32_t view)
+{
+	return &((const struct view_counts *)views)[view];
+}
+
 #endif

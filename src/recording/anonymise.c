@@ -11,6 +11,7 @@
 struct anonymiser {
 	struct stand_ins *names;
 	struct recording_writer *out;
+	struct budget *budget;
 	struct anonymised done;
 	bool begun, ended; /* a header is written; `end` waits until all damage is known */
 	struct frame end;
@@ -147,10 +148,8 @@ static void name_model(struct anonymiser *a, struct report_device *d)
 
 static int read_frame(struct anonymiser *a, const struct recording_record *rec, struct frame *f, struct err *e)
 {
-	json_t *j = json_loadb(rec->data, rec->size, 0, NULL);
-	int err = frame_decode(j, f, e);
+	int err = frame_read(rec->data, rec->size, a->budget, f, e);
 
-	json_decref(j);
 	if (err)
 		return err;
 	frame_replace_texts(f, text_without_names, a);
@@ -231,10 +230,11 @@ static int take(struct anonymiser *a, const struct recording_record *rec, struct
 
 int anonymise(struct recording *in, struct recording_writer *out, struct anonymised *done, struct err *e)
 {
-	struct anonymiser a = { .names = stand_ins_new(), .out = out };
+	struct anonymiser a = { .names = stand_ins_new(), .out = out, .budget = recording_budget(in) };
 	struct recording_record rec;
 	int err = 0;
 
+	a.budget->written = true;
 	while (!err && recording_next(in, &rec))
 		err = take(&a, &rec, e);
 	if (!err && !a.begun)

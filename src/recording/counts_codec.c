@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/sparse_histogram.h"
 #include "recording/recording.h"
 
 #define VARINT_MAX	10
@@ -82,6 +83,7 @@ struct numbers {
 	const uint8_t *p, *end;
 	bool coarse; /* the buckets are those of WIRE_COUNTS_32 */
 	bool bad;
+	uint32_t octaves; /* with something in them */
 };
 
 /* 0, and bad from then on, when there is none or it is more than 64 bits. */
@@ -123,9 +125,9 @@ static void put_coarse(struct hist *h, unsigned int index, uint64_t value)
 /* Into nowhere when `h` is NULL. */
 static void get_hist(struct numbers *n, struct hist *h)
 {
-	unsigned int buckets = n->coarse ? COARSE_BUCKETS : HIST_BUCKETS;
+	unsigned int buckets = n->coarse ? COARSE_BUCKETS : HIST_BUCKETS, width = n->coarse ? COARSE_SUB : HIST_SUB;
 	uint64_t count = get_number(n), sum = get_number(n), min = get_number(n), max = get_number(n);
-	uint64_t used = get_number(n), index = 0;
+	uint64_t used = get_number(n), index = 0, octave = UINT64_MAX;
 
 	if (h) {
 		h->count = count;
@@ -141,6 +143,8 @@ static void get_hist(struct numbers *n, struct hist *h)
 			return;
 		}
 		index += step;
+		n->octaves += index / width != octave;
+		octave = index / width;
 		if (h && n->coarse)
 			put_coarse(h, (unsigned int)index, value);
 		else if (h)
@@ -182,23 +186,45 @@ static void get_view(struct numbers *n, struct view_counts *out)
 	}
 }
 
-int recording_counts_decode(uint16_t kind, const void *bytes, size_t size, uint32_t *view, bool *interval,
-			    struct view_counts *out)
+static struct numbers numbers_of(uint16_t kind, const void *bytes, size_t size)
 {
-	struct numbers n = {
+	return (struct numbers){
 		.p = bytes,
 		.end = (const uint8_t *)bytes + size,
 		.coarse = kind == WIRE_COUNTS_32,
 	};
+}
+
+int recording_counts_outline(uint16_t kind, const void *bytes, size_t size, struct counts_outline *out)
+{
+	struct numbers n = numbers_of(kind, bytes, size);
 	uint64_t id = get_number(&n), flags = get_number(&n);
-	struct numbers contents = n;
 
 	get_view(&n, NULL);
 	if (n.bad || n.p != n.end || id > UINT32_MAX)
 		return -EBADMSG;
-	*view = (uint32_t)id;
-	*interval = flags & COUNTS_INTERVAL;
+	*out = (struct counts_outline){
+		.view = (uint32_t)id,
+		.interval = flags & COUNTS_INTERVAL,
+		.octaves = n.octaves,
+	};
+	return 0;
+}
+
+int recording_counts_decode(uint16_t kind, const void *bytes, size_t size, uint32_t *view, bool *interval,
+			    struct view_counts *out)
+{
+	struct counts_outline outline;
+	struct numbers n = numbers_of(kind, bytes, size);
+	int err = recording_counts_outline(kind, bytes, size, &outline);
+
+	if (err)
+		return err;
+	*view = outline.view;
+	*interval = outline.interval;
 	memset(out, 0, sizeof(*out));
-	get_view(&contents, out);
+	get_number(&n);
+	get_number(&n);
+	get_view(&n, out);
 	return 0;
 }

@@ -55,6 +55,7 @@ struct recording {
 	uint16_t kind; /* of it */
 	uint32_t item, parts;
 	struct recording_damage damage;
+	struct budget budget;
 };
 
 /* ---- a window on the file, moved forward only ---- */
@@ -366,7 +367,9 @@ static bool next_block(struct recording *r)
 {
 	r->holding = r->threaded ? next_from_thread(r) : next_from_file(r);
 	r->at_record = 0;
-	if (!r->holding)
+	if (r->holding)
+		r->budget.length += r->block[r->used % AHEAD].len;
+	else
 		end_of_file(r);
 	return r->holding;
 }
@@ -430,7 +433,18 @@ bool recording_damage(const struct recording *r, struct recording_damage *out)
 	*out = r->damage;
 	out->records += r->lost_parts;
 	out->no_end = !r->ended;
-	return out->blocks || out->records || out->bytes || out->no_end || out->error;
+	out->left_out = !budget_kept(&r->budget);
+	return out->blocks || out->records || out->bytes || out->no_end || out->error || out->left_out;
+}
+
+struct budget *recording_budget(struct recording *r)
+{
+	return &r->budget;
+}
+
+static bool only_left_out(const struct recording_damage *d)
+{
+	return !d->blocks && !d->records && !d->bytes && !d->no_end && !d->error;
 }
 
 char *recording_damage_note(const struct recording *r)
@@ -440,8 +454,9 @@ char *recording_damage_note(const struct recording *r)
 
 	if (!recording_damage(r, &d))
 		return NULL;
-	buf_str(&b, d.no_end ? "the recording ends too early: it was cut off, or the run that made it was" :
-			       "the recording is damaged");
+	if (!only_left_out(&d))
+		buf_str(&b, d.no_end ? "the recording ends too early: it was cut off, or the run that made it was" :
+				       "the recording is damaged");
 	if (d.error)
 		buf_printf(&b, "; reading it failed: %s", strerror(d.error));
 	if (d.blocks || d.records)
@@ -449,6 +464,7 @@ char *recording_damage_note(const struct recording *r)
 			   d.more ? "at least " : "", num_count(d.records).s, num_plural(d.records));
 	if (d.bytes)
 		buf_printf(&b, "; %s passed over", num_bytes(d.bytes, 0).s);
+	budget_note(&r->budget, &b);
 	return b.data;
 }
 

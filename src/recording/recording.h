@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/budget.h"
 #include "util/buf.h"
 #include "util/err.h"
 #include "model/scope_counts.h"
@@ -94,6 +95,7 @@ struct recording_damage {
 	bool more;	  /* what was lost at the end says nothing about its records */
 	bool no_end;	  /* no WIRE_END: cut off, or the run that made it was */
 	int error;	  /* errno of a failed read, or 0 */
+	bool left_out;	  /* intact, but more than the budget has: see budget.h */
 };
 
 /* Whether the file begins like a recording. Where it is read from stays the same. */
@@ -108,6 +110,9 @@ int recording_open_fd(int fd, const char *name, struct recording **out, struct e
 /* The next record: true, or false at the end. Valid until the next call. */
 bool recording_next(struct recording *r, struct recording_record *rec);
 
+/* For what is made of its records: as long as what was read so far. The recording's own. */
+struct budget *recording_budget(struct recording *r);
+
 /* Once recording_next() has said false: whether anything is wrong, and what. */
 bool recording_damage(const struct recording *r, struct recording_damage *out);
 
@@ -121,10 +126,17 @@ void recording_free(struct recording *r); /* NULL is fine */
 /* Appends. Exact, whatever the numbers. */
 void recording_counts_encode(uint32_t view, bool interval, const struct view_counts *v, struct buf *out);
 
-/*
- * `kind` is WIRE_COUNTS or WIRE_COUNTS_32. 0, or -EBADMSG with the outputs left alone. Sums and cells that this version doesn't
- * know are passed over.
- */
+/* What can be known of it without room for it. */
+struct counts_outline {
+	uint32_t view;
+	bool interval;
+	uint32_t octaves; /* powers of two with something in them, in all its histograms: see sparse_histogram.h */
+};
+
+/* `kind` is WIRE_COUNTS or WIRE_COUNTS_32. 0, or -EBADMSG with the outputs left alone. */
+int recording_counts_outline(uint16_t kind, const void *bytes, size_t n, struct counts_outline *out);
+
+/* The same, with what is in it. Sums and cells that this version doesn't know are passed over. */
 int recording_counts_decode(uint16_t kind, const void *bytes, size_t n, uint32_t *view, bool *interval,
 			    struct view_counts *out);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/outstanding.h"
+#include "recording/bounded_json.h"
 #include "recording/run_context_json.h"
 #include "util/mem.h"
 
@@ -341,18 +342,30 @@ static void text_in(const json_t *j, char *to, size_t size)
 	free(s);
 }
 
-static char **strv_in(const json_t *j)
+/* What an allocation takes beside the string in it, which is no longer than the text it stands in. */
+#define STRING_BYTES 32u
+/* What a member takes as a part of a JSON tree, and as text. */
+#define MEMBER_BYTES 128u
+
+static char **strv_in(const json_t *j, struct budget *b)
 {
-	char **v = NULL;
-	json_t *one;
-	size_t i;
+	size_t entries = json_array_size(j), n = 0;
+	char **v;
 
-	json_array_foreach(j, i, one)
-	{
-		char *s = string_in(one);
-
-		if (s)
-			strv_add(&v, s);
+	if (!entries)
+		return NULL;
+	if (!budget_take(b, (entries + 1) * (sizeof(*v) + STRING_BYTES))) {
+		b->left_out += entries;
+		return NULL;
+	}
+	v = xcalloc(entries + 1, sizeof(*v));
+	for (size_t i = 0; i < entries; i++) {
+		v[n] = string_in(json_array_get(j, i));
+		n += v[n] != NULL;
+	}
+	if (!n) {
+		free(v);
+		return NULL;
 	}
 	return v;
 }
@@ -363,7 +376,7 @@ static void u32s_in(const json_t *j, uint32_t *to, size_t n)
 		to[i] = (uint32_t)json_integer_value(json_array_get(j, i));
 }
 
-static void member_in(const struct member *m, const json_t *j, void *p)
+static void member_in(const struct member *m, const json_t *j, struct budget *b, void *p)
 {
 	switch (m->type) {
 	case M_STRING: *(char **)p = string_in(j); break;
@@ -372,29 +385,50 @@ static void member_in(const struct member *m, const json_t *j, void *p)
 	case M_U32: *(uint32_t *)p = (uint32_t)json_integer_value(j); break;
 	case M_INT: *(int *)p = (int)json_integer_value(j); break;
 	case M_BOOL: *(bool *)p = json_is_true(j); break;
-	case M_STRV: *(char ***)p = strv_in(j); break;
+	case M_STRV: *(char ***)p = strv_in(j, b); break;
 	case M_U32S: u32s_in(j, p, m->size / sizeof(uint32_t)); break;
 	}
 }
 
-static void struct_in(const struct member *m, const json_t *o, void *s)
+static void struct_in(const struct member *m, const json_t *o, struct budget *b, void *s)
 {
 	for (; m->key; m++) {
 		const json_t *v = json_object_get(o, m->key);
 
 		if (v)
-			member_in(m, v, (char *)s + m->offset);
+			member_in(m, v, b, (char *)s + m->offset);
 	}
 }
 
-static void array_in(const struct member *m, const json_t *a, void **first, size_t *n, size_t size)
+/* One more of `size` in an array that has n, as grow() makes room: twice as much each time. */
+static bool take_room(struct budget *b, const struct member *m, size_t n, size_t size)
 {
-	for (size_t i = 0; i < json_array_size(a); i++)
-		struct_in(m, json_array_get(a, i), grow(first, n, size));
+	uint64_t bytes = n & (n - 1) ? 0 : (n ? n : 1) * size;
+
+	for (; m->key; m++)
+		bytes += (m->type == M_STRING ? STRING_BYTES : 0) + (b && b->written ? MEMBER_BYTES : 0);
+	return budget_take(b, bytes);
+}
+
+/* At most so many can be meant. */
+static void array_in(const struct member *m, const json_t *a, size_t most, struct budget *b, void **first, size_t *n,
+		     size_t size)
+{
+	size_t entries = json_array_size(a), meant = entries < most ? entries : most;
+
+	if (b)
+		b->surplus += entries - meant;
+	for (size_t i = 0; i < meant; i++) {
+		if (!take_room(b, m, i, size)) {
+			b->left_out += meant - i;
+			return;
+		}
+		struct_in(m, json_array_get(a, i), b, grow(first, n, size));
+	}
 }
 
 /* NULL when it makes no sense: a picture less, no reason to refuse the rest. */
-static struct heat *heat_in(const json_t *o)
+static struct heat *heat_in(const json_t *o, struct budget *b)
 {
 	const json_t *n = json_object_get(o, "n");
 	json_int_t width = json_integer_value(json_object_get(o, "column_ns"));
@@ -402,6 +436,10 @@ static struct heat *heat_in(const json_t *o)
 
 	if (width <= 0 || width > INT64_MAX / HEAT_COLUMNS)
 		return NULL;
+	if (!budget_take(b, sizeof(*h))) {
+		b->left_out++;
+		return NULL;
+	}
 	h = xcalloc(1, sizeof(*h));
 	h->column_ns = (uint64_t)width;
 	for (size_t i = 0; i + 2 < json_array_size(n); i += 3) {
@@ -417,15 +455,29 @@ static struct heat *heat_in(const json_t *o)
 	return h;
 }
 
-static void heats_in(const json_t *o, struct report_device *d)
+static void heats_in(const json_t *o, struct budget *b, struct report_device *d)
 {
 	for (int c = 0; c < HEAT_CLASSES; c++) {
 		const json_t *j = json_object_get(o, heat_class_name((enum heat_class)c));
 
 		if (j)
-			d->heat[c] = heat_in(j);
+			d->heat[c] = heat_in(j, b);
 	}
 }
+
+/*
+ * What can be meant. A run has no more than 4096 disks (WIRE_MAX_QUEUES), and a view is one disk's or partition's, and a
+ * part of one disk. Probes, reasons for losses and functions are rows of this program's tables, of which none has 100; a run
+ * measures PACE_POINTS.
+ */
+#define VIEWS_MAX 4096u
+#define ROWS_MAX  1024u
+#define PACE_MAX  (8u * PACE_POINTS)
+
+/* Which views were taken, by a device or as a part. */
+struct taken {
+	bool device[VIEWS_MAX], part[VIEWS_MAX];
+};
 
 static bool sane_views(const struct frame *f, const struct frame_device *fd)
 {
@@ -437,18 +489,56 @@ static bool sane_views(const struct frame *f, const struct frame_device *fd)
 	return true;
 }
 
-static bool device_in(const json_t *o, struct frame *f)
+/* False: another device has one of them. */
+static bool take_views(const struct frame_device *fd, struct taken *t)
 {
-	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
+	bool again = t->device[fd->view];
 
-	struct_in(device_members, o, &fd->facts);
-	struct_in(kernel_members, json_object_get(o, "kernel"), &fd->facts.kernel);
-	struct_in(in_flight_members, json_object_get(o, "in_flight"), &fd->facts.in_flight);
-	array_in(mount_members, json_object_get(o, "mounts"), (void **)&fd->facts.mounts, &fd->facts.n_mounts,
-		 sizeof(struct report_mount));
-	struct_in(view_members, json_object_get(o, "views"), fd);
-	heats_in(json_object_get(o, "heat"), &fd->facts);
-	return sane_views(f, fd);
+	t->device[fd->view] = true;
+	for (uint32_t i = 0; i < fd->n_parts; i++) {
+		again |= t->part[fd->part_view[i]];
+		t->part[fd->part_view[i]] = true;
+	}
+	return !again;
+}
+
+static void device_in(const json_t *o, struct budget *b, struct frame_device *fd)
+{
+	struct_in(device_members, o, b, &fd->facts);
+	struct_in(kernel_members, json_object_get(o, "kernel"), b, &fd->facts.kernel);
+	struct_in(in_flight_members, json_object_get(o, "in_flight"), b, &fd->facts.in_flight);
+	array_in(mount_members, json_object_get(o, "mounts"), SIZE_MAX, b, (void **)&fd->facts.mounts,
+		 &fd->facts.n_mounts, sizeof(struct report_mount));
+	heats_in(json_object_get(o, "heat"), b, &fd->facts);
+}
+
+/* A device is in the frame as well as in the report that is made of it. */
+static bool devices_in(const json_t *a, struct budget *b, struct frame *f)
+{
+	const size_t size = sizeof(*f->device) + sizeof(f->device->facts);
+	struct taken *taken = xcalloc(1, sizeof(*taken));
+	size_t n = json_array_size(a);
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < n; i++) {
+		const json_t *one = json_array_get(a, i);
+		struct frame_device fd = { 0 };
+
+		struct_in(view_members, json_object_get(one, "views"), b, &fd);
+		ok = sane_views(f, &fd);
+		if (ok && !take_views(&fd, taken)) {
+			if (b)
+				b->surplus++;
+		} else if (ok && !take_room(b, device_members, f->n_devices, size)) {
+			b->left_out += n - i;
+			break;
+		} else if (ok) {
+			device_in(one, b, &fd);
+			*(struct frame_device *)grow((void **)&f->device, &f->n_devices, sizeof(fd)) = fd;
+		}
+	}
+	free(taken);
+	return ok;
 }
 
 static bool sane_probes(const struct frame *f)
@@ -473,32 +563,75 @@ static bool sane_outstanding(const struct frame *f)
 	return true;
 }
 
-#define VIEWS_MAX 4096 /* more than any run has; a view's counters take 300 kB */
+/* Arrays of the frame's own. */
+static void arrays_in(const json_t *j, struct budget *b, struct frame *f)
+{
+	const struct {
+		const char *key;
+		const struct member *members;
+		size_t most, size;
+		void **first;
+		size_t *n;
+	} arrays[] = {
+#define A(key, what, most, first, n) { key, what##_members, most, sizeof(*(first)), (void **)&(first), &(n) }
+		A("probes", probe, ROWS_MAX, f->run.probe, f->run.n_probes),
+		A("lost", lost, ROWS_MAX, f->run.lost, f->run.n_lost),
+		A("outstanding", outstanding, SIZE_MAX, f->run.outstanding, f->run.n_outstanding),
+		A("pace", pace, PACE_MAX, f->run.pace.point, f->run.pace.n),
+		A("places", place, SIZE_MAX, f->place, f->n_places),
+		A("symbols", symbol, ROWS_MAX, f->symbol, f->n_symbols),
+#undef A
+	};
 
-int frame_decode(const json_t *j, struct frame *out, struct err *e)
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		array_in(arrays[i].members, json_object_get(j, arrays[i].key), arrays[i].most, b, arrays[i].first,
+			 arrays[i].n, arrays[i].size);
+}
+
+int frame_decode(const json_t *j, struct budget *b, struct frame *out, struct err *e)
 {
 	struct frame f = { 0 };
 	bool ok = json_is_object(j) && json_is_object(json_object_get(j, "run"));
-	json_t *device;
-	size_t i;
 
-	struct_in(frame_members, j, &f);
-	struct_in(run_members, json_object_get(j, "run"), &f.run);
-	array_in(probe_members, json_object_get(j, "probes"), (void **)&f.run.probe, &f.run.n_probes,
-		 sizeof(struct report_probe));
-	array_in(lost_members, json_object_get(j, "lost"), (void **)&f.run.lost, &f.run.n_lost, sizeof(struct report_lost));
-	array_in(outstanding_members, json_object_get(j, "outstanding"), (void **)&f.run.outstanding,
-		 &f.run.n_outstanding, sizeof(struct report_outstanding));
-	array_in(pace_members, json_object_get(j, "pace"), (void **)&f.run.pace.point, &f.run.pace.n,
-		 sizeof(struct pace_point));
-	array_in(place_members, json_object_get(j, "places"), (void **)&f.place, &f.n_places, sizeof(*f.place));
-	array_in(symbol_members, json_object_get(j, "symbols"), (void **)&f.symbol, &f.n_symbols, sizeof(*f.symbol));
-	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) && pace_sane(&f.run.pace);
-	json_array_foreach(json_object_get(j, "devices"), i, device) ok = ok && device_in(device, &f);
+	struct_in(frame_members, j, b, &f);
+	struct_in(run_members, json_object_get(j, "run"), b, &f.run);
+	arrays_in(j, b, &f);
+	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) && pace_sane(&f.run.pace) &&
+	     devices_in(json_object_get(j, "devices"), b, &f);
 	if (!ok) {
 		frame_free(&f);
 		return err_set(e, EBADMSG, EXIT_FAILED, "the recording's description of the run makes no sense");
 	}
 	*out = f;
 	return 0;
+}
+
+static int too_large(const struct budget *b, struct err *e)
+{
+	struct buf why = { 0 };
+	int err;
+
+	budget_reason(b, &why);
+	err = err_set(e, EFBIG, EXIT_INCOMPLETE, "the recording has a description of the run %s: nothing can be shown",
+		      why.data);
+	buf_free(&why);
+	return err;
+}
+
+int frame_read(const void *text, size_t n, struct budget *b, struct frame *out, struct err *e)
+{
+	uint64_t bytes = 0;
+	bool refused;
+	json_t *j = bounded_json(text, n, 0, b, &bytes, &refused, NULL);
+	int err;
+
+	/* its strings are no longer than the text */
+	if (!refused && !budget_take(b, n)) {
+		b->left_out++;
+		refused = true;
+	}
+	err = refused ? too_large(b, e) : frame_decode(j, b, out, e);
+	json_decref(j);
+	budget_give(b, bytes);
+	return err;
 }

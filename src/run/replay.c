@@ -11,21 +11,30 @@
 #include "recording/run_context_json.h"
 #include "util/mem.h"
 
+/* A view's counters as the recording has them: unpacked they take up to 12000 times as much. */
+struct packed_counts {
+	void *bytes; /* NULL: none came */
+	size_t size;
+	uint64_t taken; /* of the budget */
+	uint16_t kind;
+};
+
 struct replay {
 	struct frame begin, end;
 	bool have_begin, have_end, detail;
+	struct budget *budget;
 	struct sync_analysis *sync;
-	struct view_counts *views; /* room for every view that the frames may name */
-	uint32_t n_views;
+	struct packed_counts *packed; /* by view */
+	uint32_t n_packed;
+	struct view_counts *view; /* the one that was asked for last */
 };
 
-static int take_frame(const struct recording_record *rec, struct frame *f, struct err *e)
-{
-	json_t *j = json_loadb(rec->data, rec->size, 0, NULL);
-	int err = frame_decode(j, f, e);
+/* How many a recording may have: see VIEWS_MAX. */
+#define VIEWS_MAX 4096u
 
-	json_decref(j);
-	return err;
+static int take_frame(struct replay *p, const struct recording_record *rec, struct frame *f, struct err *e)
+{
+	return frame_read(rec->data, rec->size, p->budget, f, e);
 }
 
 static int take_begin(struct replay *p, const struct recording_record *rec, struct err *e)
@@ -35,7 +44,7 @@ static int take_begin(struct replay *p, const struct recording_record *rec, stru
 
 	if (p->have_begin)
 		return 0;
-	err = take_frame(rec, &p->begin, e);
+	err = take_frame(p, rec, &p->begin, e);
 	if (err)
 		return err;
 	p->have_begin = true;
@@ -46,21 +55,54 @@ static int take_begin(struct replay *p, const struct recording_record *rec, stru
 }
 
 /* A view can be new: disks may have appeared after the beginning. */
+static struct packed_counts *packed_of(struct replay *p, uint32_t view)
+{
+	if (view >= p->n_packed) {
+		p->packed = xrealloc(p->packed, (view + 1) * sizeof(*p->packed));
+		memset(&p->packed[p->n_packed], 0, (view + 1 - p->n_packed) * sizeof(*p->packed));
+		p->n_packed = view + 1;
+	}
+	return &p->packed[view];
+}
+
+/* They end up in a device's tallies, some of them twice (naive_write). */
+static uint64_t bytes_of_counts(const struct counts_outline *c)
+{
+	return 2ull * c->octaves * sizeof(*(struct tally){ 0 }.octave);
+}
+
+/* The latest of a view counts. */
 static void take_counts(struct replay *p, const struct recording_record *rec)
 {
-	struct view_counts *v = xcalloc(1, sizeof(*v));
-	uint32_t view;
+	struct counts_outline c;
+	struct packed_counts *to;
+
+	if (recording_counts_outline(rec->kind, rec->data, rec->size, &c) || c.interval || c.view >= VIEWS_MAX)
+		return;
+	to = packed_of(p, c.view);
+	budget_give(p->budget, to->taken);
+	free(to->bytes);
+	*to = (struct packed_counts){ 0 };
+	if (!budget_take(p->budget, rec->size + bytes_of_counts(&c))) {
+		p->budget->left_out++;
+		return;
+	}
+	to->taken = rec->size + bytes_of_counts(&c);
+	to->kind = rec->kind;
+	to->size = rec->size;
+	to->bytes = xrealloc(NULL, rec->size);
+	memcpy(to->bytes, rec->data, rec->size);
+}
+
+static const struct view_counts *unpacked(void *ctx, uint32_t view)
+{
+	struct replay *p = ctx;
+	const struct packed_counts *c = view < p->n_packed ? &p->packed[view] : NULL;
 	bool interval;
 
-	if (!recording_counts_decode(rec->kind, rec->data, rec->size, &view, &interval, v) && !interval && view < 4096) {
-		if (view >= p->n_views) {
-			p->views = xrealloc(p->views, (view + 1) * sizeof(*p->views));
-			memset(&p->views[p->n_views], 0, (view + 1 - p->n_views) * sizeof(*p->views));
-			p->n_views = view + 1;
-		}
-		p->views[view] = *v;
-	}
-	free(v);
+	if (!c || !c->bytes || recording_counts_decode(c->kind, c->bytes, c->size, &view, &interval, p->view))
+		return NULL;
+	return p->view;
 }
 
 static int take(struct replay *p, const struct recording_record *rec, struct err *e)
@@ -70,7 +112,7 @@ static int take(struct replay *p, const struct recording_record *rec, struct err
 	case WIRE_COUNTS:
 	case WIRE_COUNTS_32: take_counts(p, rec); return 0;
 	case WIRE_END:
-		if (!p->have_end && !take_frame(rec, &p->end, e))
+		if (!p->have_end && !take_frame(p, rec, &p->end, e))
 			p->have_end = true;
 		return 0;
 	default:
@@ -97,22 +139,23 @@ static void finish(struct replay *p, bool damaged, struct report *out)
 
 	if (!p->have_end)
 		forget_kernel(f);
-	if (p->n_views < f->views) {
-		p->views = xrealloc(p->views, f->views * sizeof(*p->views));
-		memset(&p->views[p->n_views], 0, (f->views - p->n_views) * sizeof(*p->views));
-		p->n_views = f->views;
-	}
 	f->damaged = damaged;
-	report_build(f, p->views, f->ledger ? p->sync : NULL, REPORT_FINAL, out);
+	report_build(f, unpacked, p, f->ledger ? p->sync : NULL, REPORT_FINAL, out);
 	out->final = true;
 }
 
-static int replay_all(struct recording *r, const char *path, bool detail, struct report *out, char **damage, struct err *e)
+static int replay_all(struct recording *r, const char *path, const struct replay_opts *o, struct report *out,
+		      char **damage, struct err *e)
 {
-	struct replay p = { .detail = detail };
+	struct replay p = { .detail = o->detail, .budget = recording_budget(r), .view = xcalloc(1, sizeof(*p.view)) };
 	struct recording_record rec;
 	int err = 0;
 
+	p.budget->huge = o->huge;
+	if (o->so_far) {
+		p.budget->length = o->so_far->length;
+		p.budget->used = o->so_far->used;
+	}
 	while (!err && recording_next(r, &rec))
 		err = take(&p, &rec, e);
 	if (!err && !p.have_begin)
@@ -120,6 +163,8 @@ static int replay_all(struct recording *r, const char *path, bool detail, struct
 	*damage = err ? NULL : recording_damage_note(r);
 	if (!err)
 		finish(&p, *damage, out);
+	if (o->so_far)
+		*o->so_far = *p.budget;
 	if (*damage) {
 		out->incomplete = true;
 		strv_add(&out->notes, xasprintf("the recording is not whole: %s", *damage));
@@ -128,22 +173,25 @@ static int replay_all(struct recording *r, const char *path, bool detail, struct
 	sync_free(p.sync);
 	frame_free(&p.begin);
 	frame_free(&p.end);
-	free(p.views);
+	for (uint32_t i = 0; i < p.n_packed; i++)
+		free(p.packed[i].bytes);
+	free(p.packed);
+	free(p.view);
 	return err;
 }
 
-int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e)
+int replay(const char *path, const struct replay_opts *o, struct report *out, char **damage, struct err *e)
 {
 	struct recording *r;
 	int err = recording_open(path, &r, e);
 
-	return err ? err : replay_all(r, path, detail, out, damage, e);
+	return err ? err : replay_all(r, path, o, out, damage, e);
 }
 
-int replay_fd(int fd, const char *path, bool detail, struct report *out, char **damage, struct err *e)
+int replay_fd(int fd, const char *path, const struct replay_opts *o, struct report *out, char **damage, struct err *e)
 {
 	struct recording *r;
 	int err = recording_open_fd(fd, path, &r, e);
 
-	return err ? err : replay_all(r, path, detail, out, damage, e);
+	return err ? err : replay_all(r, path, o, out, damage, e);
 }

@@ -189,7 +189,7 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 	}
 	if (s->opts.recording && !interval)
 		session_record_end(s, facts, &f, v);
-	report_build(&f, v,
+	report_build(&f, view_counts_at, v,
 		     !s->ring ? NULL :
 		     interval ? s->sync_step :
 				s->sync,
@@ -218,7 +218,7 @@ void session_report_so_far(struct session *s, const struct session_facts *facts,
 	session_make_frame(s, facts, SPAN_RUN, &f);
 	v = session_all_counts(s, SPAN_RUN);
 	f.run.wall_ns = clock_ns() - s->start_ns;
-	report_build(&f, v, s->ring ? s->sync : NULL, REPORT_SO_FAR, r);
+	report_build(&f, view_counts_at, v, s->ring ? s->sync : NULL, REPORT_SO_FAR, r);
 	session_drop_frame(&f);
 	free(v);
 }

@@ -121,6 +121,7 @@ static struct report_device *add_device(struct frame *f, const char *name, const
 	snprintf(d->facts.name, sizeof(d->facts.name), "%s", name);
 	d->facts.major = 253;
 	d->facts.minor = (unsigned int)f->n_devices - 1;
+	d->view = (uint32_t)f->n_devices - 1; /* each has its own */
 	d->facts.model = xstrdup(model);
 	d->facts.write_cache = xstrdup("write back");
 	return &d->facts;
@@ -147,7 +148,7 @@ static void describe(struct frame *f)
 	d->disk = xstrdup("md_" MARK);
 	add_device(f, "loop0", "/home/" MARK "/disk.img");
 	*place = (struct device_name){ .dev = DM0, .name = "dm-0", .mount = "/srv/" MARK, .fstype = "ext4", .traced = true };
-	f->views = 1;
+	f->views = (uint32_t)f->n_devices;
 	f->ledger = true;
 	f->all = false;
 	f->start_ns = T0;
@@ -376,7 +377,7 @@ static struct reports reports_of(const char *path)
 	struct reports out;
 	char *damage = NULL;
 
-	if (replay(path, false, &r, &damage, &e))
+	if (replay(path, &(struct replay_opts){ 0 }, &r, &damage, &e))
 		abort();
 	render_json(&r, &o, &json);
 	render_text(&r, &o, &text);

@@ -703,7 +703,7 @@ static void test_frame(void)
 	hangs(&f.run, true);
 	f.run.began_before = 2;
 	j = frame_encode(&f);
-	ok(!frame_decode(j, &back, &e) && back.run.n_outstanding == 1 && back.run.began_before == 2,
+	ok(!frame_decode(j, NULL, &back, &e) && back.run.n_outstanding == 1 && back.run.began_before == 2,
 	   "a frame with a call that hangs can be read again");
 	o = back.run.outstanding;
 	ok(o && o->before && o->ns == 3 * SEC && is(o->path, "/srv/<f>\x1b") && is(o->via, "jbd2/sda-8") &&
@@ -714,7 +714,8 @@ static void test_frame(void)
 		json_t *broken = json_deep_copy(j);
 
 		json_object_del(json_array_get(json_object_get(broken, "outstanding"), 0), asked_for[i]);
-		ok(frame_decode(broken, &back, &e), "without %s, which every output asks for, it is refused", asked_for[i]);
+		ok(frame_decode(broken, NULL, &back, &e), "without %s, which every output asks for, it is refused",
+		   asked_for[i]);
 		json_decref(broken);
 	}
 	json_decref(j);

@@ -72,13 +72,13 @@ int main(void)
 
 	make(&live);
 	j = frame_encode(&live);
-	ok(!frame_decode(j, &replayed, &e), "the disks are recorded: %s", e.text);
+	ok(!frame_decode(j, NULL, &replayed, &e), "the disks are recorded: %s", e.text);
 	json_decref(j);
-	report_build(&live, views, NULL, REPORT_FINAL, &r);
+	report_build(&live, view_counts_at, views, NULL, REPORT_FINAL, &r);
 	is_apart(&r, "live");
 	is_in_json(&r);
 	report_free(&r);
-	report_build(&replayed, views, NULL, REPORT_FINAL, &r);
+	report_build(&replayed, view_counts_at, views, NULL, REPORT_FINAL, &r);
 	is_apart(&r, "replayed");
 	report_free(&r);
 	frame_free(&live);

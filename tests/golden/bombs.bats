@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Recordings come from other people: what they take is in proportion to what they are long. See src/util/budget.h.
+
+bats_require_minimum_version 1.5.0
+load ../helpers
+
+BOMBS=$(dirname "$BT")/tests/bombs
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	ulimit -t 20 -v 4000000
+}
+
+# KIND: how many of it; eight times as many still fit into one record, and take some 100 ms
+how_many() {
+	case $1 in
+	dense) echo 1 ;;
+	ends) echo 25 ;;
+	sparse) echo 100 ;;
+	disks | heat) echo 500 ;;
+	counts) echo 1000 ;;
+	*) echo 8000 ;;
+	esac
+}
+
+# COMMAND..: sets `status`, `kib` and `ms`
+measure() {
+	"$BOMBS" -m result "$@" >out 2>err
+	read -r status kib ms <result
+}
+
+wrong() {
+	echo "$kind: $*; status $status, $kib KiB, $ms ms: $(head -c 500 err)"
+	return 1
+}
+
+# KIND LENGTH: of all recordings that were read
+check_bounds() {
+	((kib * 1024 <= 16 * $2 + (64 << 20))) || wrong "too much memory for $2 bytes"
+	[[ $status == 0 || $status == 1 || $status == 5 ]] || wrong 'it did not end as it should'
+	(($(wc -l <err) <= 1)) || wrong 'more than one line'
+	[[ $status == 0 || -s err ]] || wrong 'nothing is said'
+}
+
+# KIND COMMAND..: with one and with eight times as much in the place of @
+check_growth() {
+	local kind=$1 n i length least
+	shift
+	n=$(how_many "$kind")
+	for i in 1 8; do
+		length=$("$BOMBS" "$kind" $((n * i)) "$kind.$i")
+		measure "${@//@/$kind.$i}"
+		[[ "$*" != *@*@* ]] || ((length *= 2))
+		check_bounds "$kind" "$length" || return
+		((i > 1)) || least=$((ms > 20 ? ms : 20))
+	done
+	((ms < 12 * least)) || wrong "$least ms became $ms ms"
+}
+
+@test "bombs: every part of a recording, in the report" {
+	local bad=0
+	for kind in $("$BOMBS"); do
+		check_growth "$kind" "$BT" report -q @ || bad=1
+	done
+	((!bad))
+}
+
+@test "bombs: two of them, in a comparison" {
+	local bad=0
+	for kind in places disks sparse calls notes heat; do
+		check_growth "$kind" "$BT" diff @ @ || bad=1
+	done
+	((!bad))
+}
+
+@test "bombs: in every other output" {
+	local bad=0
+	for kind in dense sparse disks calls; do
+		check_growth "$kind" "$BT" report -q --json json --html html --flame svg @ || bad=1
+	done
+	for kind in sparse disks outstanding; do
+		check_growth "$kind" sh -c 'rm -rf csv; exec "$0" "$@"' "$BT" report -q --csv csv --db db --perfetto trace @ || bad=1
+	done
+	((!bad))
+}
+
+@test "bombs: in a copy without names" {
+	local bad=0
+	for kind in places outstanding disks files notes; do
+		check_growth "$kind" "$BT" record --anonymise @ copy || bad=1
+	done
+	((!bad))
+}
+
+@test "bombs: what is intact is shown, and what is left out is said" {
+	"$BOMBS" devices 16000 b
+	run -5 --separate-stderr "$BT" report b
+	[[ $stderr == *': b: left out: 31,998 entries, more than a run can have' ]]
+	"$BOMBS" places 160000 b
+	run -5 --separate-stderr "$BT" report --json - b
+	[[ $stderr == *': b: left out: '*' entries for which more than '*' of memory would be needed, too much for a file of this size' ]]
+	[[ $output == *'the recording is not whole: left out: '* && $output == *'"incomplete": true'* ]]
+}
+
+@test "bombs: a thousand disks are none" {
+	"$BOMBS" disks 1000 b
+	"$BT" report --json json b
+	(($(grep -c '"minor": ' json) == 1000))
+}
+
+@test "bombs: --huge belongs to recordings that are read" {
+	"$BOMBS" notes 10 b
+	"$BT" report --huge -q b
+	"$BT" diff --huge b b
+	"$BT" record --anonymise --huge b copy
+	run -2 "$BT" record --huge -o copy true
+	[[ $output == *'--huge goes with --anonymise'* ]]
+}
