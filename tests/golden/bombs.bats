@@ -104,6 +104,18 @@ check_growth() {
 	[[ $output == *'the recording is not whole: left out: '* && $output == *'"incomplete": true'* ]]
 }
 
+@test "bombs: a barrier card" {
+	local kind=card
+	{
+		printf '{"x":['
+		yes '{},' | head -c 4000000
+		printf '{}]}'
+	} >card
+	measure "$BT" diff card card
+	check_bounds card "$(stat -c %s card)"
+	[[ $status == 5 && $(<err) == *'card: no barrier card takes so much memory for its size' ]]
+}
+
 @test "bombs: a thousand disks are none" {
 	"$BOMBS" disks 1000 b
 	"$BT" report --json json b
