@@ -239,16 +239,26 @@ static uint32_t keep(struct types *t, struct source *s, uint32_t id)
 	return s->kept[id - s->first] = (uint32_t)t->n_kept;
 }
 
+/* Longer than any that the kernel has (KSYM_NAME_LEN); a file of the user's may give each of its types one of megabytes. */
+#define NAME_MOST 512u
+
+/* NULL: it is none that was asked for. */
+static struct asked *asked_by_name(const struct types *t, const char *name)
+{
+	struct asked *a;
+
+	if (!t->begins[beginning(name)] || strnlen(name, NAME_MOST) == NAME_MOST)
+		return NULL;
+	a = asked_at(t, name, name_len(name));
+	return a->name ? a : NULL;
+}
+
 /* Those that the kernel itself has are not looked for in its modules. */
 static bool name_asked(const struct types *t, const struct source *s, uint32_t off)
 {
-	const char *name = name_at(t, s, off);
-	const struct asked *a;
+	const struct asked *a = asked_by_name(t, name_at(t, s, off));
 
-	if (!t->begins[beginning(name)])
-		return false;
-	a = asked_at(t, name, name_len(name));
-	return a->name && (!a->found || s == &t->source[0]);
+	return a && (!a->found || s == &t->source[0]);
 }
 
 static bool enumerator_asked(const struct types *t, const struct source *s, const struct btf_type *type)
@@ -305,10 +315,9 @@ static void keep_asked(struct types *t, struct source *s)
 	/* not before: a name can come several times */
 	for (size_t i = t->n_kept; i-- > 0;) {
 		const struct source *from = &t->source[t->kept[i].source];
-		const char *name = name_at(t, from, type_at(from, t->kept[i].id)->name_off);
-		struct asked *a = asked_at(t, name, name_len(name));
+		struct asked *a = asked_by_name(t, name_at(t, from, type_at(from, t->kept[i].id)->name_off));
 
-		if (a->name)
+		if (a)
 			a->found = true;
 	}
 }
@@ -384,13 +393,34 @@ static int read_kernel(struct source *s)
 	return err;
 }
 
+/* Types alone are read as a whole; those of a kernel and all of its modules are some 20 MiB. */
+#define TYPES_MOST (256u << 20)
+
+static bool too_long(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint16_t magic = 0;
+	struct stat st;
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == BTF_MAGIC && !fstat(fd, &st) &&
+	     st.st_size > TYPES_MOST;
+	close(fd);
+	return is;
+}
+
 /* libbpf knows in what files types can be. */
 static int read_file(struct source *s, const char *path)
 {
-	struct btf *btf = btf__parse(path, NULL);
+	struct btf *btf;
 	const void *raw;
 	__u32 size;
 
+	if (too_long(path))
+		return -EFBIG;
+	btf = btf__parse(path, NULL);
 	if (!btf)
 		return -errno;
 	raw = btf__raw_data(btf, &size);

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "probe/kernel_constants.h"
@@ -109,6 +111,40 @@ static void check_constants(void)
 	types_free(mine);
 }
 
+/* A file of somebody else's: its many types share a name of a megabyte, which begins like one that is asked for. */
+#define LONG_NAME  (1u << 20)
+#define LONG_TYPES 20000u
+
+static void check_hostile(void)
+{
+	const size_t types = LONG_TYPES * sizeof(struct btf_type),
+		     size = sizeof(struct btf_header) + types + LONG_NAME + 3;
+	int fd = memfd_create("hostile", MFD_CLOEXEC);
+	char *bytes = calloc(1, size), path[32];
+	struct btf_header *h = (struct btf_header *)bytes;
+	struct btf_type *type = (struct btf_type *)(h + 1);
+	clock_t from = clock();
+	struct types *t;
+
+	*h = (struct btf_header){ .magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(*h) };
+	h->type_len = h->str_off = (__u32)types;
+	h->str_len = LONG_NAME + 3;
+	for (size_t i = 0; i < LONG_TYPES; i++)
+		type[i] = (struct btf_type){ .name_off = 1, .info = BTF_KIND_STRUCT << 24 };
+	memset(bytes + size - LONG_NAME - 2, 'b', LONG_NAME);
+	memcpy(bytes + size - LONG_NAME - 2, "bio", 3);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ok(write(fd, bytes, size) == (ssize_t)size, "a file of long names");
+	t = read_asked(path);
+	types_free(t);
+	ok((clock() - from) / CLOCKS_PER_SEC < 4, "is read in no time");
+	ok(!ftruncate(fd, 1l << 32) && (t = types_new()) && types_read(t, path) == -EFBIG,
+	   "and one of 4 GiB, with nothing in most of it, is not read");
+	types_free(t);
+	free(bytes);
+	close(fd);
+}
+
 static void check_kernel(void)
 {
 	struct types *t = read_asked(NULL);
@@ -170,6 +206,7 @@ int main(void)
 		printf("1..0 # SKIP missing: /sys/kernel/btf/vmlinux\n");
 		return 0;
 	}
+	check_hostile();
 	check_kernel();
 	check_constants();
 	check_files();
