@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a file may take, and that its JSON can be refused at any byte of it. */
+#include <string.h>
+
+#include "recording/bounded_json.h"
+#include "tap.h"
+
+#define MIB (1ull << 20)
+
+static void check_most(void)
+{
+	struct budget b = { 0 };
+
+	ok(budget_left(&b) == BUDGET_BASE - BUDGET_OWN, "an empty file has the base");
+	b.length = MIB;
+	ok(budget_left(&b) == BUDGET_BASE - BUDGET_OWN + BUDGET_RATIO * MIB, "and each byte of it a share");
+	b.length = 1ull << 40;
+	ok(budget_left(&b) == BUDGET_MOST - BUDGET_OWN, "up to the most");
+	b.huge = true;
+	ok(budget_left(&b) > BUDGET_RATIO * b.length, "unless it may be huge");
+	ok(budget_take(NULL, UINT64_MAX), "no budget has no end");
+}
+
+static void check_take(void)
+{
+	struct budget b = { 0 };
+	uint64_t all = budget_left(&b);
+
+	ok(!budget_take(&b, all + 1) && b.used == 0, "more than there is is not taken");
+	ok(budget_take(&b, all) && !budget_take(&b, 1), "all can be");
+	budget_give(&b, 10);
+	ok(budget_take(&b, 10) && budget_kept(&b), "what was given back, too");
+}
+
+static void check_note(void)
+{
+	struct budget b = { .left_out = 1, .surplus = 2 };
+	struct buf note = { 0 };
+
+	buf_str(&note, "damaged");
+	budget_note(&b, &note);
+	ok(!strcmp(note.data, "damaged; left out: 1 entry for which more than 64 MiB of memory would be needed, "
+			      "too much for a file of this size; left out: 2 entries, more than a run can have"),
+	   "what is left out is said: %s", note.data);
+	buf_clear(&note);
+	b = (struct budget){ .length = 1ull << 40, .left_out = 5 };
+	budget_note(&b, &note);
+	ok(strstr(note.data, "1 GiB of memory would be needed, which takes --huge"), "and what helps: %s", note.data);
+	buf_free(&note);
+}
+
+static void check_json(void)
+{
+	static const char text[] =
+		"{\"a\": [1, 2.5, null, true, \"a string that has to grow\\u00e4\", [], {}, [[[{\"b\": \"c\"}]]]], "
+		"\"k1\": 1, \"k2\": 2, \"k3\": 3, \"k4\": 4, \"k5\": 5, \"k6\": 6, \"k7\": 7, \"k8\": 8, \"k9\": 9}";
+	struct budget b = { 0 };
+	uint64_t bytes = 0, whole;
+	size_t refusals = 0;
+	bool refused, good = true;
+	json_t *j = bounded_json(text, strlen(text), 0, &b, &bytes, &refused, NULL);
+
+	ok(j && !refused && bytes && b.used == bytes, "a document takes %llu bytes", (unsigned long long)bytes);
+	json_decref(j);
+	whole = 2 * bytes;
+	for (uint64_t room = 0; room < whole; room++) {
+		b = (struct budget){ 0 };
+		b.used = budget_left(&b) - room;
+		j = bounded_json(text, strlen(text), 0, &b, &bytes, &refused, NULL);
+		good = good && (!j == refused) && (refused ? b.left_out == 1 : bytes <= room);
+		refusals += refused;
+		json_decref(j);
+	}
+	ok(good && refusals > 100 && refusals < whole, "with less it is refused, wherever that is seen");
+	j = bounded_json("{", 1, 0, &b, &bytes, &refused, NULL);
+	ok(!j && !refused && !bytes, "what is no document is not refused");
+}
+
+int main(void)
+{
+	check_most();
+	check_take();
+	check_note();
+	check_json();
+	return tap_done();
+}
