@@ -287,7 +287,8 @@ as_dd_reads() {
 }
 
 as_dd_on_the_disk() {
-	as_dd_writes && [[ $(jq -r '.sync.by_file[] | "\(.path) \(.device) \(.count)"' "$J") == "$RIG_DEV $RIG_DISK 40" ]]
+	as_dd_writes && [[ $(jq -r '.sync.by_file[] | "\(.path) \(.device)"' "$J") == "$RIG_DEV $RIG_DISK" ]] &&
+		accounted "$(jq '.sync.by_file[0].count' "$J")" 40 "$J"
 }
 
 one_flush() {
