@@ -31,13 +31,17 @@ record_inserts() {
 	or_lost "$BT" record -o "$out" "$@" "$RIG_DISK" -- sqlite3 -batch -bail -init /dev/null "$RIG_MNT/db" <sql
 }
 
-# said STATUS TEXT COMMAND...: this status and one line with this text (a pattern of [[ ]]) on standard error
+# said STATUS TEXT COMMAND...: this status and one line with this text (a pattern of [[ ]]) on standard error; events may be lost
 said() {
-	local expected=$1 text=$2 status=0
+	local expected=$1 text=$2 status=0 lost='^barriertrace: [0-9,]+ events? (was|were) lost: the report is incomplete$'
 	shift 2
 	timeout 20 "$@" >out 2>err </dev/null || status=$?
 	echo "status $status, out: $(head -n 5 out), err:"
 	cat err
+	if [[ $expected == [07] ]] && grep -qE "$lost" err; then
+		[[ $status != 5 ]] || status=0
+		sed -i -E "/$lost/d" err
+	fi
 	[[ $status == "$expected" ]]
 	[[ $(wc -l <err) == 1 ]]
 	[[ $(<err) == barriertrace:* && $(<err) == *$text* ]]
