@@ -55,6 +55,39 @@ static void prefetch_groups(const struct sync_analysis *a, const struct wire_syn
 		group_prefetch(a->files.group[e->group]);
 }
 
+/* Inodes ask for their group anew. */
+static void make_file_room(struct sync_analysis *a, uint64_t now_ns)
+{
+	uint32_t *to = groups_make_room(&a->files, now_ns);
+
+	if (!to)
+		return;
+	leaves_move(&a->leaves, to);
+	a->epoch++;
+	free(to);
+}
+
+static uint32_t file_group(struct sync_analysis *a, const struct wire_sync *s, const char *text)
+{
+	uint32_t group = groups_find(&a->files, s->dev, text);
+
+	if (group != GROUPS_OTHER)
+		return group;
+	make_file_room(a, s->exit);
+	return groups_find(&a->files, s->dev, text);
+}
+
+static struct group *process_of(struct sync_analysis *a, const struct wire_sync *s)
+{
+	uint32_t group = groups_find(&a->processes, s->tgid, s->comm);
+
+	if (group == GROUPS_OTHER) {
+		free(groups_make_room(&a->processes, s->exit));
+		group = groups_find(&a->processes, s->tgid, s->comm);
+	}
+	return a->processes.group[group];
+}
+
 static uint32_t file_of(struct sync_analysis *a, const struct wire_sync *s)
 {
 	struct inode *e = inodes_use(&a->inodes, s->dev, s->ino);
@@ -62,7 +95,7 @@ static uint32_t file_of(struct sync_analysis *a, const struct wire_sync *s)
 
 	if (e->epoch != a->epoch) {
 		inode_text(a, s, text);
-		e->group = groups_find(&a->files, s->dev, e->path ? e->path : text);
+		e->group = file_group(a, s, e->path ? e->path : text);
 		e->epoch = a->epoch;
 	}
 	return e->group;
@@ -244,8 +277,8 @@ static void add_call(struct sync_analysis *a, const struct wire_sync *s, const s
 
 	a->damaged += r->mended;
 	add_totals(a, s, r, safety);
-	group_add(a->processes.group[groups_find(&a->processes, s->tgid, s->comm)], ns, &r->ledger);
-	group_add(a->files.group[file], ns, &r->ledger);
+	group_add(process_of(a, s), s->exit, ns, &r->ledger);
+	group_add(a->files.group[file], s->exit, ns, &r->ledger);
 	if (safety == UNSAFE)
 		group_add_unsafe(a->files.group[file], ns);
 	leaves_add(&a->leaves, s, file, r);
@@ -455,8 +488,8 @@ struct sync_analysis *sync_new(const struct sync_opts *o)
 	a->whatif = whatif_new();
 	a->epoch = 1;
 	inodes_init(&a->inodes);
-	groups_init(&a->processes, PROCESSES_MAX, "(other processes)");
-	groups_init(&a->files, FILES_MAX, "(other files)");
+	groups_init(&a->processes, PROCESSES_MAX, REPORT_OTHER_PROCESSES);
+	groups_init(&a->files, FILES_MAX, REPORT_OTHER_FILES);
 	leaves_init(&a->leaves);
 	slowest_init(&a->slowest, o->slowest);
 	if (o->detail)

@@ -5,19 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/report_top.h"
 #include "util/buf.h"
 #include "util/mem.h"
-
-static int group_order(const void *a, const void *b)
-{
-	const struct report_group *x = a, *y = b;
-	int by_text;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	by_text = strcmp(x->path ? x->path : x->comm, y->path ? y->path : y->comm);
-	return by_text ? by_text : (x->pid > y->pid) - (x->pid < y->pid);
-}
 
 static void copy_group(struct report_group *to, const struct group *from)
 {
@@ -25,6 +15,7 @@ static void copy_group(struct report_group *to, const struct group *from)
 	to->total_ns = from->total_ns;
 	to->unsafe = from->unsafe;
 	to->unsafe_ns = from->unsafe_ns;
+	to->late = from->late;
 	to->ledger = from->ledger;
 	to->latency = tally_copy(&from->latency);
 }
@@ -41,6 +32,7 @@ static struct report_group *report_groups(const struct sync_analysis *a, const s
 		if (!from->count)
 			continue;
 		copy_group(to, from);
+		to->rest = i == GROUPS_OTHER;
 		if (files) {
 			to->path = xstrdup(from->text);
 			to->device = devices_name(&a->devices, from->id);
@@ -50,7 +42,7 @@ static struct report_group *report_groups(const struct sync_analysis *a, const s
 		}
 		(*n)++;
 	}
-	qsort(out, *n, sizeof(*out), group_order);
+	qsort(out, *n, sizeof(*out), report_group_order);
 	return out;
 }
 
@@ -92,30 +84,13 @@ static char *leaf_path(const struct sync_analysis *a, const struct leaf *l)
 	return b.data;
 }
 
-static int leaf_by_path(const void *a, const void *b)
-{
-	const struct report_leaf *x = a, *y = b;
-	int by_path = strcmp(x->path, y->path);
-
-	return by_path ? by_path : (int)x->cause - (int)y->cause;
-}
-
-static int leaf_by_time(const void *a, const void *b)
-{
-	const struct report_leaf *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return leaf_by_path(a, b);
-}
-
 /* Files in different folders may have the same name. Sorted by path; returns how many are left. */
 static size_t merge_leaves(struct report_leaf *l, size_t n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (kept && !leaf_by_path(&l[kept - 1], &l[i])) {
+		if (kept && !report_leaf_by_path(&l[kept - 1], &l[i])) {
 			l[kept - 1].ns += l[i].ns;
 			tally_merge(&l[kept - 1].each, &l[i].each);
 			tally_free(&l[i].each);
@@ -145,9 +120,9 @@ static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *
 			.each = tally_copy(l->each),
 		};
 	}
-	qsort(out, a->leaves.n, sizeof(*out), leaf_by_path);
+	qsort(out, a->leaves.n, sizeof(*out), report_leaf_by_path);
 	*n = merge_leaves(out, a->leaves.n);
-	qsort(out, *n, sizeof(*out), leaf_by_time);
+	qsort(out, *n, sizeof(*out), report_leaf_by_time);
 	return out;
 }
 
@@ -251,7 +226,7 @@ static const struct report_group *in_common(const struct report_sync *s, uint64_
 		for (uint64_t k = 0; k < n; k++)
 			in += same(&s->slowest[k], &g[i]);
 		others = g[i].count > in ? g[i].count - in : 0;
-		if (in * 5 >= n * 3 && others * 2 * n <= in * rest)
+		if (!g[i].rest && !g[i].late && in * 5 >= n * 3 && others * 2 * n <= in * rest)
 			return &g[i];
 	}
 	return NULL;
@@ -309,6 +284,8 @@ void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset)
 	others_report(&a->others, out);
 	out->process = report_groups(a, &a->processes, false, &out->n_processes);
 	out->file = report_groups(a, &a->files, true, &out->n_files);
+	out->gone_processes = a->processes.gone;
+	out->gone_files = a->files.gone;
 	out->leaf = report_leaves(a, &out->n_leaves);
 	out->slowest = report_slowest(a, &out->n_slowest);
 	report_tail(a, out);

@@ -94,6 +94,18 @@ static void note_overflow(const struct frame *f, view_counts_fn *view, void *ctx
 					      overflow, num_plural(overflow)));
 }
 
+static void note_gone(uint64_t n, const char *one, const char *rest, struct report *r)
+{
+	if (n)
+		strv_add(&r->notes, xasprintf("%s %s%s that had not been seen for a minute gave way to later ones: what they came to is under %s, and one that "
+					      "came back is counted from then on",
+					      num_count(n).s, one,
+					      strcmp(one, "process") ? num_plural(n) :
+					      n == 1		     ? "" :
+								       "es",
+					      rest));
+}
+
 static void add_sync(const struct frame *f, struct sync_analysis *sync, enum report_scope scope, uint64_t lost,
 		     struct report *out)
 {
@@ -103,6 +115,10 @@ static void add_sync(const struct frame *f, struct sync_analysis *sync, enum rep
 	if (scope == REPORT_FINAL) {
 		whatif_make(out, sync_whatif(sync));
 		out->detail = sync_take_detail(sync);
+	}
+	if (scope != REPORT_INTERVAL) {
+		note_gone(out->sync.gone_files, "file", REPORT_OTHER_FILES, out);
+		note_gone(out->sync.gone_processes, "process", REPORT_OTHER_PROCESSES, out);
 	}
 	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
 	/* that no call is left doesn't mean that there was none */

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 enum {
-	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
+	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
 	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION, OPT_HELP
 };
 /* clang-format on */
@@ -67,6 +67,8 @@ static const struct option_def options[] = {
 	{ "interval", 'i', "SECONDS", OPT_INTERVAL, "Report every SECONDS, and the whole run at the end. On a "
 	  "terminal: how often the live screen gets new figures; beside a COMMAND, -i is what asks for the screen.",
 	  G_RUN },
+	{ "top", 0, "N", OPT_TOP, "Name the N processes, files and stacks with the most time in each interval (100); the rest is summed. "
+	  "The report of the whole run names all that there is room for.", G_RUN },
 	DURATION_OPTION
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text report to FILE.", G_OUT },
 	{ "plain", 0, NULL, OPT_PLAIN, "Plain text instead of the live screen.", G_OUT },
@@ -162,6 +164,16 @@ static int set_memory(const char *value, uint64_t *bytes, struct err *e)
 	return 0;
 }
 
+static int set_top(const char *value, size_t *top, struct err *e)
+{
+	uint64_t n;
+
+	if (num_parse_range(value, 1, 2048, &n))
+		return err_set(e, EINVAL, EXIT_USAGE, "--top '%s': how many names: a number from 1 to 2048", value);
+	*top = n;
+	return 0;
+}
+
 static int set_flag(struct trace_opts *o, int id, struct err *e)
 {
 	switch (id) {
@@ -194,6 +206,7 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_UNIT: return filter_unit(&o->filter, value, e);
 	case OPT_CONTAINER: return filter_container(&o->filter, value, e);
 	case OPT_INTERVAL: return set_seconds("interval", value, &o->interval_ns, e);
+	case OPT_TOP: return set_top(value, &o->session.top, e);
 	case OPT_DURATION: return set_seconds("duration", value, &o->duration_ns, e);
 	case OPT_RECORDING: o->record.path = value; return 0;
 	case OPT_ROTATE: return rotation_parse(value, &o->record, e);
@@ -213,6 +226,8 @@ int trace_opts_check(const struct trace_opts *o, struct err *e)
 			       o->filter.text);
 	if (o->huge)
 		return err_set(e, EINVAL, EXIT_USAGE, "--huge goes with --anonymise: it is about recordings that are read");
+	if (o->session.top && !o->interval_ns)
+		return err_set(e, EINVAL, EXIT_USAGE, "--top goes with --interval: it is about what each of them names");
 	if (o->filter.no_children && !filter_by_process(&o->filter))
 		return err_set(e, EINVAL, EXIT_USAGE, "--no-children goes with --pid or --comm: of whom?");
 	return 0;

@@ -94,12 +94,18 @@ struct report_leaf {
 	struct tally each; /* the single contributions; owned */
 };
 
+#define REPORT_OTHER_PROCESSES "(other processes)"
+#define REPORT_OTHER_FILES     "(other files)"
+#define REPORT_OTHER_STACKS    "(other);(other calls);" REPORT_OTHER_FILES ";" /* and the cause */
+
 struct report_group { /* sync calls of one process, or of one file */
 	uint32_t pid;
 	char *comm;	     /* by process */
 	char *path, *device; /* by file */
 	uint64_t count, total_ns;
 	uint64_t unsafe, unsafe_ns; /* of them, see struct call_sums */
+	bool rest;		    /* all that have no line of their own */
+	bool late;		    /* made after others had to give way: earlier calls of its may be among the rest */
 	struct ledger ledger;
 	struct tally latency;
 };
@@ -235,7 +241,8 @@ struct report_sync {
 	struct ledger ledger;
 	struct report_group *process, *file;
 	size_t n_processes, n_files;
-	struct report_call *slowest; /* slowest first */
+	uint64_t gone_processes, gone_files; /* that gave way to later ones: the rest has their sums */
+	struct report_call *slowest;	     /* slowest first */
 	size_t n_slowest;
 	struct report_leaf *leaf;
 	size_t n_leaves;

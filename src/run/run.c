@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyse/report_builder.h"
+#include "analyse/report_top.h"
 #include "util/clock.h"
 #include "recording/rotation_context.h"
 #include "probe/counters.h"
@@ -194,6 +195,8 @@ static void make_report(struct session *s, const struct session_facts *facts, bo
 		     interval ? s->sync_step :
 				s->sync,
 		     interval ? REPORT_INTERVAL : REPORT_FINAL, r);
+	if (interval)
+		report_top(&r->sync, s->opts.top ? s->opts.top : REPORT_TOP);
 	session_drop_frame(&f);
 	free(v);
 }

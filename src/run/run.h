@@ -24,6 +24,7 @@ struct session_opts {
 	bool detail;		    /* the whole run's report has report.detail */
 	struct rotation *recording; /* gets every fact; NULL: none. The caller's */
 	char *const *command;	    /* borrowed; NULL: none */
+	size_t top;		    /* names of each kind in an interval's report; 0: REPORT_TOP */
 	uint64_t memory;	    /* bytes that the kernel side's maps may take; 0: SIZES_DEFAULT */
 	struct filter *filter;	    /* borrowed; NULL: everybody counts. Its groups are looked for again */
 	struct probe_want want;	    /* rungs, ledger; the session adds the filter and sizes */

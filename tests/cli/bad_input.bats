@@ -252,6 +252,14 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	done
 }
 
+@test "bad input: how many names" {
+	local value
+	for value in '' 0 -1 x 1.5 2049 99999999999999999999; do
+		bad 2 "--top '$value'" -i 1 --top "$value" -o report
+	done
+	bad 2 '--top goes with --interval' --top 10 -o report
+}
+
 @test "bad input: a huge interval is only long" {
 	any_disk
 	"$BT" "$DISK" -i 9999999999 -d 0.2 --json ../json -o ../text

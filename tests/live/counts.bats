@@ -130,6 +130,22 @@ load ../truth/counts
 	[[ $(sed '$d' "$S" | jq -s 'map(.devices[0].ops.read.count // 0) | add') == 50 ]]
 }
 
+@test "counts: an interval names the files with the most time, and adds up (--top)" {
+	local S=$BATS_TEST_TMPDIR/stream i
+	rig_up --flush-us 200 --write-us 50
+	start_tracing "$RIG_DISK" -i 10 --top 2 --json "$S" -o "$BATS_TEST_TMPDIR/text"
+	for i in 1 2 3 4 5; do
+		dd if=/dev/zero of="$RIG_MNT/file$i" bs=4k count=1 conv=fsync status=none
+	done
+	stop_tracing "$STARTED"
+	jq -c '[.run.interval, .sync.count, .sync.files_summed, .sync.by_file]' "$S"
+	# of each: what is named, whether it adds up
+	[[ $(jq -c 'select(.run.interval).sync | [(.by_file | length), ([.by_file[].path] | index("(other files)") != null),
+		.files_summed == .count - 2, ([.by_file[].total_ns] | add) == .total_ns, ([.leaves[].ns] | add) == .total_ns]' "$S") \
+		== '[3,true,true,true,true]' ]]
+	[[ $(jq -c 'select(.final).sync | [(.by_file | length) == .count, has("files_summed")]' "$S") == '[true,false]' ]]
+}
+
 # Two tools at once, one of them around the work. Arguments: of the first. What one of them missed the other missed, too: what
 # they saw took the same time.
 agree() {

@@ -100,3 +100,25 @@ userspace_cpu() { # PID
 	[[ $(ring_was_full "$BATS_TEST_TMPDIR/json") == 0 ]]
 	jq -e '.sync.count + .sync.no_ledger == 1 and .devices[0].ops.write.count > 10000' "$BATS_TEST_TMPDIR/json"
 }
+
+# Two minutes (BARRIERTRACE_CHURN_SECONDS for more), in the first sixth of which all names have come once.
+@test "20,000 names that come and go, in 200 cgroups: memory stays as it is once all have come, and intervals are short" {
+	cd "$BATS_TEST_TMPDIR"
+	local seconds=${BARRIERTRACE_CHURN_SECONDS:-120} i kib=() out
+	need python3
+	memory_disk
+	start_tracing "$DISK" -i 1 --json - > >(python3 "$TOP/tests/truth/churn.py" read 100 > stream)
+	python3 "$TOP/tests/truth/churn.py" write "$MNT" 20000 $((120000 / seconds + 1)) "$seconds" > churned 3>&- &
+	for ((i = 1; i <= 12; i++)); do
+		sleep $((seconds / 12))
+		kib[i]=$(resident "$STARTED")
+		comment "after $((i * seconds / 12)) s: ${kib[i]} KiB"
+	done
+	wait $! # the load
+	stop_tracing "$STARTED"
+	eventually 5 test -s stream
+	comment "$(< churned); lines, longest, most names: $(< stream)"
+	read -r -a out < stream
+	holds "${out[0]} >= $seconds - 5 && ${out[1]} < 250000"
+	holds "${kib[12]} <= ${kib[6]} + 1024"
+}

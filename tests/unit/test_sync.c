@@ -7,6 +7,7 @@
 #include "analyse/analysis.h"
 #include "analyse/ledger/timeline.h"
 #include "analyse/ledger/walk.h"
+#include "analyse/report_top.h"
 #include "model/report.h"
 #include "rnd.h"
 #include "tap.h"
@@ -1205,6 +1206,76 @@ static void many_files(void)
 	   "the rest has a line of its own");
 }
 
+static const struct report_group *group_called(const struct report_group *g, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(g[i].path ? g[i].path : g[i].comm, text))
+			return &g[i];
+	return NULL;
+}
+
+static void call_of(unsigned int i, uint64_t ns)
+{
+	struct wire_sync s = { .enter = 100000000ull * (i + 1), .ino = i, .tid = 1000 + i, .tgid = 1000 + i };
+
+	s.exit = s.enter + ns;
+	snprintf(s.comm, sizeof(s.comm), "p%u", i);
+	SLEEP(.tid = s.tid, .off = s.enter + 2, .wake = s.enter + 2, .on = s.enter + 6, .how = HOW_PREEMPTED);
+	sync_fact(s);
+}
+
+/* Of 40,000, one each 0.1 s, those that came last have their own lines, and the one with the most time, which came first. */
+static void names_give_way(void)
+{
+	const struct report_group *g;
+
+	begin();
+	call_of(1, 500000);
+	for (unsigned int i = 2; i <= 40000; i++)
+		call_of(i, 10 + i % 7);
+	call_of(3, 20);
+	report_free(&report);
+	sync_report(a, &report.sync, false);
+	ok(exact(&report.sync) && report.sync.total_ns == asked, "names that give way: all adds up");
+	ok(report.sync.n_files <= 2048 && report.sync.n_processes <= 1024 && report.sync.n_leaves <= 9300,
+	   "within bounds: %zu files, %zu processes, %zu leaves", report.sync.n_files, report.sync.n_processes,
+	   report.sync.n_leaves);
+	g = group_called(report.sync.file, report.sync.n_files, "8:1:1");
+	ok(g && g->count == 1 && g->total_ns == 500000 && !g->late, "the file with the most time keeps its line");
+	ok(group_called(report.sync.process, report.sync.n_processes, "p1") && leaf("p1;fdatasync;8:1:1;cpu"),
+	   "its process and its stack, too");
+	for (unsigned int i = 39900; i <= 40000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "8:1:%u", i);
+		g = g ? group_called(report.sync.file, report.sync.n_files, name) : g;
+	}
+	ok(g && g->count == 1 && g->late, "and so do the last hundred");
+	g = group_called(report.sync.file, report.sync.n_files, "8:1:3");
+	ok(g && g->count == 1 && g->late, "one that came back is known to have been away");
+	ok(!group_called(report.sync.file, report.sync.n_files, "8:1:2") && report.sync.gone_files > 30000 &&
+		   report.sync.gone_processes > 20000,
+	   "the others gave way: %llu files, %llu processes", (unsigned long long)report.sync.gone_files,
+	   (unsigned long long)report.sync.gone_processes);
+}
+
+static void top_names(void)
+{
+	size_t n = report.sync.n_files;
+	uint64_t gone = report.sync.gone_files;
+
+	report_top(&report.sync, 10);
+	ok(exact(&report.sync) && report.sync.total_ns == asked, "the top ten: all adds up");
+	ok(report.sync.n_files == 11 && report.sync.n_processes == 11 && report.sync.n_leaves <= 10 + CAUSE_COUNT,
+	   "of each kind");
+	ok(report.sync.gone_files == gone + n - 11, "how many there were is known");
+	ok(!strcmp(report.sync.file[1].path, "8:1:1") && report.sync.file[0].rest, "with the most time: %s",
+	   report.sync.file[1].path);
+	ok(leaf("(other);(other calls);(other files);runq"), "the rest of the stacks is told apart by cause");
+	report_top(&report.sync, 10);
+	ok(exact(&report.sync) && report.sync.n_files == 11, "twice is once");
+}
+
 /* On disks by the dozen, too: what there is no room for is told apart by its cause, and not by its disk. */
 static void many_disks(void)
 {
@@ -1630,6 +1701,8 @@ int main(void)
 	scenarios();
 	hostile();
 	many_files();
+	names_give_way();
+	top_names();
 	many_disks();
 	many_sleeps();
 	many_requests();

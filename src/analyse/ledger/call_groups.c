@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/ledger/make_room.h"
 #include "util/mem.h"
 
 static uint32_t hash_group(uint32_t id, const char *text)
@@ -21,6 +22,7 @@ static uint32_t add_group(struct groups *g, uint32_t id, const char *text)
 
 	new->id = id;
 	new->text = xstrdup(text);
+	new->late = g->gone;
 	g->group[g->n] = new;
 	return g->n++;
 }
@@ -48,6 +50,62 @@ uint32_t groups_find(struct groups *g, uint32_t id, const char *text)
 	return *slot;
 }
 
+static void free_group(struct group *g)
+{
+	tally_free(&g->latency);
+	free(g->text);
+	free(g);
+}
+
+/* Without those that stand for all others. */
+static uint64_t mean_time(const struct groups *g)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < g->n; i++)
+		sum += g->group[i]->total_ns;
+	return sum / g->n;
+}
+
+static void give_to_other(struct groups *g, struct group *from)
+{
+	struct group *other = g->group[GROUPS_OTHER];
+
+	other->count += from->count;
+	other->total_ns += from->total_ns;
+	other->unsafe += from->unsafe;
+	other->unsafe_ns += from->unsafe_ns;
+	other->last_ns = from->last_ns > other->last_ns ? from->last_ns : other->last_ns;
+	ledger_add(&other->ledger, &from->ledger);
+	tally_merge(&other->latency, &from->latency);
+	g->gone++;
+	free_group(from);
+}
+
+uint32_t *groups_make_room(struct groups *g, uint64_t now_ns)
+{
+	uint32_t *to, kept = 1;
+	uint64_t mean;
+
+	if (!room_due(&g->looked_ns, now_ns))
+		return NULL;
+	to = xcalloc(g->n, sizeof(*to));
+	mean = mean_time(g);
+	for (uint32_t i = 1; i < g->n; i++) {
+		if (room_gives_way(g->group[i]->last_ns, g->group[i]->total_ns, mean, now_ns)) {
+			give_to_other(g, g->group[i]);
+			continue;
+		}
+		to[i] = kept;
+		g->group[kept++] = g->group[i];
+	}
+	g->n = kept;
+	memset(g->slot, 0, g->n_slots * sizeof(*g->slot));
+	for (uint32_t i = 1; i < g->n; i++)
+		*group_slot(g, g->group[i]->id, g->group[i]->text) = i;
+	return to;
+}
+
 void groups_rename(struct groups *g, uint32_t group, uint32_t id, const char *text)
 {
 	uint32_t *slot = group_slot(g, id, text);
@@ -61,12 +119,10 @@ void groups_rename(struct groups *g, uint32_t group, uint32_t id, const char *te
 
 void groups_clear(struct groups *g)
 {
-	for (uint32_t i = 0; i < g->n; i++) {
-		tally_free(&g->group[i]->latency);
-		free(g->group[i]->text);
-		free(g->group[i]);
-	}
+	for (uint32_t i = 0; i < g->n; i++)
+		free_group(g->group[i]);
 	g->n = 0;
+	g->gone = g->looked_ns = 0;
 	memset(g->slot, 0, g->n_slots * sizeof(*g->slot));
 	add_group(g, 0, g->other);
 }
@@ -84,14 +140,14 @@ void groups_init(struct groups *g, uint32_t max, const char *other)
 void groups_free(struct groups *g)
 {
 	groups_clear(g);
-	free(g->group[GROUPS_OTHER]->text);
-	free(g->group[GROUPS_OTHER]);
+	free_group(g->group[GROUPS_OTHER]);
 	free(g->group);
 	free(g->slot);
 }
 
-void group_add(struct group *g, uint64_t ns, const struct ledger *l)
+void group_add(struct group *g, uint64_t end_ns, uint64_t ns, const struct ledger *l)
 {
+	g->last_ns = end_ns;
 	g->count++;
 	g->total_ns += ns;
 	ledger_add(&g->ledger, l);

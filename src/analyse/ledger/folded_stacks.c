@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "analyse/ledger/call_groups.h"
+#include "analyse/ledger/make_room.h"
 #include "util/mem.h"
 
 #define LEAVES_MAX 8192u /* leaves with their file's name (some 1 KiB each); beyond, without */
 #define LEAVES_END 9216u /* beyond, only causes are told apart */
+#define LEAVES_NEW 256u	 /* room for those of one call */
 #define OWNERS_MAX (LEAVES_END + CAUSE_COUNT)
 #define NONE	   (~0u)
 
@@ -35,6 +37,7 @@ static uint32_t find_owner(struct leaves *l, const struct leaf_owner *o, uint32_
 			return l->owner_slot[i] - 1;
 	if (l->n >= max)
 		return NONE;
+	l->owner_last_ns[l->n_owners] = 0;
 	l->owner[l->n_owners++] = *o;
 	l->owner_slot[i] = l->n_owners;
 	return l->n_owners - 1;
@@ -55,17 +58,25 @@ static inline struct leaf *leaf_place(const struct leaves *l, uint32_t owner, co
 }
 
 /* NULL: there is none, and no room for one. */
-static struct tally *find_leaf(struct leaves *l, uint32_t owner, const struct walk_slice *s, uint32_t max)
+static struct leaf *find_leaf(struct leaves *l, uint32_t owner, const struct walk_slice *s, uint32_t max)
 {
 	struct leaf *p = leaf_place(l, owner, s);
 
-	if (p->each || l->n >= max)
-		return p->each;
+	if (p->each)
+		return p;
+	if (l->n >= max)
+		return NULL;
 	p->owner_cause = (uint64_t)owner << 32 | s->cause;
 	p->dev_via = (uint64_t)s->dev << 32 | s->via;
 	p->each = xcalloc(1, sizeof(*p->each));
 	l->n++;
-	return p->each;
+	return p;
+}
+
+static void owner_seen(struct leaves *l, uint32_t owner, uint64_t ns)
+{
+	if (owner != NONE && ns > l->owner_last_ns[owner])
+		l->owner_last_ns[owner] = ns;
 }
 
 static struct leaf_owner owner_of(const struct wire_sync *s, uint32_t file)
@@ -76,18 +87,21 @@ static struct leaf_owner owner_of(const struct wire_sync *s, uint32_t file)
 	return o;
 }
 
+static const struct leaf_owner other_owner = { .comm = "(other)" };
+
 /* With its file's name while there is room for that. */
-static struct tally *new_leaf(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice)
+static struct leaf *new_leaf(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice)
 {
-	struct leaf_owner no_file = owner_of(s, GROUPS_OTHER), other = { .comm = "(other)" };
+	struct leaf_owner no_file = owner_of(s, GROUPS_OTHER);
 	const struct walk_slice cause = { .cause = slice->cause };
-	struct tally *leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_MAX);
+	struct leaf *leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_MAX);
 
 	if (leaf)
 		return leaf;
 	owner = find_owner(l, &no_file, LEAVES_END);
+	owner_seen(l, owner, s->exit);
 	leaf = owner == NONE ? NULL : find_leaf(l, owner, slice, LEAVES_END);
-	return leaf ? leaf : find_leaf(l, find_owner(l, &other, OWNERS_MAX), &cause, OWNERS_MAX);
+	return leaf ? leaf : find_leaf(l, find_owner(l, &other_owner, OWNERS_MAX), &cause, OWNERS_MAX);
 }
 
 #define BATCH 32
@@ -95,28 +109,121 @@ static struct tally *new_leaf(struct leaves *l, const struct wire_sync *s, uint3
 /* First all are found, then added to: the memory has time to come. */
 static void add_batch(struct leaves *l, const struct wire_sync *s, uint32_t owner, const struct walk_slice *slice, size_t n)
 {
-	struct tally *found[BATCH];
+	struct leaf *found[BATCH];
 	unsigned int bucket[BATCH];
 
 	for (size_t i = 0; i < n; i++) {
-		struct tally *leaf = leaf_place(l, owner, &slice[i])->each;
+		struct leaf *leaf = leaf_place(l, owner, &slice[i]);
 
-		found[i] = leaf ? leaf : new_leaf(l, s, owner, &slice[i]);
-		__builtin_prefetch(found[i], 1);
+		found[i] = leaf->each ? leaf : new_leaf(l, s, owner, &slice[i]);
+		__builtin_prefetch(found[i]->each, 1);
 	}
 	for (size_t i = 0; i < n; i++) {
 		bucket[i] = hist_index(slice[i].ns);
-		tally_prefetch(found[i], bucket[i]);
+		tally_prefetch(found[i]->each, bucket[i]);
 	}
 	for (size_t i = 0; i < n; i++)
-		tally_add_to(found[i], bucket[i], slice[i].ns);
+		tally_add_to(found[i]->each, bucket[i], slice[i].ns);
+}
+
+/* ---- room ---- */
+
+static void free_tables(struct leaves *l)
+{
+	free(l->leaf);
+	free(l->owner);
+	free(l->owner_last_ns);
+	free(l->owner_slot);
+}
+
+/* The table has room for it. */
+static void move_leaf(struct leaves *to, const struct leaf *from, const struct leaf_owner *o,
+		      const struct walk_slice *s, uint64_t last_ns)
+{
+	uint32_t owner = find_owner(to, o, OWNERS_MAX);
+	struct leaf *p = leaf_place(to, owner, s);
+
+	owner_seen(to, owner, last_ns);
+	if (!p->each) {
+		*p = *from;
+		p->owner_cause = (uint64_t)owner << 32 | s->cause;
+		p->dev_via = (uint64_t)s->dev << 32 | s->via;
+		to->n++;
+		return;
+	}
+	tally_merge(p->each, from->each);
+	tally_free(from->each);
+	free(from->each);
+}
+
+enum level { WHOLE, NO_FILE, CAUSE_ONLY };
+
+/* level: what is left of the leaf in each slot; file: where each file is now; NULL: all as it was */
+static void rebuild(struct leaves *l, const uint8_t *level, const uint32_t *file)
+{
+	struct leaves old = *l;
+
+	leaves_init(l);
+	l->looked_ns = old.looked_ns;
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+		const struct leaf *from = &old.leaf[i];
+		struct walk_slice s = { .cause = leaf_cause(from) };
+		struct leaf_owner o = other_owner;
+
+		if (!from->each)
+			continue;
+		if (!level || level[i] != CAUSE_ONLY) {
+			o = old.owner[from->owner_cause >> 32];
+			o.file = level && level[i] == NO_FILE ? GROUPS_OTHER : file ? file[o.file] : o.file;
+			s.dev = (uint32_t)(from->dev_via >> 32);
+			s.via = (uint32_t)from->dev_via;
+		}
+		move_leaf(l, from, &o, &s, old.owner_last_ns[from->owner_cause >> 32]);
+	}
+	free_tables(&old);
+}
+
+void leaves_move(struct leaves *l, const uint32_t *to)
+{
+	rebuild(l, NULL, to);
+}
+
+/* Of those that give way no more than `to` is left. */
+static void reduce(struct leaves *l, uint64_t now_ns, enum level to)
+{
+	uint8_t *level = xcalloc(LEAF_SLOTS, sizeof(*level));
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++)
+		sum += l->leaf[i].each ? l->leaf[i].each->sum : 0;
+	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+		const struct leaf *p = &l->leaf[i];
+
+		if (p->each && room_gives_way(l->owner_last_ns[p->owner_cause >> 32], p->each->sum, sum / l->n, now_ns))
+			level[i] = (uint8_t)to;
+	}
+	rebuild(l, level, NULL);
+	free(level);
+}
+
+static void make_leaf_room(struct leaves *l, uint64_t now_ns)
+{
+	if (!room_due(&l->looked_ns, now_ns))
+		return;
+	reduce(l, now_ns, NO_FILE);
+	if (l->n > LEAVES_MAX / 2)
+		reduce(l, now_ns, CAUSE_ONLY);
 }
 
 void leaves_add(struct leaves *l, const struct wire_sync *s, uint32_t file, const struct walk_result *r)
 {
 	struct leaf_owner o = owner_of(s, file);
-	uint32_t owner = r->n ? find_owner(l, &o, LEAVES_MAX) : NONE;
+	uint32_t owner;
 
+	if (l->n > LEAVES_MAX - LEAVES_NEW)
+		make_leaf_room(l, s->exit);
+	owner = r->n ? find_owner(l, &o, LEAVES_MAX) : NONE;
+	owner_seen(l, owner, s->exit);
 	for (size_t at = 0; at < r->n; at += BATCH)
 		add_batch(l, s, owner, r->slice + at, r->n - at < BATCH ? r->n - at : BATCH);
 }
@@ -132,19 +239,20 @@ void leaves_clear(struct leaves *l)
 	}
 	memset(l->owner_slot, 0, LEAF_SLOTS * sizeof(*l->owner_slot));
 	l->n = l->n_owners = 0;
+	l->looked_ns = 0;
 }
 
 void leaves_init(struct leaves *l)
 {
+	*l = (struct leaves){ 0 };
 	l->leaf = xcalloc(LEAF_SLOTS, sizeof(*l->leaf));
 	l->owner = xcalloc(OWNERS_MAX, sizeof(*l->owner));
+	l->owner_last_ns = xcalloc(OWNERS_MAX, sizeof(*l->owner_last_ns));
 	l->owner_slot = xcalloc(LEAF_SLOTS, sizeof(*l->owner_slot));
 }
 
 void leaves_free(struct leaves *l)
 {
 	leaves_clear(l);
-	free(l->leaf);
-	free(l->owner);
-	free(l->owner_slot);
+	free_tables(l);
 }

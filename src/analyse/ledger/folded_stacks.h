@@ -30,8 +30,10 @@ struct leaves {
 	struct leaf *leaf;	  /* by hash */
 	uint32_t n;		  /* that there are */
 	struct leaf_owner *owner; /* each has a leaf at least */
+	uint64_t *owner_last_ns;  /* the end of its last call */
 	uint32_t *owner_slot;	  /* index + 1; 0: empty */
 	uint32_t n_owners;
+	uint64_t looked_ns; /* for room */
 };
 
 static inline enum cause leaf_cause(const struct leaf *l)
@@ -40,6 +42,10 @@ static inline enum cause leaf_cause(const struct leaf *l)
 }
 
 void leaves_init(struct leaves *l);
+
+/* The files are others now, see groups_make_room(). */
+void leaves_move(struct leaves *l, const uint32_t *to);
+
 void leaves_add(struct leaves *l, const struct wire_sync *s, uint32_t file, const struct walk_result *r);
 void leaves_clear(struct leaves *l);
 void leaves_free(struct leaves *l);

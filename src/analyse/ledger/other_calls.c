@@ -4,26 +4,63 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/ledger/make_room.h"
 #include "util/mem.h"
 
-static struct report_other *process_of(struct other_calls *o, const struct wire_sync *s)
+/* For all that have no line of their own: the last. */
+static void give_to_rest(struct other_calls *o, const struct report_other *p)
 {
-	struct report_other *p;
+	struct report_other *rest = &o->process[OTHERS_KEPT];
 
-	for (size_t i = 0; i < o->n; i++)
-		if (o->process[i].pid == s->tgid || i == OTHERS_KEPT)
-			return &o->process[i];
-	p = &o->process[o->n++];
-	*p = (struct report_other){ .pid = o->n <= OTHERS_KEPT ? s->tgid : 0 };
-	return p;
+	o->n = OTHERS_KEPT + 1;
+	memcpy(rest->comm, "(others)", sizeof("(others)"));
+	rest->count += p->count;
+	rest->total_ns += p->total_ns;
+}
+
+/* One that gives way; OTHERS_KEPT: none does. */
+static size_t room_at(struct other_calls *o, uint64_t now_ns)
+{
+	uint64_t mean = (o->total_ns - o->process[OTHERS_KEPT].total_ns) / OTHERS_KEPT;
+	size_t i = 0;
+
+	while (i < OTHERS_KEPT && !room_gives_way(o->last_ns[i], o->process[i].total_ns, mean, now_ns))
+		i++;
+	return i;
+}
+
+/* Its own, or that of all that have none. */
+static size_t process_of(struct other_calls *o, const struct wire_sync *s)
+{
+	size_t i, n = o->n < OTHERS_KEPT ? o->n : OTHERS_KEPT;
+
+	for (i = 0; i < n; i++)
+		if (o->process[i].pid == s->tgid)
+			return i;
+	if (n < OTHERS_KEPT) {
+		o->n++;
+	} else {
+		i = room_at(o, s->exit);
+		if (i == OTHERS_KEPT) {
+			give_to_rest(o, &(struct report_other){ 0 });
+			return i;
+		}
+		give_to_rest(o, &o->process[i]);
+	}
+	o->process[i] = (struct report_other){ .pid = s->tgid };
+	return i;
 }
 
 void others_add(struct other_calls *o, const struct wire_sync *s)
 {
-	struct report_other *p = process_of(o, s);
+	size_t i = process_of(o, s);
+	struct report_other *p = &o->process[i];
 
-	/* the last name: a process may be another program by now */
-	memcpy(p->comm, p->pid ? s->comm : "(others)\0\0\0\0\0\0\0", sizeof(p->comm));
+	if (i < OTHERS_KEPT) {
+		/* the last name: a process may be another program by now */
+		memcpy(p->comm, s->comm, sizeof(p->comm));
+		o->last_ns[i] = s->exit;
+	}
 	p->count++;
 	p->total_ns += s->exit - s->enter;
 	o->count++;

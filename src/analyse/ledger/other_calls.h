@@ -6,11 +6,12 @@
 #include "model/report.h"
 #include "wire.h"
 
-#define OTHERS_KEPT 256 /* processes; what comes after is the last one's, with pid 0 */
+#define OTHERS_KEPT 256 /* processes; what gave way to others is the last one's, with pid 0 */
 
 struct other_calls {
 	uint64_t count, total_ns;
 	struct report_other process[OTHERS_KEPT + 1];
+	uint64_t last_ns[OTHERS_KEPT]; /* the end of its last call */
 	size_t n;
 };
 

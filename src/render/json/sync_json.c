@@ -203,6 +203,10 @@ static json_t *sync_json(const struct report *r)
 	put_u64(j, "busy_flushes", s->busy_flushes);
 	put_groups(j, "by_process", s->process, s->n_processes, true);
 	put_groups(j, "by_file", s->file, s->n_files, false);
+	if (s->gone_processes)
+		put_u64(j, "processes_summed", s->gone_processes);
+	if (s->gone_files)
+		put_u64(j, "files_summed", s->gone_files);
 	put_slowest(j, s);
 	put_leaves(j, s);
 	return j;
