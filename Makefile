@@ -15,7 +15,9 @@
 ##                       verdict or what-if (40 minutes; N=10: each scenario ten times)
 ##   make check-kernels  run it in QEMU with Debian's kernels: after a change of probes, rungs or vm
 ##                       (25 minutes; FULL=1: all cells, hours; KERNELS="6.1 7.2"; WRITE=1: into docs/reference/kernels.md)
-##   make check-all      run all three, with one table at the end: before a release
+##   make fuzz           run the fuzz targets, two at once: after a change of what reads files (35 minutes;
+##                       T=60: seconds of each, K="state types": only these)
+##   make check-all      run all three tiers, with one table at the end: before a release
 ##
 ##   T=FILE K=TEXT       only this test file (or folder), only tests whose name contains TEXT
 ##   V=1                 full command lines
@@ -103,7 +105,7 @@ TSAN_UNITS := $(patsubst %,$(O)/tsan/test_%,barrier cpu_warmup loader log patien
 TSAN_SRCS := $(filter $(patsubst %,src/%/%,bench host model probe recording util),$(LIB_SRCS))
 TSAN_OBJS := $(TSAN_SRCS:%.c=$(O)/tsan/%.o)
 
-.PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all demo install uninstall clean golden-update
+.PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all fuzz demo install uninstall clean golden-update
 .DELETE_ON_ERROR:
 
 all: $(O)/barriertrace $(O)/barriertrace.1
@@ -202,7 +204,7 @@ $(O)/tsan/test_%: tests/unit/test_%.c $(O)/tsan/libbarriertrace.a
 $(O)/tests/test_loader $(O)/tsan/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
 	types_free load_new load_programs plan_make bpf_object__open_skeleton bpf_object__load_skeleton)
 
-$(O)/tests/fuzz_recording: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
+$(O)/tests/fuzz: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SAN_FLAGS) -fsanitize=fuzzer -Itests/unit -Itests/fuzz $(filter %.c %.a,$^) -o $@ $(LIB_LIBS)
@@ -233,7 +235,7 @@ $(O)/tests/empty.o: tests/bench/empty.bpf.c
 
 BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o
 
-tests: all $(UNITS) $(O)/tests/fuzz_recording $(O)/tests/rigd $(O)/tests/bombs
+tests: all $(UNITS) $(O)/tests/fuzz $(O)/tests/rigd $(O)/tests/bombs
 
 # ---- what people run ----
 
@@ -286,6 +288,10 @@ check-all:
 	@failed=; for tier in check check-truth check-kernels; do \
 		$(MAKE) --no-print-directory $$tier ROWS='-o $(abspath $(O))/check-all.tsv' || failed=1; done; \
 	scripts/check-table $(O)/check-all.tsv && [ ! "$$failed" ]
+
+fuzz: setup-test
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 $(O)/tests/fuzz
+	@BUILD=$(abspath $(O)) tests/fuzz/run -j 2 $(or $(T),600) $(K)
 
 # BENCH="block.none kept" for some rows only
 bench: setup-bench

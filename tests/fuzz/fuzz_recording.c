@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A libFuzzer target: recordings made of the fuzzer's bytes, read to the end. Run by tests/fuzz/run.
+ * Recordings made of the fuzzer's bytes, read to the end.
  *
  * The first byte says what the rest is: a whole file; the payload of a block whose checksums are right, so that what
  * lies behind them is reached; recipes for records that look like a kernel's, so that they make it into ledgers; or what
  * is stored of a compressed block.
- * With SEEDS_TO=DIR it puts one of each there.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -18,10 +17,8 @@
 
 #include "recording/recording.h"
 #include "feed.h"
+#include "fuzz.h"
 #include "recording_forge.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 enum { WHOLE_FILE, PAYLOAD, RECIPES, STREAM, WAYS };
 
@@ -303,46 +300,46 @@ static void read_recipes(const uint8_t *bytes, size_t n)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+static void run(const uint8_t *bytes, size_t n)
 {
 	if (!n)
-		return 0;
+		return;
 	switch (bytes[0] % WAYS) {
 	case WHOLE_FILE: read_to_the_end(forge_fd(bytes + 1, n - 1)); break;
 	case PAYLOAD: read_payload(bytes + 1, n - 1); break;
 	case STREAM: read_stream(bytes + 1, n - 1); break;
 	default: read_recipes(bytes + 1, n - 1); break;
 	}
-	return 0;
 }
 
 /* ---- seeds ---- */
 
-static int open_seed(const char *dir, const char *name, char way)
+/* A descriptor for the writer; what stands there becomes the seed. */
+static void seed_written(const char *name, int fd)
 {
-	char path[4096];
-	int fd;
+	uint8_t bytes[16384] = { WHOLE_FILE };
+	ssize_t n = pread(fd, bytes + 1, sizeof(bytes) - 1, 0);
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, &way, 1) != 1)
+	if (n <= 0)
 		abort();
-	return fd;
+	fuzz_seed(name, bytes, 1 + (size_t)n);
+	close(fd);
 }
 
-static void seed_file(const char *dir)
+static void seed_file(void)
 {
 	static struct view_counts v = { .sums.waiters = 300, .cell[6] = { .count = 2, .total = { .count = 2, .sum = 70 } } };
 	struct recipes c = { .p = (const uint8_t *)"\1\2\3\4\5\6\7", .now = 1000 };
 	struct recording_writer *w;
 	struct buf counts = { 0 };
+	int fd = memfd_create("seed", MFD_CLOEXEC);
 	union record r;
 	struct err e;
 
 	c.end = c.p + 7;
 	v.cell[6].total.bucket[35] = 2;
 	recording_counts_encode(1, true, &v, &counts);
-	recording_create_fd(open_seed(dir, "file", WHOLE_FILE), "seed", &w, &e);
+	recording_create_fd(dup(fd), "seed", &w, &e);
 	recording_add_long(w, WIRE_HEADER, "{\"kernel\": \"6.18\"}", 18, &e);
 	recording_flush(w, &e);
 	for (int i = 0; i < 3; i++) {
@@ -354,10 +351,11 @@ static void seed_file(const char *dir)
 	recording_add_long(w, WIRE_END, "{}", 2, &e);
 	recording_close(w, &e);
 	buf_free(&counts);
+	seed_written("file", fd);
 }
 
 /* The head of a payload's record or piece, and its bytes. */
-static void seed_record(int fd, uint16_t kind, const uint8_t *rest, uint16_t n)
+static void seed_record(struct buf *b, uint16_t kind, const uint8_t *rest, uint16_t n)
 {
 	uint8_t bytes[512] = { 0 };
 	size_t size = (8u + n + 7u) & ~7u;
@@ -365,11 +363,10 @@ static void seed_record(int fd, uint16_t kind, const uint8_t *rest, uint16_t n)
 	forge_put(bytes, kind, 2);
 	forge_put(bytes + 2, 8u + n, 2);
 	memcpy(bytes + 8, rest, n);
-	if (write(fd, bytes, size) != (ssize_t)size)
-		abort();
+	buf_add(b, bytes, size);
 }
 
-static void seed_payload(const char *dir)
+static void seed_payload(void)
 {
 	static const uint8_t zero[200];
 	static const uint8_t counts[] = "\0\0\0\0\0\0\0\0"
@@ -377,62 +374,53 @@ static void seed_payload(const char *dir)
 					"\2\7\3\4\1\3\2"
 					"\0\0\0\0\0"
 					"\0\0\0\0\0";
-	int fd = open_seed(dir, "payload", PAYLOAD);
+	struct buf b = { 0 };
 
-	seed_record(fd, WIRE_HEADER, (const uint8_t *)"\0\0\0\0\0\0\1\0{\"a", 11);
-	seed_record(fd, WIRE_HEADER, (const uint8_t *)"\0\0\0\0\1\0\0\0\": 1}", 13);
-	seed_record(fd, WIRE_SYNC, zero, 72);
-	seed_record(fd, WIRE_REQUEST, zero, 200);
-	seed_record(fd, WIRE_COUNTS, counts, sizeof(counts) - 1);
-	seed_record(fd, WIRE_COUNTS_32, counts, sizeof(counts) - 1);
-	close(fd);
+	buf_char(&b, PAYLOAD);
+	seed_record(&b, WIRE_HEADER, (const uint8_t *)"\0\0\0\0\0\0\1\0{\"a", 11);
+	seed_record(&b, WIRE_HEADER, (const uint8_t *)"\0\0\0\0\1\0\0\0\": 1}", 13);
+	seed_record(&b, WIRE_SYNC, zero, 72);
+	seed_record(&b, WIRE_REQUEST, zero, 200);
+	seed_record(&b, WIRE_COUNTS, counts, sizeof(counts) - 1);
+	seed_record(&b, WIRE_COUNTS_32, counts, sizeof(counts) - 1);
+	fuzz_seed("payload", b.data, b.len);
+	buf_free(&b);
 }
 
-static void seed_recipes(const char *dir)
+static void seed_recipes(void)
 {
-	int fd = open_seed(dir, "recipes", RECIPES);
-	uint8_t bytes[600];
+	uint8_t bytes[601] = { RECIPES };
 	uint32_t x = 1;
 
-	for (size_t i = 0; i < sizeof(bytes); i++) {
+	for (size_t i = 1; i < sizeof(bytes); i++) {
 		x = x * 1103515245 + 12345;
 		bytes[i] = (uint8_t)(x >> 16) % 240;
 	}
-	if (write(fd, bytes, sizeof(bytes)) != sizeof(bytes))
-		abort();
-	close(fd);
+	fuzz_seed("recipes", bytes, sizeof(bytes));
 }
 
 /* One record of 400 bytes, as each version packs it. */
-static void seed_stream(const char *dir, const char *name, uint8_t version)
+static void seed_stream(const char *name, uint8_t version)
 {
 	static const uint8_t payload[400] = { 9, 0, 144, 1 };
-	uint8_t bytes[502] = { (uint8_t)(version - 1) };
-	int fd = open_seed(dir, name, STREAM);
+	uint8_t bytes[503] = { STREAM, (uint8_t)(version - 1) };
 	uLongf n = 500;
 
 	if (version == 1)
-		compress(bytes + 2, &n, payload, sizeof(payload));
+		compress(bytes + 3, &n, payload, sizeof(payload));
 	else
-		n = ZSTD_compress(bytes + 2, n, payload, sizeof(payload), 1);
-	bytes[1] = (uint8_t)((sizeof(payload) - n - (8 - n % 8)) / 8);
-	if (write(fd, bytes, 2 + n) != (ssize_t)(2 + n))
-		abort();
-	close(fd);
+		n = ZSTD_compress(bytes + 3, n, payload, sizeof(payload), 1);
+	bytes[2] = (uint8_t)((sizeof(payload) - n - (8 - n % 8)) / 8);
+	fuzz_seed(name, bytes, 3 + n);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+static void seeds(void)
 {
-	const char *dir = getenv("SEEDS_TO");
-
-	(void)argc;
-	(void)argv;
-	if (dir) {
-		seed_file(dir);
-		seed_payload(dir);
-		seed_recipes(dir);
-		seed_stream(dir, "deflated", 1);
-		seed_stream(dir, "zstd", 2);
-	}
-	return 0;
+	seed_file();
+	seed_payload();
+	seed_recipes();
+	seed_stream("deflated", 1);
+	seed_stream("zstd", 2);
 }
+
+const struct fuzz_target fuzz_recording = { "recording", run, NULL, seeds };
