@@ -332,10 +332,12 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 	}
 	prefetch_groups(a, s);
 	complete = s->enter >= a->opts.known_ns && walk_call(a->walk, s, &r);
-	if (complete)
+	if (complete) {
 		add_call(a, s, r);
-	else
+	} else {
 		a->totals.no_ledger++;
+		a->totals.no_ledger_ns += s->exit - s->enter;
+	}
 	whatif_call(a->whatif, s, complete ? r : NULL, gap_before(a, s));
 	tl_add_call(a->tl, s, complete);
 	return true;

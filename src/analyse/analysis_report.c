@@ -178,6 +178,7 @@ static void report_totals(const struct totals *t, struct report_sync *out)
 	memcpy(out->sample, t->sample, out->n_samples * sizeof(*out->sample));
 	memcpy(out->calls, t->calls, sizeof(out->calls));
 	out->no_ledger = t->no_ledger;
+	out->no_ledger_ns = t->no_ledger_ns;
 	out->latency = t->latency;
 	out->flush_own_ns = t->flush_own_ns;
 	out->flush_foreign_ns = t->flush_foreign_ns;

@@ -237,6 +237,7 @@ struct report_sync {
 	uint64_t count, total_ns;
 	uint64_t calls[11]; /* by enum wire_call */
 	uint64_t no_ledger; /* of the calls in the ledger's window, those not explained because facts were dropped; not in count */
+	uint64_t no_ledger_ns; /* what these took */
 	struct hist latency;
 	struct ledger ledger;
 	struct report_group *process, *file;

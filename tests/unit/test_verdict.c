@@ -521,6 +521,16 @@ static void test_not_sync(void)
 	drop(r);
 	wrap(r = hardly(201 * MS, SEC));
 	expect(r, "device-flush", "flush", "more than a fifth of a command's time");
+	wrap(r = hardly(199 * MS - 1000, SEC));
+	r->sync.no_ledger = 1;
+	r->sync.no_ledger_ns = 1000;
+	judged(r, "not-sync", NULL, "less than a fifth, with a call that could not be followed");
+	ok(says(r->verdict.evidence, "1 more call, of 1.00 µs, could not be followed"), "which is told");
+	drop(r);
+	wrap(r = hardly(199 * MS, SEC));
+	r->sync.no_ledger = 1;
+	r->sync.no_ledger_ns = 2 * MS;
+	expect(r, "device-flush", "flush", "more than a fifth, with a call that could not be followed");
 	expect(hardly(199 * MS, SEC), "device-flush", "flush", "a disk that was watched may be idle");
 	wrap(r = hardly(4 * SEC, SEC));
 	judged(r, "device-flush", "flush", "several calls at once");

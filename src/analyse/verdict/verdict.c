@@ -219,13 +219,14 @@ static bool rule_unsafe(struct facts *f, double *share)
 /*
  * Only of a command: a disk that is watched may be idle for most of the time and its fsyncs slow. Calls that run
  * at the same time count each, so the share is an upper bound, and this never said wrongly. Calls on disks that were not
- * traced and those that hang make the run take its time as well.
+ * traced, those without a ledger and those that hang make the run take its time as well.
  */
 static bool rule_not_sync(struct facts *f, double *share)
 {
 	*share = ratio(f->s->total_ns, f->r->wall_ns);
-	return f->r->command && f->s->count && !f->s->no_ledger && f->r->wall_ns >= ENOUGH_NS &&
-	       ratio(f->s->total_ns + f->s->elsewhere_ns + f->r->under_way_ns, f->r->wall_ns) < NOT_SYNC_BELOW;
+	return f->r->command && f->s->count && f->s->no_ledger < f->s->count && f->r->wall_ns >= ENOUGH_NS &&
+	       ratio(f->s->total_ns + f->s->no_ledger_ns + f->s->elsewhere_ns + f->r->under_way_ns, f->r->wall_ns) <
+		       NOT_SYNC_BELOW;
 }
 
 /* That they are few is no reason: all is known of these. */

@@ -1041,9 +1041,13 @@ static void show_gaps(const struct facts *f, char ***to)
 {
 	struct buf b = { 0 };
 
-	if (f->s->no_ledger)
-		buf_printf(&b, "%s more call%s could not be followed, because facts were dropped: not in these figures",
-			   num_count(f->s->no_ledger).s, num_plural(f->s->no_ledger));
+	if (f->s->no_ledger) {
+		buf_printf(&b, "%s more call%s", num_count(f->s->no_ledger).s, num_plural(f->s->no_ledger));
+		if (f->s->no_ledger_ns)
+			buf_printf(&b, ", of %s%s,", num_duration(f->s->no_ledger_ns, 0).s,
+				   f->s->no_ledger > 1 ? " in all" : "");
+		buf_str(&b, " could not be followed, because facts were dropped: not in these figures");
+	}
 	add(to, &b);
 }
 

@@ -186,6 +186,8 @@ static json_t *sync_json(const struct report *r)
 	put_u64(j, "count", s->count);
 	put_u64(j, "total_ns", s->total_ns);
 	put_u64(j, "no_ledger", s->no_ledger);
+	if (s->no_ledger)
+		put_u64(j, "no_ledger_ns", s->no_ledger_ns);
 	put_left_out(j, r);
 	put_u64(j, "unflushed", s->unsafe);
 	if (s->unsafe)
