@@ -10,6 +10,7 @@
  */
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned i
 static const struct fuzz_target *const targets[] = {
 	&fuzz_recording, &fuzz_report, &fuzz_header, &fuzz_card, &fuzz_state, &fuzz_types, &fuzz_options,
 };
+
+/* libFuzzer starts itself anew (-merge) with the arguments that it knows. */
+#define BY_PARENT "FUZZ_TARGET"
 
 #define N_TARGETS (sizeof(targets) / sizeof(targets[0]))
 
@@ -113,13 +117,16 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned i
 	return target->mutate ? target->mutate(bytes, n, most, seed) : LLVMFuzzerMutate(bytes, n, most);
 }
 
-static void pick(const char *name)
+static bool pick(const char *name)
 {
-	for (size_t i = 0; i < N_TARGETS; i++)
+	for (size_t i = 0; name && i < N_TARGETS; i++)
 		if (!strcmp(targets[i]->name, name))
 			target = targets[i];
-	if (target)
-		return;
+	return target;
+}
+
+static void list(const char *name)
+{
 	for (size_t i = 0; i < N_TARGETS; i++)
 		puts(targets[i]->name);
 	fflush(stdout);
@@ -128,10 +135,16 @@ static void pick(const char *name)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	pick(*argc > 1 ? (*argv)[1] : "");
-	(*argv)[1] = (*argv)[0];
-	++*argv;
-	--*argc;
+	const char *name = *argc > 1 ? (*argv)[1] : "";
+
+	if (pick(name)) {
+		setenv(BY_PARENT, name, 1);
+		(*argv)[1] = (*argv)[0];
+		++*argv;
+		--*argc;
+	} else if (!pick(getenv(BY_PARENT))) {
+		list(name);
+	}
 	libbpf_set_print(NULL);
 	if (getenv("SEEDS_TO"))
 		target->seeds();
