@@ -290,6 +290,7 @@ static void report_two(struct report *r)
 	r->sync.flush_own_ns = 300 * MS;
 	r->sync.flush_foreign_ns = 100 * MS;
 	r->sync.no_ledger = 12;
+	r->sync.no_ledger_ns = 7 * MS;
 	r->sync.unsafe = 3;
 	r->sync.unsafe_ns = 12 * MS;
 	r->sync.file[1].unsafe = 3;
@@ -776,7 +777,7 @@ static void test_json_sync(void)
 	j = parse(&r);
 	s = at(j, "sync");
 	ok(filled(j), "json: nothing empty, nothing null");
-	ok(has_only(s, " count total_ns no_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed unsafe volume calls latency ledger flush_own_ns flush_foreign_ns "
+	ok(has_only(s, " count total_ns no_ledger no_ledger_ns elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed unsafe volume calls latency ledger flush_own_ns flush_foreign_ns "
 		       "busy_in_flight busy_flushes by_process by_file slowest leaves "),
 	   "json: keys of sync");
 	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
@@ -790,9 +791,9 @@ static void test_json_sync(void)
 		   number(s, "calls/msync") == 4 && number(s, "calls/syncfs") == 1 &&
 		   number(s, "calls/sync_file_range") == 1 && !at(s, "calls/aio fsync"),
 	   "json: calls by kind");
-	ok(number(s, "no_ledger") == 12 && number(s, "unflushed") == 3 && number(s, "flush_own_ns") == 300000000 &&
-		   number(s, "flush_foreign_ns") == 100000000 && number(s, "busy_in_flight") == 0 &&
-		   number(s, "busy_flushes") == 0,
+	ok(number(s, "no_ledger") == 12 && number(s, "no_ledger_ns") == 7000000 && number(s, "unflushed") == 3 &&
+		   number(s, "flush_own_ns") == 300000000 && number(s, "flush_foreign_ns") == 100000000 &&
+		   number(s, "busy_in_flight") == 0 && number(s, "busy_flushes") == 0,
 	   "json: facts beside it");
 	ok(number(s, "unsafe/count") == 3 && number(s, "unsafe/total_ns") == 12000000 &&
 		   json_array_size(at(s, "unsafe/by_file")) == 1 &&
