@@ -49,29 +49,49 @@ static void check_note(void)
 	buf_free(&note);
 }
 
-static void check_json(void)
+/* With less than it takes a document is refused, wherever that is seen: in a table, a node, or in the middle of a token. */
+static void check_refusals(const char *text, size_t n, uint64_t step, const char *what)
 {
-	static const char text[] =
-		"{\"a\": [1, 2.5, null, true, \"a string that has to grow\\u00e4\", [], {}, [[[{\"b\": \"c\"}]]]], "
-		"\"k1\": 1, \"k2\": 2, \"k3\": 3, \"k4\": 4, \"k5\": 5, \"k6\": 6, \"k7\": 7, \"k8\": 8, \"k9\": 9}";
 	struct budget b = { 0 };
 	uint64_t bytes = 0, whole;
-	size_t refusals = 0;
+	size_t refusals = 0, tries = 0;
 	bool refused, good = true;
-	json_t *j = bounded_json(text, strlen(text), 0, &b, &bytes, &refused, NULL);
+	json_t *j = bounded_json(text, n, 0, &b, &bytes, &refused, NULL);
 
-	ok(j && !refused && bytes && b.used == bytes, "a document takes %llu bytes", (unsigned long long)bytes);
+	ok(j && !refused && bytes && b.used == bytes, "%s: takes %llu bytes", what, (unsigned long long)bytes);
 	json_decref(j);
-	whole = 2 * bytes;
-	for (uint64_t room = 0; room < whole; room++) {
+	whole = 2 * bytes + 8 * n;
+	for (uint64_t room = 0; room < whole; room += step, tries++) {
 		b = (struct budget){ 0 };
 		b.used = budget_left(&b) - room;
-		j = bounded_json(text, strlen(text), 0, &b, &bytes, &refused, NULL);
+		j = bounded_json(text, n, 0, &b, &bytes, &refused, NULL);
 		good = good && (!j == refused) && (refused ? b.left_out == 1 : bytes <= room);
 		refusals += refused;
 		json_decref(j);
 	}
-	ok(good && refusals > 100 && refusals < whole, "with less it is refused, wherever that is seen");
+	ok(good && refusals > 100 && refusals < tries, "%s: is refused with less", what);
+}
+
+static void check_json(void)
+{
+	static const char small[] =
+		"{\"a\": [1, 2.5, null, true, \"a string that has to grow\\u00e4\", [], {}, [[[{\"b\": \"c\"}]]]], "
+		"\"k1\": 1, \"k2\": 2, \"k3\": 3, \"k4\": 4, \"k5\": 5, \"k6\": 6, \"k7\": 7, \"k8\": 8, \"k9\": 1431655765.3333333}";
+	struct budget b = { 0 };
+	struct buf long_one = { 0 };
+	uint64_t bytes;
+	bool refused;
+	json_t *j;
+
+	check_refusals(small, strlen(small), 1, "a small document");
+	buf_str(&long_one, "[");
+	for (int i = 0; i < 400; i++)
+		buf_printf(&long_one, "%d.%0*d, ", i, 1 + i / 4, 1);
+	for (int i = 0; i < 10; i++)
+		buf_printf(&long_one, "%.*f, \"%0*d\", {\"%0*d\": 1}, ", i * 100, 1 / 3.0, i * 2000, 1, i * 3000, 1);
+	buf_str(&long_one, "[]]");
+	check_refusals(long_one.data, long_one.len, 1999, "long tokens");
+	buf_free(&long_one);
 	j = bounded_json("{", 1, 0, &b, &bytes, &refused, NULL);
 	ok(!j && !refused && !bytes, "what is no document is not refused");
 }
