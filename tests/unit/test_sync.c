@@ -1695,6 +1695,45 @@ static void scenarios(void)
 	nonsense();
 }
 
+static void sleep_often(struct timeline *tl, uint32_t tid, uint64_t from, uint32_t times)
+{
+	struct wire_sleep s = { .head.size = sizeof(s), .tid = tid };
+
+	for (uint32_t i = 0; i < times; i++) {
+		s.off = from + i * 100;
+		s.on = s.off + 50;
+		tl_add_sleep(tl, &s);
+	}
+}
+
+static void silent_tasks(void)
+{
+	const uint64_t later = 16000000000;
+	struct timeline *tl = tl_new(NULL, 0);
+	bool one = true;
+	const struct tl_task *t;
+
+	for (uint32_t tid = 1; tid <= 100; tid++)
+		sleep_often(tl, tid, 1000, 200);
+	sleep_often(tl, 101, later, 20);
+	t = tl_task(tl, 7);
+	ok(t->n == 200 && !t->lost, "a ring stays whole as long as it may be asked for");
+	tl_forget(tl, later);
+	sleep_often(tl, 102, 2 * later, 20);
+	for (uint32_t tid = 1; tid <= 100; tid++) {
+		t = tl_task(tl, tid);
+		one = one && t->n == 1 && t->cap == 1 && tl_at(t, 0)->on == 1000 + 19950 && t->lost == 1000 + 19850;
+	}
+	ok(one, "then its last sleep stays, alone");
+	t = tl_task(tl, 101);
+	ok(t->n == 20 && !t->lost, "what may still be asked for stays");
+	sleep_often(tl, 7, 2 * later, 20);
+	t = tl_task(tl, 7);
+	ok(t->n == 21 && tl_at(t, 0)->on == 1000 + 19950 && tl_at(t, 20)->on == 2 * later + 1950,
+	   "a task that comes back has both");
+	tl_free(tl);
+}
+
 int main(void)
 {
 	make_symbols();
@@ -1709,6 +1748,7 @@ int main(void)
 	turned_rings();
 	forgotten();
 	many_rings();
+	silent_tasks();
 	throughput();
 	report_free(&report);
 	sync_free(a);

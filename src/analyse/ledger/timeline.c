@@ -15,6 +15,7 @@
 #define REQUESTS_MAX 131072u		   /* 29 MiB */
 #define BIOS_MAX     65536u		   /* 3 MiB */
 #define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
+#define SWEEP_NS     (15 * 1000000000ull)
 #define CLASS_CACHE  256u
 
 /* ---- what a stack means ---- */
@@ -135,6 +136,7 @@ struct timeline {
 	uint32_t *task_hash; /* TASKS_MAX heads */
 	size_t n_sleeps;     /* slots in all rings */
 	uint64_t needed;     /* what ended before is not asked for */
+	uint64_t swept;	     /* when rings were last looked through */
 
 	struct tl_request *request; /* a ring */
 	uint32_t cap, next, n_requests;
@@ -380,6 +382,34 @@ static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
 	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
 }
 
+static void keep_last(struct timeline *tl, struct tl_task *t)
+{
+	struct tl_sleep *last = xrealloc(NULL, sizeof(*last)); /* to cut the ring short would leave it amid a hole */
+
+	while (t->n > 1)
+		drop_oldest(t);
+	*last = *tl_at(t, 0);
+	free(t->ring);
+	t->ring = last;
+	tl->n_sleeps -= t->cap - 1;
+	t->cap = 1;
+	t->head = 0;
+}
+
+/* Tasks that have been silent for long, most of which have ended: before one grows. */
+static void shrink_old(struct timeline *tl, uint64_t now)
+{
+	if (now < tl->swept + SWEEP_NS)
+		return;
+	tl->swept = now;
+	for (uint32_t i = tl->oldest; i != NONE; i = tl->task[i].newer) {
+		struct tl_task *t = &tl->task[i];
+
+		if (t->cap > 1 && t->n && is_old(tl, tl_at(t, t->n - 1)->on, now))
+			keep_last(tl, t);
+	}
+}
+
 /* The last sleep before what is needed tells that the task ran from then on. True: the oldest has gone. */
 static bool room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
 {
@@ -389,6 +419,7 @@ static bool room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
 		drop_oldest(t);
 		return true;
 	}
+	shrink_old(tl, now);
 	enlarge(tl, t);
 	return false;
 }
