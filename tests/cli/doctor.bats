@@ -12,7 +12,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir work
 	cd work || return
-	DISK=$(lsblk -bndo NAME,SIZE | awk '$2 { print $1; exit }')
+	# a loop device may be another test's, and change meanwhile
+	DISK=$({ lsblk -bndo NAME,SIZE -e 7; lsblk -bndo NAME,SIZE; } | awk '$2 { print $1; exit }')
 	[[ $DISK ]] || skip "missing: a disk"
 }
 

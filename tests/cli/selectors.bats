@@ -88,6 +88,7 @@ make_groups() {
 @test "selectors: a thread stands for its process, twice the same is one, and several are told of" {
 	need_tracing
 	start sleep 60
+	eventually 5 grep -qx sleep "/proc/$STARTED/comm"
 	"$BT" -p "$STARTED" -p "$STARTED" --comm sleep -d 0.1 --json json -o text
 	[[ $(json .run.filter json) == "pid $STARTED, comm sleep" ]]
 }
