@@ -96,8 +96,9 @@ BPF_SRCS := bpf/state.bpf.c $(filter-out bpf/state.bpf.c,$(sort $(wildcard bpf/*
 BPF_OBJS := $(BPF_SRCS:%.c=$(O)/%.o)
 SKEL := $(O)/gen/barriertrace.skel.h
 
-UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
-UNITS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/%)
+UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c tests/unit/*/test_*.c))
+UNITS := $(patsubst %.c,$(O)/tests/%,$(notdir $(UNIT_SRCS)))
+vpath test_%.c $(sort $(dir $(UNIT_SRCS)))
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
 # The units of what starts threads, and the folders that these need.
@@ -181,7 +182,7 @@ $(O)/san/libbarriertrace.a: $(SAN_OBJS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/tests/test_%: tests/unit/test_%.c $(O)/san/libbarriertrace.a
+$(O)/tests/test_%: test_%.c $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) UNIT $@
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
@@ -195,7 +196,7 @@ $(O)/tsan/libbarriertrace.a: $(TSAN_OBJS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/tsan/test_%: tests/unit/test_%.c $(O)/tsan/libbarriertrace.a
+$(O)/tsan/test_%: test_%.c $(O)/tsan/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) UNIT $@
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/tsan/libbarriertrace.a -o $@ $(LIB_LIBS)

@@ -20,7 +20,7 @@
 #include "render/render_bench.h"
 #include "analyse/verdict/plausibility.h"
 #include "bench/bench_result.h"
-#include "run/run_loop.h"
+#include "run/run.h"
 #include "bench/workload.h"
 
 #define MIB	     (1ull << 20)
@@ -283,43 +283,47 @@ static void tick(void *arg)
 
 /* ---- the run ---- */
 
-static int trace(struct ctx *c, struct trial *t, struct err *e)
+static int trace(struct ctx *c, struct run_result *t, struct err *e)
 {
 	char *argv[] = { "/proc/self/exe", WORKLOAD_ENTRY, NULL };
-	struct trial_opts o = {
-		.detail = !strcmp(c->w->name, "barrier"),
-		.command = argv,
-		.io = { .out = c->fd },
-		.as_root = c->as_root,
+	const struct run_observer observer = {
 		.tick = !c->out.quiet && isatty(STDERR_FILENO) ? tick : NULL,
 		.ctx = c,
 	};
+	struct run_opts o = {
+		.detail = !strcmp(c->w->name, "barrier"),
+		.command = argv,
+		.io = { .out = c->fd },
+		.notices = command_notices,
+		.as_root = c->as_root,
+	};
 	int err = target_resolve(c->o.dir, &o.targets, e);
 
+	run_opts_default(&o);
 	if (err)
 		return err;
 	/* rights that come from our own file are not to come back by running it */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_set(e, errno, EXIT_FAILED, "cannot give up the right to new rights: %s", strerror(errno));
 	c->scores->opts = c->o;
-	err = trial_run(&o, t, e);
+	err = run_traced(&o, &observer, t, e);
 	log_progress_end();
 	return err;
 }
 
 /* What the workload says went wrong; its words about files are escaped by the log. */
-static int outcome(struct ctx *c, const struct trial *t, int *status, struct err *e)
+static int outcome(struct ctx *c, const struct run_result *t, int *status, struct err *e)
 {
 	scores_check(c->scores);
-	if (t->signal) {
-		*status = 128 + t->signal;
+	if (t->end.signal) {
+		*status = 128 + t->end.signal;
 		return err_set(e, EINTR, (enum exit_status) * status, "ended by a signal: there is no result%s%s",
 			       *c->scores->error ? "; " : "", c->scores->error);
 	}
 	if (*c->scores->error)
 		return err_set(e, EIO, EXIT_FAILED, "%s: %s", c->w->name, c->scores->error);
-	if (!t->have_status || t->status)
-		return err_set(e, ECHILD, EXIT_FAILED, "%s ended with status %d", c->w->name, t->status);
+	if (!t->end.have_status || t->end.status)
+		return err_set(e, ECHILD, EXIT_FAILED, "%s ended with status %d", c->w->name, t->end.status);
 	return 0;
 }
 
@@ -392,7 +396,7 @@ static int write_bench(struct ctx *c, struct report *r, struct err *e)
 	return err;
 }
 
-static int write_results(struct ctx *c, struct trial *t, int *status, struct err *e)
+static int write_results(struct ctx *c, struct run_result *t, int *status, struct err *e)
 {
 	bool incomplete = t->report.incomplete;
 	int err;
@@ -408,7 +412,7 @@ static int write_results(struct ctx *c, struct trial *t, int *status, struct err
 
 static int run(struct ctx *c, char *const *words, int *status, struct err *e)
 {
-	struct trial t = { 0 };
+	struct run_result t = { 0 };
 	int err = choose(c, words, e);
 
 	if (!err)
@@ -423,7 +427,7 @@ static int run(struct ctx *c, char *const *words, int *status, struct err *e)
 		err = outcome(c, &t, status, e);
 	if (!err)
 		err = write_results(c, &t, status, e);
-	trial_free(&t);
+	run_result_free(&t);
 	scores_free(c->scores, c->fd);
 	return err;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* cmd.h - one row per command; main picks, help and the man page list them. */
+/* cmd.h - one row per command: which is picked, and help and the man page list them. What stages tell is said here. */
 #ifndef BT_CMD_CMD_H
 #define BT_CMD_CMD_H
 
 #include "cmd/options.h"
+#include "util/notice.h"
 
 struct command_row {
 	const struct command_def *def;
@@ -31,6 +32,12 @@ int cmd_probes(char **argv);	 /* barriertrace probes */
 	  "Let a recording take more than 1 GiB of memory, if it is long enough for that (16 times its " \
 	  "length, unpacked): for your own.", \
 	  group },
+
+/* All that main() does; the exit status. */
+int command_main(int argc, char **argv);
+
+/* For the stages: notices go where the log goes, as quiet or as verbose as it is. */
+extern const struct notices command_notices;
 
 /* Prints a command's help; returns status 0. */
 int command_help(const struct command_def *def);

@@ -12,7 +12,7 @@
 #include "cmd/outputs.h"
 #include "probe/probe.h"
 #include "render/render_diagnosis.h"
-#include "run/watch.h"
+#include "run/run.h"
 
 enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
 
@@ -99,6 +99,7 @@ static void try_probes(struct diagnosis *d)
 	int err;
 
 	probe_want_default(&want);
+	want.notices = command_notices;
 	for (int i = 0; i < PROBE_COUNT; i++)
 		want.on[i] = true;
 	want.ledger = true;
@@ -118,19 +119,20 @@ static void try_probes(struct diagnosis *d)
 
 static int trace(const char *word, uint64_t ns, bool quiet, struct diagnosis *d, struct err *e)
 {
-	struct targets t = { 0 };
-	struct report r = { 0 };
-	int err = word ? target_resolve(word, &t, e) : target_all(&t, e);
+	struct run_opts o = { .all = !word, .duration_ns = ns, .notices = command_notices };
+	struct run_result result = { 0 };
+	int err = word ? target_resolve(word, &o.targets, e) : target_all(&o.targets, e);
 
+	run_opts_default(&o);
 	if (!quiet && isatty(STDERR_FILENO))
 		log_note("tracing for %s ...", num_duration(ns, 0).s);
 	if (!err)
-		err = watch(&t, !word, ns, &r, e);
+		err = run_traced(&o, NULL, &result, e);
 	if (!err) {
-		doctor_weigh(d, &r);
-		take_probes(d, &r);
+		doctor_weigh(d, &result.report);
+		take_probes(d, &result.report);
 	}
-	report_free(&r);
+	run_result_free(&result);
 	return err;
 }
 

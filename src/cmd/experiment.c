@@ -306,6 +306,7 @@ static int run(struct ctx *c, char *const *command, int *status, struct err *e)
 		.runs = (unsigned int)c->runs,
 		.as_root = c->as_root,
 		.progress = !c->out.quiet && isatty(STDERR_FILENO),
+		.notices = command_notices,
 	};
 	outcome.target = target_text(c);
 	outcome.command = strv_dup(command);
@@ -326,7 +327,7 @@ static int restore(struct err *e)
 
 	if (geteuid())
 		err_set(e, EPERM, EXIT_NOT_PERMITTED, "--restore changes settings: run it as root (sudo)");
-	if (geteuid() || lab_restore(&bad, e))
+	if (geteuid() || lab_restore(&command_notices, &bad, e))
 		return command_failed(e);
 	return bad ? EXIT_FAILED : EXIT_OK;
 }

@@ -90,6 +90,7 @@ int cmd_probes(char **argv)
 	int status;
 
 	probe_want_default(&c.want);
+	c.want.notices = command_notices;
 	if (options_parse(&probes_def, argv, set, &c, &words, &e))
 		return command_failed(&e);
 	if (c.help) {

@@ -2,12 +2,10 @@
 /* barriertrace [DISK..] [-- COMMAND]: the main job; and record, which is the same with a recording. */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,31 +19,18 @@
 #include "util/mem.h"
 #include "util/num.h"
 #include "cmd/trace_options.h"
-#include "run/run_loop.h"
+#include "run/run.h"
 
 #define LIVE_INTERVAL_NS 1000000000u
 #define RUN_COST	 300 /* reporting the run so far takes at most this part of a core */
 
 struct trace {
 	struct trace_opts o;
-
-	/* what runs */
-	struct session *s;
-	struct command cmd;
+	struct traced_run *run;
 	struct rotation *recording;
-	bool started;
 	char *note;
-	int signals, tick; /* file descriptors */
-	uint64_t ticks;	   /* since the last look around */
-	sigset_t blocked;
-	bool stopping;	 /* a first signal came */
-	bool now;	 /* a second one: end without waiting */
-	int stop_signal; /* the last of them */
-	uint64_t start_ns, next_interval_ns;
-	bool have_status;
-	bool selected_ended; /* all processes that -p names, and their children */
-	int status;
-	bool same_facts; /* the last interval has been reported: the total is of the same sync calls */
+	sigset_t signals;
+	uint64_t start_ns;
 
 	/* the live screen */
 	struct live *live;	   /* NULL: none */
@@ -54,19 +39,6 @@ struct trace {
 };
 
 /* ---- output ---- */
-
-static struct session_facts run_facts(const struct trace *t)
-{
-	return (struct session_facts){
-		.command = t->o.argv,
-		.have_exit_status = t->have_status,
-		.exit_status = t->status,
-		.user_ns = t->cmd.user_ns,
-		.filter = t->o.filter.text,
-		.note = t->note,
-		.same_facts = t->same_facts,
-	};
-}
 
 static int write_report(struct trace *t, struct report *r, struct err *e)
 {
@@ -85,26 +57,25 @@ static uint64_t cpu_ns(void)
 /* The run so far costs the more the more names it has: the screen then gets it less often. */
 static void show_run(struct trace *t)
 {
-	struct session_facts facts = run_facts(t);
 	struct report r;
 	uint64_t began;
 
 	if (clock_ns() < t->next_run_ns)
 		return;
-	session_drain(t->s); /* costs by itself, and what it costs is none of the screen's */
+	run_drain(t->run); /* costs by itself, and what it costs is none of the screen's */
 	began = cpu_ns();
-	session_report_so_far(t->s, &facts, &r);
+	run_report(t->run, RUN_SO_FAR, &r);
 	live_show(t->live, NULL, &r);
 	t->next_run_ns = clock_ns() + RUN_COST * (cpu_ns() - began);
 }
 
-static int report_interval(struct trace *t, struct err *e)
+static int report_interval(void *ctx, struct err *e)
 {
-	struct session_facts facts = run_facts(t);
+	struct trace *t = ctx;
 	struct report r;
 	int err = 0;
 
-	session_report_interval(t->s, &facts, &r);
+	run_report(t->run, RUN_INTERVAL, &r);
 	if (!t->live || t->o.out.stream)
 		err = write_report(t, &r, e);
 	if (t->live) {
@@ -115,17 +86,12 @@ static int report_interval(struct trace *t, struct err *e)
 	return err;
 }
 
-static int report_final(struct trace *t, bool *incomplete, struct err *e)
+static int report_whole(struct trace *t, bool *incomplete, struct err *e)
 {
-	struct session_facts facts;
 	struct report r;
 	int err;
 
-	if (t->selected_ended && !t->note)
-		t->note = t->o.filter.n_pids > 1 ? xasprintf("%s ended during the run", t->o.filter.text) :
-						   xasprintf("process %d ended during the run", t->o.filter.pid[0]);
-	facts = run_facts(t);
-	session_report_total(t->s, &facts, &r);
+	run_report(t->run, RUN_WHOLE, &r);
 	r.interval = t->o.out.stream; /* the last of one */
 	*incomplete = r.incomplete;
 	if (r.lost_events)
@@ -164,8 +130,8 @@ static int choose_live(struct trace *t, struct err *e)
 	t->text_later = t->o.out.text;
 	t->o.out.text = (struct outfile)OUTFILE_NONE;
 	t->o.out.on_screen = false;
-	if (!t->o.interval_ns)
-		t->o.interval_ns = LIVE_INTERVAL_NS;
+	if (!t->o.run.interval_ns)
+		t->o.run.interval_ns = LIVE_INTERVAL_NS;
 	return 0;
 }
 
@@ -174,7 +140,7 @@ static int open_outputs(struct trace *t, struct err *e)
 {
 	int err;
 
-	t->o.out.stream = t->o.interval_ns > 0;
+	t->o.out.stream = t->o.run.interval_ns > 0;
 	t->o.out.taken[0] = t->o.record.path;
 	t->o.out.taken_turns = t->o.record.files;
 	err = outputs_open(&t->o.out, t->o.record.path ? TEXT_NOWHERE : t->o.argv ? TEXT_STDERR : TEXT_STDOUT, e);
@@ -183,7 +149,7 @@ static int open_outputs(struct trace *t, struct err *e)
 
 static int open_live(struct trace *t, struct err *e)
 {
-	int err = t->live ? live_open(t->live, &t->blocked, e) : 0;
+	int err = t->live ? live_open(t->live, &t->signals, e) : 0;
 
 	if (t->live && !err)
 		show_run(t);
@@ -204,9 +170,9 @@ static void progress(struct trace *t)
 {
 	uint64_t requests, flushes;
 
-	if (t->o.out.quiet || t->o.argv || t->o.interval_ns || !isatty(STDERR_FILENO))
+	if (t->o.out.quiet || t->o.argv || t->o.run.interval_ns || !isatty(STDERR_FILENO))
 		return;
-	session_progress(t->s, &requests, &flushes);
+	run_progress(t->run, &requests, &flushes);
 	log_progress("tracing, %s: %s request%s, %s flush%s; Ctrl-C ends it with the report",
 		     num_duration((clock_ns() - t->start_ns) / 1000000000u * 1000000000u, 0).s, num_count(requests).s,
 		     num_plural(requests), num_count(flushes).s, flushes == 1 ? "" : "es");
@@ -230,7 +196,7 @@ static int hint_at_command(const struct trace *t, const char *word, int err, str
 
 static int resolve_targets(struct trace *t, char **words, struct err *e)
 {
-	struct session_opts *o = &t->o.session;
+	struct run_opts *o = &t->o.run;
 	int err = 0;
 
 	for (size_t i = 0; words && words[i] && !err; i++) {
@@ -248,178 +214,110 @@ static int resolve_targets(struct trace *t, char **words, struct err *e)
 	return err;
 }
 
-static int open_signals(struct trace *t, struct err *e)
+/* ---- what the run tells ---- */
+
+static void on_second(void *ctx)
 {
-	sigemptyset(&t->blocked);
-	sigaddset(&t->blocked, SIGINT);
-	sigaddset(&t->blocked, SIGTERM);
-	sigaddset(&t->blocked, SIGHUP);
-	if (t->live) {
-		sigaddset(&t->blocked, SIGWINCH);
-		sigaddset(&t->blocked, SIGTSTP);
-		sigaddset(&t->blocked, SIGCONT);
-	}
-	return trial_wakeups(&t->blocked, &t->signals, &t->tick, e);
-}
+	struct trace *t = ctx;
 
-static int start(struct trace *t, struct err *e)
-{
-	struct trial_start how = { t->o.argv, { .held = t->live ? live_held_fd(t->live) : 0 }, t->o.as_root, &t->blocked };
-	struct probe_want *want = &t->o.session.want;
-	int err;
-
-	t->o.session.filter = &t->o.filter;
-	want->command = t->o.argv != NULL;
-	want->ledger = !t->o.no_ledger;
-	t->o.session.stream = t->o.interval_ns > 0;
-	t->o.session.detail = outputs_want_detail(&t->o.out);
-	t->o.session.command = t->o.argv;
-	err = session_open(&t->o.session, &t->s, e);
-	if (!err)
-		err = trial_start(t->s, &t->cmd, &how, e);
-	if (err && t->o.argv)
-		benchmark_hint(t->o.argv[0], e);
-	t->started = !err;
-	t->start_ns = clock_ns();
-	t->next_interval_ns = clock_after(t->start_ns, t->o.interval_ns);
-	return err;
-}
-
-/* The first time ends the run with its report, once the command has ended too; the second ends it at once. */
-static void stop(struct trace *t, int sig, bool pass_on)
-{
-	t->now = t->stopping;
-	t->stopping = true;
-	t->stop_signal = sig;
-	if (t->o.argv && !t->have_status && (pass_on || t->now))
-		kill(t->cmd.pid, sig);
-	if (t->live && t->o.argv)
-		live_stopping(t->live);
-}
-
-static void on_signal(struct trace *t)
-{
-	struct signalfd_siginfo info;
-
-	if (read(t->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
-		return;
-	switch (info.ssi_signo) {
-	case SIGWINCH: live_resize(t->live); break;
-	case SIGTSTP: live_suspend(t->live); break;
-	case SIGCONT: live_continue(t->live); break;
-	default:
-		/* Ctrl-C reaches the command through the terminal; a signal sent to us alone has to be passed on */
-		stop(t, (int)info.ssi_signo, info.ssi_code <= 0);
-	}
-}
-
-static void on_keys(struct trace *t)
-{
-	switch (live_keys(t->live)) {
-	case LIVE_QUIT: stop(t, SIGINT, true); break;
-	case LIVE_GONE: stop(t, SIGHUP, true); break;
-	default: break;
-	}
-}
-
-/* Processes that were asked for by number end the run: the last of them, and of their children. */
-static void look_for_selected(struct trace *t)
-{
-	t->selected_ended = filter_look(&t->o.filter) && !session_anybody_left(t->s);
-}
-
-static void on_tick(struct trace *t)
-{
-	look_for_selected(t);
-	if (!trial_tick(t->tick, t->s, &t->ticks))
-		return;
-	session_save(t->s);
 	if (t->live)
 		live_trim(t->live);
 	progress(t);
 }
 
-static int wait_ms(const struct trace *t)
+static bool on_signal(void *ctx, int sig)
 {
-	uint64_t now = clock_ns(), until = UINT64_MAX;
+	struct trace *t = ctx;
 
-	if (t->o.duration_ns)
-		until = clock_after(t->start_ns, t->o.duration_ns);
-	if (t->o.interval_ns && t->next_interval_ns < until)
-		until = t->next_interval_ns;
-	if (until == UINT64_MAX)
-		return -1;
-	return until <= now ? 0 :
-			      (int)((until - now + 999999) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
-}
-
-static bool finished(const struct trace *t)
-{
-	if (t->now || t->have_status || t->selected_ended)
-		return true;
-	if (t->stopping && !t->o.argv)
-		return true;
-	return t->o.duration_ns && clock_ns() >= clock_after(t->start_ns, t->o.duration_ns);
-}
-
-static int loop(struct trace *t, struct err *e)
-{
-	int err = 0;
-
-	while (!err && !finished(t)) {
-		struct pollfd p[] = {
-			{ .fd = t->signals, .events = POLLIN },
-			{ .fd = t->tick, .events = POLLIN },
-			{ .fd = t->o.argv ? t->cmd.pidfd : -1, .events = POLLIN },
-			{ .fd = t->o.filter.fd, .events = POLLIN },
-			{ .fd = session_fd(t->s), .events = POLLIN },
-			{ .fd = live_fd(t->live), .events = POLLIN },
-		};
-		int n = poll(p, sizeof(p) / sizeof(p[0]), wait_ms(t));
-
-		if (n < 0 && errno != EINTR)
-			return err_set(e, errno, EXIT_FAILED, "poll: %s", strerror(errno));
-		if (p[0].revents)
-			on_signal(t);
-		if (p[1].revents)
-			on_tick(t);
-		if (p[2].revents && !command_wait(&t->cmd, &t->status))
-			t->have_status = true;
-		if (p[3].revents)
-			look_for_selected(t);
-		if (p[4].revents)
-			session_drain(t->s);
-		if (p[5].revents)
-			on_keys(t);
-		/* the last one is reported behind the loop */
-		if (t->o.interval_ns && clock_ns() >= t->next_interval_ns && !finished(t)) {
-			/* none is made up for those that we slept through */
-			while (t->next_interval_ns <= clock_ns())
-				t->next_interval_ns = clock_after(t->next_interval_ns, t->o.interval_ns);
-			err = report_interval(t, e);
-		}
+	switch (sig) {
+	case SIGWINCH: live_resize(t->live); return true;
+	case SIGTSTP: live_suspend(t->live); return true;
+	case SIGCONT: live_continue(t->live); return true;
+	default: return false;
 	}
-	return err;
 }
 
-/* Signals are passed on as during the run. What the command writes where the screen stood still has to get out. */
-static void wait_for_command(struct trace *t)
+static void on_stopping(void *ctx)
 {
-	struct pollfd p[] = {
-		{ .fd = t->cmd.pidfd, .events = POLLIN },
-		{ .fd = t->signals, .events = POLLIN },
+	struct trace *t = ctx;
+
+	if (t->live && t->o.argv)
+		live_stopping(t->live);
+}
+
+/* What the command writes where the screen stood still has to get out. */
+static void on_waiting(void *ctx)
+{
+	struct trace *t = ctx;
+
+	if (t->live)
+		live_release(t->live);
+}
+
+static int keyboard(void *ctx)
+{
+	struct trace *t = ctx;
+
+	return live_fd(t->live);
+}
+
+static void on_keys(void *ctx)
+{
+	struct trace *t = ctx;
+
+	switch (live_keys(t->live)) {
+	case LIVE_QUIT: run_stop(t->run, SIGINT); break;
+	case LIVE_GONE: run_stop(t->run, SIGHUP); break;
+	default: break;
+	}
+}
+
+/* ---- the run ---- */
+
+static void choose_signals(struct trace *t)
+{
+	sigemptyset(&t->signals);
+	sigaddset(&t->signals, SIGINT);
+	sigaddset(&t->signals, SIGTERM);
+	sigaddset(&t->signals, SIGHUP);
+	if (t->live) {
+		sigaddset(&t->signals, SIGWINCH);
+		sigaddset(&t->signals, SIGTSTP);
+		sigaddset(&t->signals, SIGCONT);
+	}
+}
+
+static int open_run(struct trace *t, struct err *e)
+{
+	const struct run_observer observer = {
+		.second = on_second,
+		.interval = report_interval,
+		.signal = on_signal,
+		.stopping = on_stopping,
+		.waiting = on_waiting,
+		.fd = keyboard,
+		.readable = on_keys,
+		.ctx = t,
 	};
+	struct run_opts *o = &t->o.run;
+	int err;
 
-	while (!t->now && !t->have_status) {
-		if (poll(p, 2, t->live ? 200 : -1) < 0 && errno != EINTR)
-			return;
-		if (p[0].revents)
-			t->have_status = !command_wait(&t->cmd, &t->status);
-		if (p[1].revents)
-			on_signal(t);
-		if (t->live)
-			live_release(t->live);
-	}
+	choose_signals(t);
+	o->signals = &t->signals;
+	o->filter = &t->o.filter;
+	o->want.ledger = !t->o.no_ledger;
+	o->detail = outputs_want_detail(&t->o.out);
+	o->recording = t->recording;
+	o->note = t->note;
+	o->notices = command_notices;
+	o->command = t->o.argv;
+	o->io.held = t->live ? live_held_fd(t->live) : 0;
+	o->as_root = t->o.as_root;
+	err = run_open(o, &observer, &t->run, e);
+	if (err && t->o.argv)
+		benchmark_hint(t->o.argv[0], e);
+	t->start_ns = clock_ns();
+	return err;
 }
 
 /*
@@ -428,15 +326,16 @@ static void wait_for_command(struct trace *t)
  */
 static int final_status(struct trace *t, bool incomplete)
 {
-	if (t->o.argv && !t->have_status && !t->now) {
-		session_close(t->s);
-		t->s = NULL;
-		wait_for_command(t);
+	struct run_end end = run_end(t->run);
+
+	if (t->o.argv && !end.have_status && !end.now) {
+		run_wait_command(t->run);
+		end = run_end(t->run);
 	}
-	if (t->have_status)
-		return !t->status && incomplete && t->o.strict ? EXIT_INCOMPLETE : t->status;
+	if (end.have_status)
+		return !end.status && incomplete && t->o.strict ? EXIT_INCOMPLETE : end.status;
 	if (t->o.argv)
-		return 128 + t->stop_signal;
+		return 128 + end.signal;
 	return incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
@@ -449,9 +348,9 @@ static void note_own_place(struct trace *t)
 	if (target_resolve(t->o.record.path, &on, &e))
 		return;
 	for (size_t i = 0; i < on.n && !t->note; i++)
-		for (size_t j = 0; j < t->o.session.targets.n; j++)
-			if (on.t[i].disk_major == t->o.session.targets.t[j].disk_major &&
-			    on.t[i].disk_minor == t->o.session.targets.t[j].disk_minor && !t->o.session.all && !t->note)
+		for (size_t j = 0; j < t->o.run.targets.n; j++)
+			if (on.t[i].disk_major == t->o.run.targets.t[j].disk_major &&
+			    on.t[i].disk_minor == t->o.run.targets.t[j].disk_minor && !t->o.run.all && !t->note)
 				t->note = xasprintf("the recording %s lies on %s, which is traced: its own writes are "
 						    "among those that are shown",
 						    t->o.record.path, on.t[i].disk);
@@ -465,7 +364,6 @@ static int open_recording(struct trace *t, struct err *e)
 	t->o.record.show_args = t->o.out.show_args;
 	err = rotation_open(&t->o.record, &t->recording, e);
 
-	t->o.session.recording = t->recording;
 	if (!err)
 		note_own_place(t);
 	return err;
@@ -514,24 +412,20 @@ static int run(struct trace *t, char **words, struct err *e, int *status)
 	if (!err && t->o.record.path)
 		err = open_recording(t, e);
 	if (!err)
-		err = open_signals(t, e);
-	if (!err)
-		err = start(t, e);
+		err = open_run(t, e);
 	if (err)
 		return err;
-	if (!t->o.out.quiet && !t->o.argv && !t->o.interval_ns && isatty(STDERR_FILENO))
+	if (!t->o.out.quiet && !t->o.argv && !t->o.run.interval_ns && isatty(STDERR_FILENO))
 		progress(t);
 	err = open_live(t, e);
 	if (!err)
-		err = loop(t, e);
+		err = run_until_end(t->run, e);
 	/* what came since the last interval is an interval too: they add up to the run */
-	if (!err && t->o.out.stream && !t->now) {
+	if (!err && t->o.out.stream && !run_end(t->run).now)
 		err = report_interval(t, e);
-		t->same_facts = true;
-	}
 	close_live(t);
 	if (!err)
-		err = report_final(t, &incomplete, e);
+		err = report_whole(t, &incomplete, e);
 	if (!err && t->recording && !close_recording(t))
 		incomplete = true;
 	*status = final_status(t, incomplete);
@@ -542,24 +436,19 @@ static void clean_up(struct trace *t)
 {
 	struct err e;
 
-	command_abandon(&t->cmd);
 	close_live(t);
 	live_free(t->live);
 	outfile_close(&t->text_later);
-	session_close(t->s);
 	outputs_close(&t->o.out);
-	if (t->started)
+	if (t->run)
 		rotation_close(t->recording, &e);
 	else
 		rotation_drop(t->recording);
+	run_close(t->run);
 	free(t->note);
 	filter_free(&t->o.filter);
-	if (t->signals >= 0)
-		close(t->signals);
-	if (t->tick >= 0)
-		close(t->tick);
-	if (!t->s)
-		targets_free(&t->o.session.targets);
+	if (!t->run)
+		targets_free(&t->o.run.targets);
 }
 
 static int trace_main(const struct command_def *def, char **argv)
@@ -567,15 +456,12 @@ static int trace_main(const struct command_def *def, char **argv)
 	struct trace t = {
 		.o = TRACE_OPTS_NONE,
 		.text_later = OUTFILE_NONE,
-		.signals = -1,
-		.tick = -1,
-		.cmd = { .pidfd = -1, .go = -1, .failed = -1 },
 	};
 	struct options_result words = { 0 };
 	struct err e = { 0 };
 	int status = EXIT_FAILED;
 
-	probe_want_default(&t.o.session.want);
+	run_opts_default(&t.o.run);
 	if (options_parse(def, argv, trace_opts_set, &t.o, &words, &e)) {
 		status = command_failed(&e);
 	} else if (t.o.help) {

@@ -205,14 +205,14 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_CGROUP: return filter_cgroup(&o->filter, value, e);
 	case OPT_UNIT: return filter_unit(&o->filter, value, e);
 	case OPT_CONTAINER: return filter_container(&o->filter, value, e);
-	case OPT_INTERVAL: return set_seconds("interval", value, &o->interval_ns, e);
-	case OPT_TOP: return set_top(value, &o->session.top, e);
-	case OPT_DURATION: return set_seconds("duration", value, &o->duration_ns, e);
+	case OPT_INTERVAL: return set_seconds("interval", value, &o->run.interval_ns, e);
+	case OPT_TOP: return set_top(value, &o->run.top, e);
+	case OPT_DURATION: return set_seconds("duration", value, &o->run.duration_ns, e);
 	case OPT_RECORDING: o->record.path = value; return 0;
 	case OPT_ROTATE: return rotation_parse(value, &o->record, e);
-	case OPT_BTF: o->session.want.btf_path = value; return 0;
-	case OPT_MEMORY: return set_memory(value, &o->session.memory, e);
-	case OPT_RUNG: return probe_want_force(&o->session.want, value, e);
+	case OPT_BTF: o->run.want.btf_path = value; return 0;
+	case OPT_MEMORY: return set_memory(value, &o->run.memory, e);
+	case OPT_RUNG: return probe_want_force(&o->run.want, value, e);
 	default: return set_flag(o, id, e);
 	}
 }
@@ -226,7 +226,7 @@ int trace_opts_check(const struct trace_opts *o, struct err *e)
 			       o->filter.text);
 	if (o->huge)
 		return err_set(e, EINVAL, EXIT_USAGE, "--huge goes with --anonymise: it is about recordings that are read");
-	if (o->session.top && !o->interval_ns)
+	if (o->run.top && !o->run.interval_ns)
 		return err_set(e, EINVAL, EXIT_USAGE, "--top goes with --interval: it is about what each of them names");
 	if (o->filter.no_children && !filter_by_process(&o->filter))
 		return err_set(e, EINVAL, EXIT_USAGE, "--no-children goes with --pid or --comm: of whom?");

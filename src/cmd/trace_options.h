@@ -13,9 +13,8 @@
 #include "run/run.h"
 
 struct trace_opts {
-	struct session_opts session;
+	struct run_opts run;
 	struct filter filter;
-	uint64_t interval_ns, duration_ns; /* 0: none */
 	struct outputs out;
 	struct rotation_opts record; /* path NULL: no recording */
 	bool anonymise;		     /* a recording, instead of making one */

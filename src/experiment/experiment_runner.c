@@ -13,10 +13,9 @@
 
 #include "analyse/compare/experiment_runs.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/mem.h"
 #include "util/num.h"
-#include "run/run_loop.h"
+#include "run/run.h"
 
 struct lab {
 	const struct lab_opts *o;
@@ -149,8 +148,9 @@ static void show_progress(void *ctx)
 		return;
 	l->said_s = second;
 	left = time_left(l) / 1000000000 * 1000000000;
-	log_progress("run %zu of %zu, %s%s%s%s", l->done + 1, l->all, l->done ? l->now->name : "to warm up",
-		     left ? "; about " : "", left ? num_duration(left, 0).s : "", left ? " left" : "");
+	notice(&l->o->notices, NOTICE_PROGRESS, "run %zu of %zu, %s%s%s%s", l->done + 1, l->all,
+	       l->done ? l->now->name : "to warm up", left ? "; about " : "", left ? num_duration(left, 0).s : "",
+	       left ? " left" : "");
 }
 
 /* ---- one run ---- */
@@ -175,31 +175,32 @@ static int settle(const struct lab *l, struct err *e)
 		       l->o->dir, l->done, l->all, strerror(errno));
 }
 
-static int failed(struct lab *l, const struct trial *t, struct err *e)
+static int failed(struct lab *l, const struct run_result *t, struct err *e)
 {
-	if (t->signal)
-		return stopped(l, t->signal, e);
-	if (!t->status)
+	if (t->end.signal)
+		return stopped(l, t->end.signal, e);
+	if (!t->end.status)
 		return 0;
-	*l->status = t->status;
+	*l->status = t->end.status;
 	return err_set(e, ECANCELED, EXIT_FAILED,
 		       "'%s' ended with status %d in run %zu of %zu (%s): the experiment is over", l->o->command[0],
-		       t->status, l->done + 1, l->all, l->done ? l->now->name : "to warm up");
+		       t->end.status, l->done + 1, l->all, l->done ? l->now->name : "to warm up");
 }
 
-static int one_run(struct lab *l, size_t v, struct trial *t, struct err *e)
+static int one_run(struct lab *l, size_t v, struct run_result *t, struct err *e)
 {
-	struct trial_opts to = {
+	const struct run_observer observer = { .tick = show_progress, .ctx = l };
+	struct run_opts ro = {
 		.command = l->o->command,
 		.as_root = l->o->as_root,
 		.io = { .in = l->nothing, .out = l->nothing },
 		.signals = &l->signals,
-		.tick = show_progress,
-		.ctx = l,
+		.notices = l->o->notices,
 	};
 	int err;
 
-	*t = (struct trial){ 0 };
+	*t = (struct run_result){ 0 };
+	run_opts_default(&ro);
 	l->now = &l->o->plan->variant[v];
 	l->began_ns = clock_ns();
 	show_progress(l);
@@ -207,13 +208,13 @@ static int one_run(struct lab *l, size_t v, struct trial *t, struct err *e)
 	if (!err)
 		err = plan_apply(l->o->plan, l->now, e);
 	if (!err)
-		err = target_resolve(l->o->target, &to.targets, e);
+		err = target_resolve(l->o->target, &ro.targets, e);
 	if (!err)
 		err = settle(l, e);
 	if (err)
 		return err;
-	err = trial_run(&to, t, e);
-	log_progress_end();
+	err = run_traced(&ro, &observer, t, e);
+	notice(&l->o->notices, NOTICE_PROGRESS, "%s", "");
 	if (err)
 		*l->status = (int)e->status;
 	else
@@ -234,43 +235,43 @@ static void take_facts(struct outcome *o, const struct report *r)
 	o->start = xstrdup(r->start);
 }
 
-static void say_predictions(const struct outcome *o)
+static void say_predictions(const struct notices *notices, const struct outcome *o)
 {
 	for (size_t i = 1; i < o->n; i++) {
 		const struct outcome_prediction *p = &o->variant[i].prediction;
 
 		if (p->have)
-			log_note("predicted from a run of %s: %s takes %s%s instead of %s", o->variant[0].name,
-				 o->variant[i].name, p->at_most && p->without ? "no less than " : "",
-				 num_duration(p->wall_ns, 0).s, num_duration(p->base_ns, 0).s);
+			notice(notices, NOTICE_NORMAL, "predicted from a run of %s: %s takes %s%s instead of %s",
+			       o->variant[0].name, o->variant[i].name, p->at_most && p->without ? "no less than " : "",
+			       num_duration(p->wall_ns, 0).s, num_duration(p->base_ns, 0).s);
 	}
 }
 
 static int run_and_add(struct lab *l, size_t v, bool first, struct err *e)
 {
-	struct trial t;
+	struct run_result t;
 	int err = one_run(l, v, &t, e);
 
 	if (!err) {
-		trials_add(&l->out->variant[v], &t.report, t.wall_ns);
+		trials_add(&l->out->variant[v], &t.report, t.end.wall_ns);
 		if (first) {
 			take_facts(l->out, &t.report);
 			trials_predict(l->out, &t.report);
-			say_predictions(l->out);
+			say_predictions(&l->o->notices, l->out);
 		}
 	}
-	trial_free(&t);
+	run_result_free(&t);
 	return err;
 }
 
 static int warm_up(struct lab *l, struct err *e)
 {
-	struct trial t;
+	struct run_result t;
 	int err = one_run(l, 0, &t, e);
 
 	if (!err)
 		trials_predict(l->out, &t.report);
-	trial_free(&t);
+	run_result_free(&t);
 	return err;
 }
 
@@ -288,7 +289,7 @@ static int all_runs(struct lab *l, struct err *e)
 			err = run_and_add(l, plan_turn(l->o->plan, round, i), !round && !i, e);
 	if (!err)
 		err = settle(l, e);
-	log_progress_end();
+	notice(&l->o->notices, NOTICE_PROGRESS, "%s", "");
 	free(l->spent_ns);
 	free(l->ran);
 	return err;
@@ -301,13 +302,12 @@ static void tell_trouble(void *ctx, enum put_back how, const struct place *p, co
 {
 	char *name = p ? place_name(p) : NULL;
 
-	(void)ctx;
 	if (how == PUT_GONE)
-		log_note("%s is gone: nothing to put back there", name);
+		notice(ctx, NOTICE_NORMAL, "%s is gone: nothing to put back there", name);
 	else if (how == PUT_OTHER)
-		log_error("%s is left alone: another device has that name now", name);
+		notice(ctx, NOTICE_ERROR, "%s is left alone: another device has that name now", name);
 	else if (how == PUT_FAILED)
-		log_error("%s", text);
+		notice(ctx, NOTICE_ERROR, "%s", text);
 	free(name);
 }
 
@@ -316,14 +316,15 @@ static void tell_all(void *ctx, enum put_back how, const struct place *p, const 
 	char *name = p ? place_name(p) : NULL;
 
 	if (how == PUT_BACK)
-		log_note("%s is %s again", name, text);
+		notice(ctx, NOTICE_NORMAL, "%s is %s again", name, text);
 	else if (how == PUT_SAME)
-		log_verbose("%s is %s", name, text);
+		notice(ctx, NOTICE_DETAIL, "%s is %s", name, text);
 	else if (how == PUT_BUSY)
-		log_note("%s/%s: that experiment still runs, and will put its settings back itself", STATE_FOLDER, text);
+		notice(ctx, NOTICE_NORMAL, "%s/%s: that experiment still runs, and will put its settings back itself",
+		       STATE_FOLDER, text);
 	else if (how == PUT_DAMAGED)
-		log_error("%s/%s is damaged: see that the settings are what they should be, and remove it",
-			  STATE_FOLDER, text);
+		notice(ctx, NOTICE_ERROR, "%s/%s is damaged: see that the settings are what they should be, and remove it",
+		       STATE_FOLDER, text);
 	else
 		tell_trouble(ctx, how, p, text);
 	free(name);
@@ -331,14 +332,15 @@ static void tell_all(void *ctx, enum put_back how, const struct place *p, const 
 
 static void finish(struct lab *l, const struct state *s)
 {
-	l->out->restored = !state_put_back(s, tell_trouble, NULL);
+	l->out->restored = !state_put_back(s, tell_trouble, (void *)&l->o->notices);
 	rescue.armed = 0;
 	if (l->out->restored) {
 		state_release(&rescue.claim);
 		return;
 	}
 	state_leave(&rescue.claim);
-	log_error("not all could be put back; try again with: barriertrace experiment --restore");
+	notice(&l->o->notices, NOTICE_ERROR,
+	       "not all could be put back; try again with: barriertrace experiment --restore");
 }
 
 int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct err *e)
@@ -376,15 +378,15 @@ int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct e
 	return err;
 }
 
-int lab_restore(bool *bad, struct err *e)
+int lab_restore(const struct notices *notices, bool *bad, struct err *e)
 {
 	unsigned int found;
-	int n = state_restore_all(STATE_FOLDER, tell_all, NULL, &found, e);
+	int n = state_restore_all(STATE_FOLDER, tell_all, (void *)notices, &found, e);
 
 	if (n < 0)
 		return n;
 	if (!found)
-		log_note("no experiment left anything to put back");
+		notice(notices, NOTICE_NORMAL, "no experiment left anything to put back");
 	*bad = n > 0;
 	return 0;
 }

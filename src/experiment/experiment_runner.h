@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * experiment_runner.h - the runs of an experiment: each under its variant's settings, in turn, and whatever happens the settings are
- * put back. Joins experiment/ (what is set), run_loop.h (the runs) and analyse/compare/experiment_runs.h (what they came to).
+ * put back. Joins experiment/ (what is set), run.h (the runs) and analyse/compare/experiment_runs.h (what they came to).
  */
 #ifndef BT_EXPERIMENT_EXPERIMENT_RUNNER_H
 #define BT_EXPERIMENT_EXPERIMENT_RUNNER_H
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "util/err.h"
+#include "util/notice.h"
 #include "experiment/variants.h"
 #include "experiment/restore_file.h"
 #include "model/experiment_result.h"
@@ -21,7 +22,8 @@ struct lab_opts {
 	size_t n_disks;
 	char *const *command;
 	unsigned int runs;	/* of each variant */
-	bool as_root, progress; /* show how far it is, on a terminal */
+	bool as_root, progress; /* tell how far it is */
+	struct notices notices;
 };
 
 /*
@@ -33,6 +35,6 @@ struct lab_opts {
 int lab_run(const struct lab_opts *o, struct outcome *out, int *status, struct err *e);
 
 /* Puts back what killed experiments left; says what. */
-int lab_restore(bool *failed, struct err *e);
+int lab_restore(const struct notices *notices, bool *failed, struct err *e);
 
 #endif

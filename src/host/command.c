@@ -19,7 +19,6 @@
 
 #include "host/accounts.h"
 #include "host/caller.h"
-#include "util/log.h"
 #include "util/mem.h"
 
 /* What went wrong in the child, as it crosses the pipe. */
@@ -113,7 +112,7 @@ static char **user_env(const struct passwd *pw)
 }
 
 /* Root by sudo or the like: the person behind it. Root in person: nobody else. */
-static int person_behind_root(struct identity *id, struct err *e)
+static int person_behind_root(struct identity *id, const struct notices *notices, struct err *e)
 {
 	const struct passwd *pw;
 	struct caller c;
@@ -133,16 +132,17 @@ static int person_behind_root(struct identity *id, struct err *e)
 	id->n_groups = c.n_groups;
 	id->env = pw ? user_env(pw) : NULL;
 	if (!pw && ACCOUNTS_ARE_FILES)
-		log_note("note: user %u is not in /etc/passwd, and a static build looks nowhere else: the command runs without "
-			 "the user's further groups and home",
-			 c.uid);
+		notice(notices, NOTICE_NORMAL,
+		       "note: user %u is not in /etc/passwd, and a static build looks nowhere else: the command runs without "
+		       "the user's further groups and home",
+		       c.uid);
 	return 0;
 }
 
-static int identity_find(struct identity *id, bool as_root, struct err *e)
+static int identity_find(struct identity *id, bool as_root, const struct notices *notices, struct err *e)
 {
 	if (getuid() == 0)
-		return as_root ? 0 : person_behind_root(id, e);
+		return as_root ? 0 : person_behind_root(id, notices, e);
 	if (as_root)
 		return err_set(e, EPERM, EXIT_NOT_PERMITTED, "only root can run the command as root");
 	/*
@@ -367,7 +367,7 @@ int command_fork_io(struct command *c, char *const argv[], bool as_root, const s
 
 	if (!argv || !argv[0])
 		return err_set(e, EINVAL, EXIT_USAGE, "no command to run");
-	ret = identity_find(&plan.id, as_root, e);
+	ret = identity_find(&plan.id, as_root, io->notices, e);
 	if (!ret)
 		ret = open_channels(gate, report, e);
 	if (ret)

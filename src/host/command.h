@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "util/err.h"
+#include "util/notice.h"
 
 struct command {
 	pid_t pid;	  /* 0: none */
@@ -36,6 +37,7 @@ int command_fork(struct command *c, char *const argv[], bool as_root, struct err
 struct command_io {
 	int in, out, err;
 	int held; /* beside a screen: instead of an output that is our terminal; an input that is one becomes empty */
+	const struct notices *notices; /* hears under whose account it runs, where that is no matter of course */
 };
 
 int command_fork_io(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "probe/probe.h"
+#include "probe/maps.h"
 
 struct counters {
 	const struct wire_maps *maps;

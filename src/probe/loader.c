@@ -17,7 +17,6 @@
 
 #include "barriertrace.skel.h"
 #include "probe/kernel_constants.h"
-#include "util/log.h"
 #include "util/mem.h"
 #include "probe/syscalls.h"
 #include "probe/probe_table.h"
@@ -69,6 +68,9 @@ static void refusal_take(const char *line)
 	}
 }
 
+/* libbpf has one function to speak to for all it does. Set before there are threads. */
+static struct notices listener;
+
 static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char *line = NULL;
@@ -78,7 +80,7 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	refusal_take(line);
 	if (*line && line[strlen(line) - 1] == '\n')
 		line[strlen(line) - 1] = '\0';
-	log_verbose("%s", line);
+	notice(&listener, NOTICE_DETAIL, "%s", line);
 	free(line);
 	return 0;
 }
@@ -433,12 +435,13 @@ static int cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 }
 
-int load_new(const struct types *path, struct load **out, struct err *e)
+int load_new(const struct types *path, const struct notices *notices, struct load **out, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types_path(path));
 	struct load *l;
 	int err;
 
+	listener = *notices;
 	libbpf_set_print(libbpf_says);
 	err = take_sections();
 	if (err)

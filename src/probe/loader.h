@@ -10,6 +10,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "probe/maps.h"
 #include "probe/probe_plan.h"
 
 struct load;
@@ -18,7 +19,7 @@ struct load;
  * Nothing is in the kernel yet. Asks *types for what the programs use; their path is where it will be found.
  * Threads read that path until load_programs() or load_free() has joined them: free the types after that.
  */
-int load_new(const struct types *path, struct load **out, struct err *e);
+int load_new(const struct types *path, const struct notices *notices, struct load **out, struct err *e);
 void load_ask(const struct load *l, struct types *types);
 void load_free(struct load *l); /* with all that was loaded; NULL is fine */
 

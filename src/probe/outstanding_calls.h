@@ -3,6 +3,7 @@
 #ifndef BT_PROBE_OUTSTANDING_CALLS_H
 #define BT_PROBE_OUTSTANDING_CALLS_H
 
+#include "probe/maps.h"
 #include "probe/probe.h"
 
 struct calls_look {

@@ -215,7 +215,7 @@ static int load_planned(struct probes *p, const struct probe_want *want, struct 
 			return err;
 		load_free(p->load);
 		p->load = NULL;
-		err = load_new(p->types.kernel, &p->load, e);
+		err = load_new(p->types.kernel, &want->notices, &p->load, e);
 		if (err)
 			return err;
 	}
@@ -238,7 +238,7 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 	plan_new(&p->plan);
 	p->types.kernel = types_new();
 	if (p->types.kernel)
-		err = load_new(p->types.kernel, &p->load, e);
+		err = load_new(p->types.kernel, &want->notices, &p->load, e);
 	else
 		err = err_set(e, errno, EXIT_FAILED, "cannot get memory for the kernel's types: %s", strerror(errno));
 	if (!err)

@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "util/err.h"
+#include "util/notice.h"
 #include "model/report.h"
 #include "wire.h"
 
@@ -63,29 +64,12 @@ struct probe_want {
 	bool try_all;		 /* try the rungs below the first that is to be had, too */
 	uint32_t views, slots;	 /* how many of each to make room for */
 	uint32_t stripes;	 /* copies of each counter; fewer than CPUs: added to atomically */
+	struct notices notices;	 /* hears what libbpf says; by several threads */
 	bool ledger;		 /* trace sync calls too */
 	uint32_t ring_bytes;	 /* for their facts; a power of two; 0: the default */
 	/* as in struct bt_config */
 	uint32_t command, filter, filter_family, no_children, task_groups, bio_groups, n_comms;
 	char comm[CONFIG_COMMS][16];
-};
-
-/* The counters, mapped: the kernel side writes, we read (and step run->generation). */
-struct wire_maps {
-	struct wire_cell *cells;   /* [(view * WIRE_CELLS + cell) * stripes + stripe] */
-	struct wire_view *views;   /* [view * stripes + stripe] */
-	struct wire_queue *queues; /* [WIRE_MAX_QUEUES] */
-	struct wire_depth *depths; /* [view * stripes + stripe] */
-	struct wire_run *run;
-	volatile struct bt_groups *groups;
-	uint32_t stripes;
-	int disks_fd;  /* hash: kernel dev_t -> struct wire_disk */
-	int family_fd; /* hash: process id -> 1 */
-	int ring_fd;   /* ring buffer of wire records; -1: sync calls are not traced */
-	int slots_fd;  /* array of struct slot (slot.h), of n_slots */
-	uint32_t n_slots;
-	int tasks_fd; /* array of struct task_state, of WIRE_TASKS */
-	int pids_fd;  /* array of struct pid_chunk: where in that array a task's state stands */
 };
 
 struct probes;
@@ -107,8 +91,6 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 
 /* Starts all programs. */
 int probes_attach(struct probes *p, struct err *e);
-
-const struct wire_maps *probes_maps(const struct probes *p);
 
 /* Is all that is asked for to be had without issue, as long as the requests' own clocks are valid? */
 bool probes_may_use_clocks(const struct probes *p);

@@ -3,7 +3,6 @@
  * run_before.c - sync calls that were under way before the trace came: no program saw them begin, and only /proc tells of them. Who, in
  * which call, on which file, since when at least, and whether they have returned since.
  */
-#include <bpf/bpf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +33,15 @@ struct before {
 /* ---- is it of those that are asked for? ---- */
 
 /* A command that is wrapped has not begun anything before the trace. */
-static bool left_out(const struct session *s, uint32_t pid)
+static bool left_out(const struct traced_run *run, uint32_t pid)
 {
-	const struct probe_want *w = &s->opts.want;
-	uint32_t one;
+	const struct probe_want *w = &run->opts.want;
 
 	if (!w->filter)
 		return w->command;
-	if (w->filter_family && !bpf_map_lookup_elem(probes_maps(s->probes)->family_fd, &pid, &one))
+	if (w->filter_family && probes_follows_process(run->probes, pid))
 		return false;
-	return !filter_in_groups(s->opts.filter, (pid_t)pid);
+	return !filter_in_groups(run->opts.filter, (pid_t)pid);
 }
 
 /* ---- the first look ---- */
@@ -59,7 +57,7 @@ static bool device_node(const char *path, uint32_t *dev)
 	return true;
 }
 
-void session_find_file(uint32_t pid, uint32_t call, const struct task_call *in, char **path, uint32_t *dev)
+void run_find_file(uint32_t pid, uint32_t call, const struct task_call *in, char **path, uint32_t *dev)
 {
 	struct task_file f;
 
@@ -84,33 +82,33 @@ static uint32_t flags_of_fd(const void *ctx, uint32_t fd)
 }
 
 /* A call that began meanwhile has been seen by the kernel side: it was all attached when we began to look. */
-static bool find_call(const struct session *s, struct began *b)
+static bool find_call(const struct traced_run *run, struct began *b)
 {
 	struct task_stat stat;
 
 	if (!task_call_read(b->pid, b->tid, &b->in) || b->in.nr < 0)
 		return false;
 	b->call = probes_sync_call(b->in.nr, task_call_is_32bit(&b->in), b->in.arg, flags_of_fd, &b->pid);
-	if (!b->call || !task_stat_read(b->pid, b->tid, &stat) || stat.kernel_thread || probes_in_call(s->probes, b->tid))
+	if (!b->call || !task_stat_read(b->pid, b->tid, &stat) || stat.kernel_thread || probes_in_call(run->probes, b->tid))
 		return false;
 	b->start = stat.start;
 	if (!task_switches_read(b->pid, b->tid, &b->switches))
 		b->switches = 0;
-	session_find_file(b->pid, b->call, &b->in, &b->path, &b->dev);
-	return b->call == CALL_SYNC || (b->dev && session_is_of_run(s, b->dev));
+	run_find_file(b->pid, b->call, &b->in, &b->path, &b->dev);
+	return b->call == CALL_SYNC || (b->dev && run_is_of_run(run, b->dev));
 }
 
 static bool look_first(void *ctx, uint32_t pid, uint32_t tid)
 {
-	struct session *s = ctx;
-	struct before *o = s->before;
+	struct traced_run *run = ctx;
+	struct before *o = run->before;
 	struct began b = { .pid = pid, .tid = tid };
 
-	if (pid == (uint32_t)getpid() || !find_call(s, &b)) {
+	if (pid == (uint32_t)getpid() || !find_call(run, &b)) {
 		free(b.path);
 		return true;
 	}
-	b.other = left_out(s, pid);
+	b.other = left_out(run, pid);
 	if (o->n < ASLEEP_MAX)
 		b.slept_ns = task_asleep_ns(pid, tid);
 	b.first_ns = b.last_ns = clock_ns(); /* after it: no time counts twice */
@@ -119,13 +117,13 @@ static bool look_first(void *ctx, uint32_t pid, uint32_t tid)
 	return o->n < BEGAN_MAX;
 }
 
-void session_before_look(struct session *s)
+void run_before_look(struct traced_run *run)
 {
 	/* in a PID namespace the kernel's numbers of tasks are not those of /proc; to see which call a task is in takes CAP_SYS_PTRACE */
-	if (!s->ring || !session_knows_numbers() || !task_may_look())
+	if (!run->ring || !run_knows_numbers() || !task_may_look())
 		return;
-	s->before = xcalloc(1, sizeof(*s->before));
-	task_each(look_first, s);
+	run->before = xcalloc(1, sizeof(*run->before));
+	task_each(look_first, run);
 }
 
 /* ---- are they still? ---- */
@@ -141,7 +139,7 @@ enum still { OVER, RUNS, STILL };
  * The same system call with the same arguments: it is the same one if the task never ran since, or if the kernel side, which sees every
  * sync call begin, saw none of it. Where one runs, in the kernel or in its own code, can't be told.
  */
-static enum still still_in(const struct session *s, const struct began *b)
+static enum still still_in(const struct traced_run *run, const struct began *b)
 {
 	struct task_call now;
 	struct task_stat stat;
@@ -155,7 +153,7 @@ static enum still still_in(const struct session *s, const struct began *b)
 		return OVER;
 	if (task_switches_read(b->pid, b->tid, &switches) && b->switches == switches)
 		return STILL;
-	return probes_in_call(s->probes, b->tid) ? OVER : STILL;
+	return probes_in_call(run->probes, b->tid) ? OVER : STILL;
 }
 
 uint64_t began_ns(const struct began *b)
@@ -163,10 +161,10 @@ uint64_t began_ns(const struct began *b)
 	return b->slept_ns + b->last_ns - b->first_ns;
 }
 
-static void look_again(struct session *s, struct began *b)
+static void look_again(struct traced_run *run, struct began *b)
 {
 	uint64_t now = clock_ns();
-	enum still still = still_in(s, b);
+	enum still still = still_in(run, b);
 
 	b->sure = still == STILL;
 	if (b->sure)
@@ -175,45 +173,45 @@ static void look_again(struct session *s, struct began *b)
 		return;
 	b->over = true;
 	for (int i = 0; i < SPANS && !b->other; i++) {
-		struct returned *r = &s->before->since[i];
+		struct returned *r = &run->before->since[i];
 
 		r->n++;
 		r->ns = began_ns(b) > r->ns ? began_ns(b) : r->ns;
 	}
 }
 
-void session_before_tick(struct session *s)
+void run_before_tick(struct traced_run *run)
 {
-	for (size_t i = 0; s->before && i < s->before->n; i++)
-		if (!s->before->call[i].over)
-			look_again(s, &s->before->call[i]);
+	for (size_t i = 0; run->before && i < run->before->n; i++)
+		if (!run->before->call[i].over)
+			look_again(run, &run->before->call[i]);
 }
 
-const struct began *session_before_calls(const struct session *s, size_t *n)
+const struct began *run_before_calls(const struct traced_run *run, size_t *n)
 {
-	*n = s->before ? s->before->n : 0;
-	return s->before ? s->before->call : NULL;
+	*n = run->before ? run->before->n : 0;
+	return run->before ? run->before->call : NULL;
 }
 
-void session_before_returned(struct session *s, enum span span, struct report *r)
+void run_before_returned(struct traced_run *run, enum span span, struct report *r)
 {
-	struct before *o = s->before;
+	struct before *o = run->before;
 
 	if (!o)
 		return;
-	r->looked_before = !s->opts.all;
+	r->looked_before = !run->opts.all;
 	r->began_before = o->since[span].n;
 	r->began_before_ns = o->since[span].ns;
 	if (span != SPAN_RUN)
 		o->since[span] = (struct returned){ 0 };
 }
 
-void session_before_end(struct session *s)
+void run_before_end(struct traced_run *run)
 {
-	for (size_t i = 0; s->before && i < s->before->n; i++)
-		free(s->before->call[i].path);
-	if (s->before)
-		free(s->before->call);
-	free(s->before);
-	s->before = NULL;
+	for (size_t i = 0; run->before && i < run->before->n; i++)
+		free(run->before->call[i].path);
+	if (run->before)
+		free(run->before->call);
+	free(run->before);
+	run->before = NULL;
 }

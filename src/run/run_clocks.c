@@ -5,25 +5,10 @@
 #include <string.h>
 
 #include "util/clock.h"
-#include "util/log.h"
 #include "util/mem.h"
 #include "util/num.h"
 
-static struct wire_depth all_depths(const struct session *s)
-{
-	const struct wire_maps *m = probes_maps(s->probes);
-	struct wire_depth sum = { 0 };
-
-	for (size_t i = 0; i < (size_t)s->views * m->stripes; i++) {
-		sum.completed += m->depths[i].completed;
-		sum.by_clocks += m->depths[i].by_clocks;
-		sum.off += m->depths[i].off;
-		sum.of += m->depths[i].of;
-	}
-	return sum;
-}
-
-static void change_clocks(struct session *s)
+static void change_clocks(struct traced_run *run)
 {
 	/* clang-format off */
 	static const char *const said[CLOCKS_KINDS] = {
@@ -31,39 +16,40 @@ static void change_clocks(struct session *s)
 		[CLOCKS_ISSUE] = "the requests' own clocks, but for insert",
 	};
 	/* clang-format on */
-	bool unbegun = probes_maps(s->probes)->run->unbegun;
-	enum wire_clocks which = !s->clocks.own ? CLOCKS_TRACED : unbegun ? CLOCKS_ISSUE : CLOCKS_ALL;
-	int err = probes_use_clocks(s->probes, which);
+	bool unbegun = probes_sums(run->probes)->unbegun;
+	enum wire_clocks which = !run->clocks.own ? CLOCKS_TRACED : unbegun ? CLOCKS_ISSUE : CLOCKS_ALL;
+	int err = probes_use_clocks(run->probes, which);
 	uint64_t now;
 
-	s->clocks_failed = err;
+	run->clocks_failed = err;
 	if (err) {
-		log_error("cannot %s tracing insert and issue: %s", s->clocks.own ? "stop" : "start", strerror(-err));
+		notice(&run->opts.notices, NOTICE_ERROR, "cannot %s tracing insert and issue: %s",
+		       run->clocks.own ? "stop" : "start", strerror(-err));
 		return;
 	}
-	s->clocks.last = (struct wire_depth){ 0 };
+	run->clocks.last = (struct wire_depth){ 0 };
 	now = clock_ns();
-	s->clocks_ns[s->clocks_now] += now - s->clocks_since_ns;
-	s->clocks_since_ns = now;
-	s->clocks_now = which;
-	log_verbose("times are %s", said[which]);
+	run->clocks_ns[run->clocks_now] += now - run->clocks_since_ns;
+	run->clocks_since_ns = now;
+	run->clocks_now = which;
+	notice(&run->opts.notices, NOTICE_DETAIL, "times are %s", said[which]);
 }
 
-void session_look_at_clocks(struct session *s)
+void run_look_at_clocks(struct traced_run *run)
 {
-	struct wire_run *run = probes_maps(s->probes)->run;
+	struct wire_run *sums = probes_sums(run->probes);
 	struct wire_depth now;
 	uint32_t unclocked;
 
-	if (!probes_may_use_clocks(s->probes) || s->clocks_failed)
+	if (!probes_may_use_clocks(run->probes) || run->clocks_failed)
 		return;
-	unclocked = __atomic_exchange_n(&run->unclocked, UNCLOCKED_NONE, __ATOMIC_SEQ_CST);
-	now = all_depths(s);
-	if (clocks_tick(&s->clocks, &now, unclocked))
-		change_clocks(s);
+	unclocked = __atomic_exchange_n(&sums->unclocked, UNCLOCKED_NONE, __ATOMIC_SEQ_CST);
+	now = probes_depths(run->probes, run->views);
+	if (clocks_tick(&run->clocks, &now, unclocked))
+		change_clocks(run);
 }
 
-void session_note_clocks(const struct session *s, struct report *r)
+void run_note_clocks(const struct traced_run *run, struct report *r)
 {
 	static const char *const told[CLOCKS_KINDS] = {
 		[CLOCKS_ALL] = "only completions were traced: then a request's times are by its own clocks, its queue begins when it "
@@ -73,7 +59,7 @@ void session_note_clocks(const struct session *s, struct report *r)
 	};
 
 	for (int i = CLOCKS_ALL; i < CLOCKS_KINDS; i++) {
-		uint64_t ns = s->clocks_ns[i] + ((int)s->clocks_now == i ? clock_ns() - s->clocks_since_ns : 0);
+		uint64_t ns = run->clocks_ns[i] + ((int)run->clocks_now == i ? clock_ns() - run->clocks_since_ns : 0);
 
 		if (ns)
 			strv_add(&r->notes, xasprintf("for %s of the run %s", num_duration(ns, 0).s, told[i]));

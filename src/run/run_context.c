@@ -12,37 +12,54 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-static void run_facts(struct session *s, const struct session_facts *facts, enum span span, struct report *r)
+static void take_command(struct traced_run *run, struct report *r)
 {
-	const struct wire_run *run = probes_maps(s->probes)->run;
+	const struct run_end *end = &run->loop.end;
+
+	r->command = strv_dup(run->opts.command);
+	r->have_exit_status = end->have_status;
+	r->exit_status = end->status;
+	r->user_ns = run->cmd.user_ns;
+	if (end->have_status)
+		run_left_running(run, r);
+}
+
+static void add_notes(const struct traced_run *run, enum span span, struct report *r)
+{
+	const struct filter *f = run->opts.filter;
+
+	if (run->opts.note)
+		strv_add(&r->notes, xstrdup(run->opts.note));
+	if (run->loop.end.selected_ended && span != SPAN_INTERVAL)
+		strv_add(&r->notes, f->n_pids > 1 ? xasprintf("%s ended during the run", f->text) :
+						    xasprintf("process %d ended during the run", f->pid[0]));
+}
+
+static void take_facts(struct traced_run *run, enum span span, struct report *r)
+{
+	const struct wire_run *sums = probes_sums(run->probes);
 	struct utsname un;
 
 	r->version = xstrdup(BT_VERSION);
-	r->start = xstrdup(span == SPAN_FILE ? s->turn.start_text : s->start_text);
+	r->start = xstrdup(span == SPAN_FILE ? run->turn.start_text : run->start_text);
 	if (!uname(&un)) {
 		r->kernel = xstrdup(un.release);
 		r->arch = xstrdup(un.machine);
 	}
-	if (s->opts.want.command) {
-		r->processes = run->processes;
-		r->threads = run->threads;
-		r->command = strv_dup(facts->command);
-		r->have_exit_status = facts->have_exit_status;
-		r->exit_status = facts->exit_status;
-		r->user_ns = facts->user_ns;
-		if (facts->have_exit_status)
-			session_left_running(s, r);
+	if (run->opts.want.command) {
+		r->processes = sums->processes;
+		r->threads = sums->threads;
+		take_command(run, r);
 	}
-	r->filter = xstrdup(facts->filter);
-	if (facts->note)
-		strv_add(&r->notes, xstrdup(facts->note));
-	probes_report(s->probes, r);
+	r->filter = run->opts.filter ? xstrdup(run->opts.filter->text) : NULL;
+	add_notes(run, span, r);
+	probes_report(run->probes, r);
 }
 
 /* What was made smaller can cost events. */
-static void note_sizes(const struct session *s, struct report *r)
+static void note_sizes(const struct traced_run *run, struct report *r)
 {
-	const struct sizes *z = &s->sizes;
+	const struct sizes *z = &run->sizes;
 
 	if (z->smaller_ring)
 		strv_add(&r->notes,
@@ -52,10 +69,10 @@ static void note_sizes(const struct session *s, struct report *r)
 					      z->depth, z->depth == 1 ? " has" : "s have"));
 }
 
-static void run_losses(struct session *s, enum span span, struct report *r)
+static void take_losses(struct traced_run *run, enum span span, struct report *r)
 {
 	static const struct turn from_start;
-	const struct turn *before = span == SPAN_FILE ? &s->turn : &from_start;
+	const struct turn *before = span == SPAN_FILE ? &run->turn : &from_start;
 	static const char *const drops[DROP_COUNT] = {
 		[DROP_RING_FULL] = "facts about sync calls: the ring buffer was full",
 		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
@@ -63,21 +80,21 @@ static void run_losses(struct session *s, enum span span, struct report *r)
 		[DROP_AIO] = "AIO fsyncs not followed: another one for the same file came before a worker was seen to begin",
 		[DROP_HISTORY] = "sleeps of followed tasks: more within one wait than is remembered",
 	};
-	const struct wire_run *run = probes_maps(s->probes)->run;
+	const struct wire_run *sums = probes_sums(run->probes);
 
-	report_add_lost(r, probes_skipped_runs(s->probes) - before->skipped,
+	report_add_lost(r, probes_skipped_runs(run->probes) - before->skipped,
 			"program runs that the kernel skipped: the same program was interrupted or preempted on that CPU");
-	report_add_lost(r, run->bios_full - before->run.bios_full, "bios not timed: too many in flight");
-	report_add_lost(r, run->family_full - before->run.family_full, "processes not followed: too many at once");
+	report_add_lost(r, sums->bios_full - before->run.bios_full, "bios not timed: too many in flight");
+	report_add_lost(r, sums->family_full - before->run.family_full, "processes not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
 		if (drops[i]) /* else see calls_without_end() */
-			report_add_lost(r, run->drops[i] - before->run.drops[i], drops[i]);
-	note_sizes(s, r);
-	session_note_clocks(s, r);
-	if (s->not_followed)
-		strv_add(&r->notes, xasprintf("%u disk%s appeared when there was no room left to trace %s", s->not_followed,
-					      num_plural(s->not_followed), s->not_followed == 1 ? "it" : "them"));
-	if (!s->ring && s->opts.want.ledger)
+			report_add_lost(r, sums->drops[i] - before->run.drops[i], drops[i]);
+	note_sizes(run, r);
+	run_note_clocks(run, r);
+	if (run->not_followed)
+		strv_add(&r->notes, xasprintf("%u disk%s appeared when there was no room left to trace %s", run->not_followed,
+					      num_plural(run->not_followed), run->not_followed == 1 ? "it" : "them"));
+	if (!run->ring && run->opts.want.ledger)
 		strv_add(&r->notes, xstrdup("sync calls were not traced: this kernel refuses a probe "
 					    "(barriertrace probes says which)"));
 }
@@ -127,10 +144,10 @@ static void look_at_facts(const struct tracked *k, struct report_device *d)
 	memcpy(d->name, k->name, sizeof(d->name));
 }
 
-static void frame_add_device(struct session *s, struct tracked *k, enum span span, struct frame *f)
+static void frame_add_device(struct traced_run *run, struct tracked *k, enum span span, struct frame *f)
 {
-	const struct heats *heats = span == SPAN_FILE ? s->turn.heats : s->heats;
-	const struct disk *disk = &s->disk[k->disk];
+	const struct heats *heats = span == SPAN_FILE ? run->turn.heats : run->heats;
+	const struct disk *disk = &run->disk[k->disk];
 	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
 	struct report_device *d = &fd->facts;
 
@@ -141,11 +158,11 @@ static void frame_add_device(struct session *s, struct tracked *k, enum span spa
 	d->from_ns = k->from_ns > f->start_ns ? k->from_ns - f->start_ns : 0;
 	kernel_delta(k, span, d);
 	d->vanished = k->vanished;
-	if (!s->opts.all && nothing_done(&d->kernel))
+	if (!run->opts.all && nothing_done(&d->kernel))
 		look_in_flight(k, d);
 	look_at_facts(k, d);
 	for (int c = 0; c < HEAT_CLASSES && span != SPAN_INTERVAL; c++)
-		d->heat[c] = heats_copy(heats, (size_t)(k - s->tracked), (enum heat_class)c);
+		d->heat[c] = heats_copy(heats, (size_t)(k - run->tracked), (enum heat_class)c);
 	fd->view = k->view;
 	if (k->view != disk->wire.view)
 		return;
@@ -154,63 +171,63 @@ static void frame_add_device(struct session *s, struct tracked *k, enum span spa
 }
 
 /* In the run so far. Those that are over by the look of it are found by each look, until the kernel side counts them. */
-static uint64_t ends_missed(const struct session *s, uint64_t returned)
+static uint64_t ends_missed(const struct traced_run *run, uint64_t returned)
 {
-	return probes_maps(s->probes)->run->drops[DROP_END] + returned;
+	return probes_sums(run->probes)->drops[DROP_END] + returned;
 }
 
-uint64_t session_ends_missed(struct session *s)
+uint64_t run_ends_missed(struct traced_run *run)
 {
-	return ends_missed(s, session_outstanding_report(s, SPAN_RUN, NULL));
+	return ends_missed(run, run_outstanding_report(run, SPAN_RUN, NULL));
 }
 
-static void calls_without_end(struct session *s, enum span span, struct report *r)
+static void calls_without_end(struct traced_run *run, enum span span, struct report *r)
 {
-	uint64_t before = span == SPAN_FILE ? s->turn.ends_missed : 0;
-	uint64_t missed = ends_missed(s, session_outstanding_report(s, span, r));
+	uint64_t before = span == SPAN_FILE ? run->turn.ends_missed : 0;
+	uint64_t missed = ends_missed(run, run_outstanding_report(run, span, r));
 
 	report_add_lost(r, missed > before ? missed - before : 0, "sync calls whose end was not seen");
 }
 
-void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f)
+void run_make_frame(struct traced_run *run, enum span span, struct frame *f)
 {
 	*f = (struct frame){
-		.views = s->views,
-		.all = s->opts.all,
-		.only_command = s->opts.only_command,
-		.ledger = s->ring,
-		.start_ns = span == SPAN_FILE ? s->turn.start_ns : s->start_ns,
-		.known_ns = span == SPAN_FILE ? carry_known_ns(s->carry) : 0,
-		.place = s->places.device,
-		.n_places = s->places.n,
-		.symbol = s->symbols,
-		.n_symbols = s->n_symbols,
+		.views = run->views,
+		.all = run->opts.all,
+		.only_command = run->opts.only_command,
+		.ledger = run->ring,
+		.start_ns = span == SPAN_FILE ? run->turn.start_ns : run->start_ns,
+		.known_ns = span == SPAN_FILE ? carry_known_ns(run->carry) : 0,
+		.place = run->places.device,
+		.n_places = run->places.n,
+		.symbol = run->symbols,
+		.n_symbols = run->n_symbols,
 	};
-	run_facts(s, facts, span, &f->run);
-	run_losses(s, span, &f->run);
-	calls_without_end(s, span, &f->run);
-	session_note_replaced(s, f->start_ns, &f->run);
-	for (size_t i = 0; i < s->n_tracked; i++)
-		frame_add_device(s, &s->tracked[i], span, f);
+	take_facts(run, span, &f->run);
+	take_losses(run, span, &f->run);
+	calls_without_end(run, span, &f->run);
+	run_note_replaced(run, f->start_ns, &f->run);
+	for (size_t i = 0; i < run->n_tracked; i++)
+		frame_add_device(run, &run->tracked[i], span, f);
 }
 
-void session_drop_frame(struct frame *f)
+void run_drop_frame(struct frame *f)
 {
 	f->place = NULL;
 	f->symbol = NULL;
 	frame_free(f);
 }
 
-struct view_counts *session_all_counts(struct session *s, enum span span)
+struct view_counts *run_all_counts(struct traced_run *run, enum span span)
 {
 	static void (*const counts[])(struct counters * c, uint32_t view, struct view_counts * out) = {
 		[SPAN_RUN] = counters_total,
 		[SPAN_INTERVAL] = counters_interval,
 		[SPAN_FILE] = counters_since,
 	};
-	struct view_counts *v = xcalloc(s->sizes.views, sizeof(*v));
+	struct view_counts *v = xcalloc(run->sizes.views, sizeof(*v));
 
-	for (uint32_t i = 0; i < s->views; i++)
-		counts[span](s->counters, i, &v[i]);
+	for (uint32_t i = 0; i < run->views; i++)
+		counts[span](run->counters, i, &v[i]);
 	return v;
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* run_internal.h - what the files of a session share. Private to them; each uses those that stand above it here. */
+/* run_internal.h - what the files of a run share. Private to them; each uses those that stand above it here. */
 #ifndef BT_RUN_RUN_INTERNAL_H
 #define BT_RUN_RUN_INTERNAL_H
 
 #include "probe/request_clocks.h"
-#include "probe/counters.h"
+#include "probe/kernel_side.h"
 #include "host/device_names.h"
 #include "host/task_proc.h"
 #include "model/run_context.h"
 #include "probe/map_sizes.h"
 #include "run/run.h"
+#include "run/run_loop.h"
 
 /* One thing that is reported: a disk or a partition. */
 struct tracked {
 	struct target t;
 	char name[32]; /* of the report: of all that had or have t.name only the first has just that */
-	size_t disk;   /* index in session.disk */
+	size_t disk;   /* index in traced_run.disk */
 	uint32_t view;
 	bool vanished;
 	bool succeeded;	  /* what came in its place has been looked at */
@@ -44,8 +45,15 @@ struct turn {
 	struct heats *heats;
 };
 
-struct session {
-	struct session_opts opts;
+struct traced_run {
+	struct run_opts opts;
+	struct run_observer observer;
+	struct command cmd;
+	struct run_loop loop;
+	sigset_t taken, mask_before;
+	bool let_go;	    /* nothing is traced any more, and nothing below is there */
+	bool last_interval; /* has been reported: the whole has the same sync calls */
+
 	struct probes *probes;
 	struct counters *counters;
 	struct heats *heats; /* by tracked; NULL before the start */
@@ -83,23 +91,28 @@ struct session {
 
 /* ---- run_disks.c ---- */
 
-struct disk *session_disk(struct session *s, uint32_t dev); /* the one there now; NULL: not traced */
-uint32_t session_disk_key(const struct disk *d);
+struct disk *run_disk(struct traced_run *run, uint32_t dev); /* the one there now; NULL: not traced */
+uint32_t run_disk_key(const struct disk *d);
 /* A disk or a partition gets a view. */
-int session_track(struct session *s, const struct target *t, struct err *e);
-void session_give_slots(struct session *s, struct disk *d, struct sizes_disk size);
-void session_link_stacks(struct session *s);
-int session_tell_kernel(struct session *s, const struct disk *d);
-void session_watch_heat(struct session *s, const struct tracked *k);
-void session_note_replaced(const struct session *s, uint64_t start_ns, struct report *r);
+int run_track(struct traced_run *run, const struct target *t, struct err *e);
+void run_give_slots(struct traced_run *run, struct disk *d, struct sizes_disk size);
+void run_link_stacks(struct traced_run *run);
+void run_watch_heat(struct traced_run *run, const struct tracked *k);
+void run_note_replaced(const struct traced_run *run, uint64_t start_ns, struct report *r);
+
+/* Once a second or so: disks that came, disks that went, services that began again. */
+void run_rescan(struct traced_run *run);
 
 /* ---- run_select.c ---- */
 
-void session_want_filter(struct probe_want *want, const struct filter *f); /* NULL: everybody counts */
+/* Is one of the processes that the filter selects still there, or one of their children? */
+bool run_anybody_left(struct traced_run *run);
+
+void run_want_filter(struct probe_want *want, const struct filter *f); /* NULL: everybody counts */
 /* Tells the kernel side who counts now: before it starts, and again when it has. */
-int session_select(struct session *s, struct err *e);
-void session_look_for_groups(struct session *s);
-void session_left_running(struct session *s, struct report *r); /* processes of a command that has ended */
+int run_select(struct traced_run *run, struct err *e);
+void run_look_for_groups(struct traced_run *run);
+void run_left_running(struct traced_run *run, struct report *r); /* processes of a command that has ended */
 
 /* ---- run_outstanding.c, and run_before.c for it ---- */
 
@@ -118,51 +131,58 @@ struct began {
 };
 
 /* Of which file and on which device a task's call is; *path is the caller's, or NULL. */
-void session_find_file(uint32_t pid, uint32_t call, const struct task_call *in, char **path, uint32_t *dev);
-void session_before_look(struct session *s);
-void session_before_tick(struct session *s); /* now and then: are they still? */
-const struct began *session_before_calls(const struct session *s, size_t *n);
+void run_find_file(uint32_t pid, uint32_t call, const struct task_call *in, char **path, uint32_t *dev);
+void run_before_look(struct traced_run *run);
+void run_before_tick(struct traced_run *run); /* now and then: are they still? */
+const struct began *run_before_calls(const struct traced_run *run, size_t *n);
 uint64_t began_ns(const struct began *b); /* for how long it has been under way, at least */
-void session_before_returned(struct session *s, enum span span, struct report *r);
-void session_before_end(struct session *s);
+void run_before_returned(struct traced_run *run, enum span span, struct report *r);
+void run_before_end(struct traced_run *run);
 
-bool session_is_of_run(const struct session *s, uint32_t dev); /* calls on files of this device; 0: of no file */
-void session_outstanding_tick(struct session *s);
-void session_outstanding_end(struct session *s);
+bool run_is_of_run(const struct traced_run *run, uint32_t dev); /* calls on files of this device; 0: of no file */
+void run_outstanding_tick(struct traced_run *run);
+void run_outstanding_end(struct traced_run *run);
 /* Calls that have not returned, into the report; r NULL: none. Returns those whose end was not seen, by the look of it. */
-uint64_t session_outstanding_report(struct session *s, enum span span, struct report *r);
+uint64_t run_outstanding_report(struct traced_run *run, enum span span, struct report *r);
 
 /* ---- run_open.c ---- */
 
-bool session_knows_numbers(void); /* are our numbers of processes the kernel's own? */
+int run_prepare(struct traced_run *run, struct err *e);		  /* loads everything; nothing runs yet */
+int run_follow(struct traced_run *run, pid_t pid, struct err *e); /* the command's first process; before run_attach() */
+int run_attach(struct traced_run *run, struct err *e);		  /* and notes the kernel's own counters */
+
+bool run_knows_numbers(void); /* are our numbers of processes the kernel's own? */
 
 /* ---- run_clocks.c ---- */
 
-void session_look_at_clocks(struct session *s);
-void session_note_clocks(const struct session *s, struct report *r);
+void run_look_at_clocks(struct traced_run *run);
+void run_note_clocks(const struct traced_run *run, struct report *r);
 
 /* ---- run_context.c ---- */
 
-/* Places and symbols are lent: session_drop_frame() frees the rest. */
-void session_make_frame(struct session *s, const struct session_facts *facts, enum span span, struct frame *f);
-void session_drop_frame(struct frame *f);
+/* Places and symbols are lent: run_drop_frame() frees the rest. */
+void run_make_frame(struct traced_run *run, enum span span, struct frame *f);
+void run_drop_frame(struct frame *f);
 /* Sync calls so far whose end was not seen. */
-uint64_t session_ends_missed(struct session *s);
+uint64_t run_ends_missed(struct traced_run *run);
 /* By view; the caller's. Those of a file are those since the last step, which only intervals and turns take, and never both. */
-struct view_counts *session_all_counts(struct session *s, enum span span);
+struct view_counts *run_all_counts(struct traced_run *run, enum span span);
 
 /* ---- run_record.c: only with opts.recording ---- */
 
-void session_date(char text[32]);
-void session_record_fact(void *ctx, const struct wire_head *record); /* as it is; ctx: the session */
-void session_record(struct session *s, const struct wire_head *record);
-void session_record_start(struct session *s);
-void session_record_end(struct session *s, const struct session_facts *facts, const struct frame *f,
-			const struct view_counts *v);
+void run_date(char text[32]);
+void run_record_fact(void *ctx, const struct wire_head *record); /* as it is; ctx: the run */
+void run_record(struct traced_run *run, const struct wire_head *record);
+void run_record_start(struct traced_run *run);
+void run_record_end(struct traced_run *run, const struct frame *f, const struct view_counts *v);
+void run_save(struct traced_run *run); /* what is recorded so far survives the end of this process */
 
-/* ---- run.c ---- */
+/* ---- run_report.c ---- */
 
-void session_feed(void *ctx, const struct wire_head *fact); /* ctx: the session */
-void session_forget(void *ctx, uint64_t began);		    /* what no call needs that began then or later */
+int run_facts_fd(const struct traced_run *run);		/* readable when many facts wait; -1: there are none */
+void run_tick(struct traced_run *run);			/* to be called ten times a second */
+void run_let_go(struct traced_run *run);		/* frees all but command and loop; may be called again */
+void run_feed(void *ctx, const struct wire_head *fact); /* ctx: the run */
+void run_forget(void *ctx, uint64_t began);		/* what no call needs that began then or later */
 
 #endif

@@ -2,232 +2,144 @@
 #include "run/run_loop.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
 
-#define TICKS_PER_LOOK 10
+#define SECOND_NS 1000000000u
 
-/* ---- what runs share ---- */
-
-int trial_wakeups(const sigset_t *signals, int *signal_fd, int *tick_fd, struct err *e)
+static int wait_real(struct pollfd *p, nfds_t n, uint64_t ns)
 {
-	struct itimerspec every = { .it_interval.tv_nsec = TRIAL_TICK_NS, .it_value.tv_nsec = TRIAL_TICK_NS };
+	struct timespec ts = { .tv_sec = (time_t)(ns / SECOND_NS), .tv_nsec = (long)(ns % SECOND_NS) };
 
-	*signal_fd = signalfd(-1, signals, SFD_CLOEXEC);
-	*tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	if (*signal_fd < 0 || *tick_fd < 0 || timerfd_settime(*tick_fd, 0, &every, NULL))
-		return err_set(e, errno, EXIT_FAILED, "cannot set up signals: %s", strerror(errno));
-	return 0;
+	return ppoll(p, n, ns == UINT64_MAX ? NULL : &ts, NULL);
 }
 
-bool trial_tick(int tick_fd, struct session *s, uint64_t *ticks)
-{
-	uint64_t n;
+const struct run_time run_time_real = { clock_ns, wait_real };
 
-	if (read(tick_fd, &n, sizeof(n)) != (ssize_t)sizeof(n))
+/* ---- timers ---- */
+
+static struct run_timer timer(uint64_t now, uint64_t every)
+{
+	return (struct run_timer){ every, every ? clock_after(now, every) : UINT64_MAX };
+}
+
+/* None is made up for those that we slept through. */
+static bool timer_due(struct run_timer *t, uint64_t now)
+{
+	if (now < t->next)
 		return false;
-	session_tick(s);
-	*ticks += n;
-	if (*ticks < TICKS_PER_LOOK)
-		return false;
-	*ticks = 0;
-	session_look_around(s);
+	t->next = clock_after(t->next, ((now - t->next) / t->every + 1) * t->every);
 	return true;
 }
 
-int trial_start(struct session *s, struct command *cmd, const struct trial_start *how, struct err *e)
+void run_loop_start(struct run_loop *l, uint64_t interval_ns, uint64_t duration_ns)
 {
-	int err = how->command ? command_fork_io(cmd, how->command, how->as_root, &how->io, e) : 0;
-
-	if (err)
-		return err;
-	/* only now: the command keeps the signals as our caller had them */
-	sigprocmask(SIG_BLOCK, how->blocked, NULL);
-	/* a full disk or a closed pipe is an error to be told, not the end */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	if (how->command)
-		err = session_follow(s, cmd->pid, e);
-	if (!err)
-		err = session_start(s, e);
-	if (!err && how->command)
-		err = command_release(cmd, e);
-	return err;
+	l->start_ns = l->time->now();
+	l->duration_ns = duration_ns;
+	l->tick = timer(l->start_ns, RUN_TICK_NS);
+	l->second = timer(l->start_ns, SECOND_NS);
+	l->interval = timer(l->start_ns, interval_ns);
 }
 
-/* ---- one trial ---- */
+static uint64_t end_ns(const struct run_loop *l)
+{
+	return l->duration_ns && !l->only_command ? clock_after(l->start_ns, l->duration_ns) : UINT64_MAX;
+}
 
-struct running {
-	const struct trial_opts *o;
-	struct trial *t;
-	struct session *s;
-	struct command cmd;
-	int signals, tick;
-	uint64_t ticks, start_ns;
-	bool now; /* a second signal came */
-};
+static uint64_t ns_to_wait(const struct run_loop *l)
+{
+	const uint64_t next[] = { l->tick.next, l->second.next, l->interval.next, end_ns(l) };
+	uint64_t now = l->time->now(), first = UINT64_MAX;
 
-static void on_signal(struct running *r)
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
+		if (next[i] < first)
+			first = next[i];
+	return first == UINT64_MAX ? first : first > now ? first - now : 0;
+}
+
+/* ---- signals ---- */
+
+void run_loop_stop(struct run_loop *l, int sig, bool pass_on)
+{
+	l->end.now = l->end.signal;
+	l->end.signal = sig;
+	if (l->cmd->pid && !l->end.have_status && (pass_on || l->end.now))
+		kill(l->cmd->pid, sig);
+	l->calls->stopping(l->ctx);
+}
+
+static void on_signal(struct run_loop *l)
 {
 	struct signalfd_siginfo info;
 
-	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+	if (read(l->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	r->now = r->t->signal;
-	r->t->signal = (int)info.ssi_signo;
 	/* Ctrl-C reaches the command through the terminal; a signal sent to us alone has to be passed on */
-	if (r->cmd.pid && (info.ssi_code <= 0 || r->now))
-		kill(r->cmd.pid, (int)info.ssi_signo);
+	if (!l->calls->signal(l->ctx, (int)info.ssi_signo))
+		run_loop_stop(l, (int)info.ssi_signo, info.ssi_code <= 0);
 }
 
-static void on_tick(struct running *r)
+void run_loop_late_signals(struct run_loop *l)
 {
-	trial_tick(r->tick, r->s, &r->ticks);
-	if (r->o->tick)
-		r->o->tick(r->o->ctx);
+	struct pollfd p = { .fd = l->signals, .events = POLLIN };
+
+	while (l->signals >= 0 && poll(&p, 1, 0) > 0)
+		on_signal(l);
 }
 
-static int wait_ms(const struct running *r)
-{
-	uint64_t now = clock_ns(), until = clock_after(r->start_ns, r->o->duration_ns);
+/* ---- the loop ---- */
 
-	if (r->o->command)
-		return -1;
-	return until <= now ? 0 : (int)((until - now) / 1000000 > 60000 ? 60000 : (until - now + 999999) / 1000000);
-}
-
-static bool finished(const struct running *r)
+bool run_loop_over(const struct run_loop *l)
 {
-	if (r->now || r->t->have_status || (r->t->signal && !r->o->command))
+	if (l->end.now || l->end.have_status)
 		return true;
-	return !r->o->command && clock_ns() >= clock_after(r->start_ns, r->o->duration_ns);
+	if (l->only_command)
+		return false;
+	return l->end.selected_ended || (l->end.signal && !l->cmd->pid) || l->time->now() >= end_ns(l);
 }
 
-static int loop(struct running *r, struct err *e)
+static int serve_timers(struct run_loop *l, struct err *e)
 {
-	while (!finished(r)) {
-		struct pollfd p[] = {
-			{ .fd = r->signals, .events = POLLIN },
-			{ .fd = r->tick, .events = POLLIN },
-			{ .fd = r->o->command ? r->cmd.pidfd : -1, .events = POLLIN },
-			{ .fd = session_fd(r->s), .events = POLLIN },
-		};
+	uint64_t now = l->time->now();
 
-		if (poll(p, sizeof(p) / sizeof(p[0]), wait_ms(r)) < 0 && errno != EINTR)
-			return err_set(e, errno, EXIT_FAILED, "poll: %s", strerror(errno));
-		if (p[2].revents)
-			r->t->have_status = !command_wait(&r->cmd, &r->t->status);
-		if (p[0].revents)
-			on_signal(r);
-		if (p[1].revents)
-			on_tick(r);
-		if (p[3].revents)
-			session_drain(r->s);
-	}
-	r->t->wall_ns = clock_ns() - r->start_ns;
-	return 0;
+	if (timer_due(&l->tick, now))
+		l->calls->tick(l->ctx);
+	if (timer_due(&l->second, now))
+		l->calls->second(l->ctx);
+	return timer_due(&l->interval, now) && !run_loop_over(l) ? l->calls->interval(l->ctx, e) : 0;
 }
 
-static int open_session(struct running *r, struct err *e)
+static int turn(struct run_loop *l, struct err *e)
 {
-	const struct trial_opts *o = r->o;
-	struct session_opts so = {
-		.targets = o->targets,
-		.all = o->all,
-		.only_command = o->only_command,
-		.detail = o->detail,
-		.command = o->command,
+	struct pollfd p[2 + RUN_SOURCES] = {
+		{ .fd = l->signals, .events = POLLIN },
+		{ .fd = l->cmd->pid ? l->cmd->pidfd : -1, .events = POLLIN },
 	};
 
-	if (o->want)
-		so.want = *o->want;
-	else
-		probe_want_default(&so.want);
-	so.want.command = o->command != NULL;
-	so.want.ledger = !o->no_ledger;
-	return session_open(&so, &r->s, e);
+	for (int i = 0; i < RUN_SOURCES; i++)
+		p[2 + i] = (struct pollfd){ .fd = l->calls->source[i].fd(l->ctx), .events = POLLIN };
+	if (l->time->wait(p, 2 + RUN_SOURCES, ns_to_wait(l)) < 0 && errno != EINTR)
+		return err_set(e, errno, EXIT_FAILED, "poll: %s", strerror(errno));
+	if (p[0].revents)
+		on_signal(l);
+	if (p[1].revents)
+		l->end.have_status = !command_wait(l->cmd, &l->end.status);
+	for (int i = 0; i < RUN_SOURCES; i++)
+		if (p[2 + i].revents)
+			l->calls->source[i].ready(l->ctx);
+	return serve_timers(l, e);
 }
 
-static void report(struct running *r)
+int run_loop(struct run_loop *l, struct err *e)
 {
-	struct session_facts facts = {
-		.command = r->o->command,
-		.have_exit_status = r->t->have_status,
-		.exit_status = r->t->status,
-		.user_ns = r->cmd.user_ns,
-	};
+	int err = 0;
 
-	session_report_total(r->s, &facts, &r->t->report);
-}
-
-static int run(struct running *r, const sigset_t *blocked, struct err *e)
-{
-	struct trial_start how = { r->o->command, r->o->io, r->o->as_root, blocked };
-	int err = open_session(r, e);
-
-	if (!err)
-		err = trial_wakeups(blocked, &r->signals, &r->tick, e);
-	if (!err)
-		err = trial_start(r->s, &r->cmd, &how, e);
-	r->start_ns = clock_ns();
-	if (!err)
-		err = loop(r, e);
-	if (!err)
-		report(r);
+	while (!err && !run_loop_over(l))
+		err = turn(l, e);
+	l->end.wall_ns = l->time->now() - l->start_ns;
 	return err;
-}
-
-/* A signal that came while we ran, after the last look, is heeded too: it is not to end us when it is let through. */
-static void close_wakeups(struct running *r)
-{
-	struct pollfd p = { .fd = r->signals, .events = POLLIN };
-
-	while (r->signals >= 0 && poll(&p, 1, 0) > 0)
-		on_signal(r);
-	if (r->signals >= 0)
-		close(r->signals);
-	if (r->tick >= 0)
-		close(r->tick);
-}
-
-int trial_run(struct trial_opts *o, struct trial *t, struct err *e)
-{
-	struct running r = {
-		.o = o,
-		.t = t,
-		.signals = -1,
-		.tick = -1,
-		.cmd = { .pidfd = -1, .go = -1, .failed = -1 },
-	};
-	sigset_t blocked, before;
-	int err;
-
-	memset(t, 0, sizeof(*t));
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGHUP);
-	if (o->signals)
-		blocked = *o->signals;
-	sigprocmask(SIG_BLOCK, NULL, &before);
-	err = run(&r, &blocked, e);
-	command_abandon(&r.cmd);
-	close_wakeups(&r);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	session_close(r.s);
-	o->targets = (struct targets){ 0 };
-	if (err)
-		trial_free(t);
-	return err;
-}
-
-void trial_free(struct trial *t)
-{
-	report_free(&t->report);
-	memset(t, 0, sizeof(*t));
 }

@@ -1,72 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * run_loop.h - one command under the tracer, once, for commands that want its report and not a screen, a recording or an
- * output: runs may follow each other in one process. Below it, what such a run shares with the tracing command itself.
- */
+/* run_loop.h - the one loop of a run: waits for all that can happen, and calls what serves it. Knows no probes. Private to run/. */
 #ifndef BT_RUN_RUN_LOOP_H
 #define BT_RUN_RUN_LOOP_H
 
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "host/command.h"
-#include "host/target.h"
-#include "util/err.h"
-#include "model/report.h"
 #include "run/run.h"
+#include "util/err.h"
 
-struct trial_opts {
-	struct targets targets; /* taken, also on failure */
-	bool all;		/* also disks that appear meanwhile */
-	bool only_command;	/* report only the disks that the command reached */
-	bool detail;		/* report.detail is wanted */
-	bool no_ledger;
-	char *const *command;	       /* borrowed; NULL: none, trace for duration_ns */
-	struct command_io io;	       /* of the command; zeroed: our own */
-	bool as_root;		       /* see command.h: by default the caller's rights */
-	uint64_t duration_ns;	       /* without a command: for so long */
-	const sigset_t *signals;       /* that ask for the end; NULL: SIGINT, SIGTERM, SIGHUP */
-	const struct probe_want *want; /* rungs, BTF; NULL: the defaults */
-	void (*tick)(void *ctx);       /* about ten times a second, for signs of life; NULL: none */
+#define RUN_TICK_NS 100000000
+#define RUN_SOURCES 3
+
+/* A descriptor to be read from; fd() is asked each time, -1: none now. */
+struct run_source {
+	int (*fd)(void *ctx);
+	void (*ready)(void *ctx);
+};
+
+struct run_calls {
+	struct run_source source[RUN_SOURCES];
+	void (*tick)(void *ctx); /* each RUN_TICK_NS */
+	void (*second)(void *ctx);
+	int (*interval)(void *ctx, struct err *e); /* one is over; the last one, with the run, is not told */
+	bool (*signal)(void *ctx, int sig);	   /* true: it does not ask for the end */
+	void (*stopping)(void *ctx);		   /* the end has been asked for */
+};
+
+/* Both as they are in clock.h and poll.h; wait()'s time UINT64_MAX: no end. */
+struct run_time {
+	uint64_t (*now)(void);
+	int (*wait)(struct pollfd *p, nfds_t n, uint64_t ns);
+};
+
+extern const struct run_time run_time_real;
+
+struct run_timer {
+	uint64_t every, next; /* ns; every 0: never */
+};
+
+struct run_loop {
+	const struct run_calls *calls;
 	void *ctx;
+	const struct run_time *time;
+	struct command *cmd; /* its pid 0: none */
+	int signals;	     /* signalfd; -1: none */
+	uint64_t start_ns, duration_ns;
+	struct run_timer tick, second, interval;
+	bool only_command; /* nothing but its end and signals is waited for */
+	struct run_end end;
 };
 
-struct trial {
-	struct report report; /* verdict included */
-	bool have_status;     /* false: no command, or a second signal let go of it */
-	int status;	      /* 128+N when signal N ended it */
-	uint64_t wall_ns;     /* the command, from its release to its end; without one, the run */
-	int signal;	      /* asked for the end; 0: none */
-};
+/* From now on; intervals and the duration of 0: none. */
+void run_loop_start(struct run_loop *l, uint64_t interval_ns, uint64_t duration_ns);
+
+/* Until it is over: the command has ended, the time is up, what was selected has ended, or somebody asked for the end. */
+int run_loop(struct run_loop *l, struct err *e);
+bool run_loop_over(const struct run_loop *l);
 
 /*
- * Traces, runs, reports. The signals are passed on to the command, whose end is then waited for; a second one ends the
- * wait. That is no failure: t->signal tells. Signals that the caller has blocked stay blocked. On failure (the command
- * cannot be run, the probes cannot be had) *t is empty.
+ * The first time ends the run, once the command has ended too; the second time ends it at once. `pass_on`: the command does not know
+ * of it yet.
  */
-int trial_run(struct trial_opts *o, struct trial *t, struct err *e);
+void run_loop_stop(struct run_loop *l, int sig, bool pass_on);
 
-void trial_free(struct trial *t); /* zeroes it */
-
-/* ---- what runs share ---- */
-
-#define TRIAL_TICK_NS 100000000 /* so often we look whether facts are to be fetched, or earlier when many wait */
-
-/* Descriptors for a run's loop: `signals` as they come, and a tick each TRIAL_TICK_NS. -1 for what isn't open. */
-int trial_wakeups(const sigset_t *signals, int *signal_fd, int *tick_fd, struct err *e);
-
-/* At a tick; true once a second, after which *ticks begins anew: disks that came and went have been looked for then. */
-bool trial_tick(int tick_fd, struct session *s, uint64_t *ticks);
-
-struct trial_start {
-	char *const *command; /* NULL: none */
-	struct command_io io;
-	bool as_root;
-	const sigset_t *blocked; /* blocked from now on, but not in the command */
-};
-
-/* Attaches the probes of an open session, then lets the command go. On failure the command has not run. */
-int trial_start(struct session *s, struct command *cmd, const struct trial_start *how, struct err *e);
+/* Signals that came after the last look: they count, and don't end us when they are let through. */
+void run_loop_late_signals(struct run_loop *l);
 
 #endif

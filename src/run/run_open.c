@@ -2,8 +2,6 @@
 /* run_open.c - what a run needs: sizes, probes, symbols; and its start. */
 #include "run/run_internal.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -22,78 +20,78 @@
 #include "probe/heat_sampler.h"
 #include "host/device_names.h"
 #include "probe/ring.h"
-#include "util/log.h"
 #include "util/mem.h"
 #include "util/num.h"
 
-static bool any_bio_based(const struct session *s)
+static bool any_bio_based(const struct traced_run *run)
 {
-	for (size_t i = 0; i < s->n_tracked; i++)
-		if (s->tracked[i].t.bio_based)
+	for (size_t i = 0; i < run->n_tracked; i++)
+		if (run->tracked[i].t.bio_based)
 			return true;
-	return s->opts.all;
+	return run->opts.all;
 }
 
-static struct sizes_disk *all_sizes(const struct session *s)
+static struct sizes_disk *all_sizes(const struct traced_run *run)
 {
-	struct sizes_disk *all = xcalloc(s->n_disks, sizeof(*all));
+	struct sizes_disk *all = xcalloc(run->n_disks, sizeof(*all));
 
-	for (size_t i = 0; i < s->n_disks; i++)
-		all[i] = s->disk[i].size;
+	for (size_t i = 0; i < run->n_disks; i++)
+		all[i] = run->disk[i].size;
 	return all;
 }
 
-static int too_little(const struct session *s, struct err *e)
+static int too_little(const struct traced_run *run, struct err *e)
 {
-	uint64_t least = (s->sizes.bytes + (1 << 20) - 1) >> 20; /* rounded up: what is said has to be enough */
-	int cpus = libbpf_num_possible_cpus();
+	uint64_t least = (run->sizes.bytes + (1 << 20) - 1) >> 20; /* rounded up: what is said has to be enough */
+	uint32_t cpus = probes_cpus();
 
 	return err_set(e, ENOMEM, EXIT_USAGE,
-		       "--memory %s is too little: for %zu disk%s on %d CPU%s the kernel side takes %" PRIu64
+		       "--memory %s is too little: for %zu disk%s on %u CPU%s the kernel side takes %" PRIu64
 		       "M at least (fewer disks take less%s)",
-		       num_bytes(s->opts.memory, 0).s, s->n_disks, num_plural(s->n_disks), cpus,
-		       num_plural((uint64_t)cpus), least, s->opts.want.ledger ? ", and --no-ledger does" : "");
+		       num_bytes(run->opts.memory, 0).s, run->n_disks, num_plural(run->n_disks), cpus, num_plural(cpus),
+		       least, run->opts.want.ledger ? ", and --no-ledger does" : "");
 }
 
-static void say_sizes(const struct session *s)
+static void say_sizes(const struct traced_run *run)
 {
-	const struct sizes *z = &s->sizes;
+	const struct sizes *z = &run->sizes;
 
-	log_verbose("memory of the kernel side: counters %s (%u cop%s), request slots %s, ring buffer %s, tables %s: %s in all",
-		    num_bytes(z->counters, 0).s, z->stripes, z->stripes == 1 ? "y" : "ies", num_bytes(z->slot_bytes, 0).s,
-		    num_bytes(z->ring_bytes, 0).s, num_bytes(z->tables, 0).s, num_bytes(z->bytes, 0).s);
+	notice(&run->opts.notices, NOTICE_DETAIL,
+	       "memory of the kernel side: counters %s (%u cop%s), request slots %s, ring buffer %s, tables %s: %s in all",
+	       num_bytes(z->counters, 0).s, z->stripes, z->stripes == 1 ? "y" : "ies", num_bytes(z->slot_bytes, 0).s,
+	       num_bytes(z->ring_bytes, 0).s, num_bytes(z->tables, 0).s, num_bytes(z->bytes, 0).s);
 }
 
 /* Before anything is loaded. */
-static int choose_sizes(struct session *s, struct err *e)
+static int choose_sizes(struct traced_run *run, struct err *e)
 {
-	struct probe_want *want = &s->opts.want;
+	struct probe_want *want = &run->opts.want;
 	struct sizes_input in = {
-		.cpus = (uint32_t)libbpf_num_possible_cpus(),
+		.cpus = probes_cpus(),
 		.pid_max = probes_pid_max(),
 		.page = (uint32_t)sysconf(_SC_PAGESIZE),
-		.disk = all_sizes(s),
-		.n_disks = s->n_disks,
-		.views = s->views,
-		.all = s->opts.all,
+		.disk = all_sizes(run),
+		.n_disks = run->n_disks,
+		.views = run->views,
+		.all = run->opts.all,
 		.ledger = want->ledger,
 		.command = want->command || want->filter_family,
 		.bios = want->on[PROBE_BIO_QUEUE],
-		.memory = s->opts.memory,
+		.memory = run->opts.memory,
 	};
-	bool fits = sizes_plan(&in, &s->sizes);
+	bool fits = sizes_plan(&in, &run->sizes);
 
 	free((void *)in.disk);
-	if (!fits && s->opts.memory)
-		return too_little(s, e);
-	s->slots = 0;
-	for (size_t i = 0; i < s->n_disks; i++)
-		session_give_slots(s, &s->disk[i], s->disk[i].size);
-	want->views = s->sizes.views;
-	want->slots = s->sizes.slots;
-	want->stripes = s->sizes.stripes;
-	want->ring_bytes = s->sizes.ring_bytes;
-	say_sizes(s);
+	if (!fits && run->opts.memory)
+		return too_little(run, e);
+	run->slots = 0;
+	for (size_t i = 0; i < run->n_disks; i++)
+		run_give_slots(run, &run->disk[i], run->disk[i].size);
+	want->views = run->sizes.views;
+	want->slots = run->sizes.slots;
+	want->stripes = run->sizes.stripes;
+	want->ring_bytes = run->sizes.ring_bytes;
+	say_sizes(run);
 	return 0;
 }
 
@@ -103,12 +101,12 @@ static const enum probe_id sync_probes[] = {
 	PROBE_EXT4_SYNC, PROBE_XFS_SYNC,     PROBE_BTRFS_SYNC,	     PROBE_BTRFS_ENTER,	   PROBE_WORK_END,
 };
 
-static int open_probes(struct session *s, struct err *e)
+static int open_probes(struct traced_run *run, struct err *e)
 {
-	struct probe_want *want = &s->opts.want;
+	struct probe_want *want = &run->opts.want;
 	int err;
 
-	if (any_bio_based(s))
+	if (any_bio_based(run))
 		want->on[PROBE_BIO_QUEUE] = want->on[PROBE_BIO_COMPLETE] = true;
 	if (want->command || want->filter)
 		want->on[PROBE_IO_START] = true;
@@ -121,25 +119,27 @@ static int open_probes(struct session *s, struct err *e)
 		want->on[i] = want->ledger && want->force[i] >= 0;
 	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
 		want->on[sync_probes[i]] = true;
-	err = choose_sizes(s, e);
+	err = choose_sizes(run, e);
 	if (!err)
-		err = probes_open(want, &s->probes, e);
+		err = probes_open(want, &run->probes, e);
 	if (err)
 		return err;
-	s->counters = counters_new(probes_maps(s->probes), s->sizes.views);
-	session_link_stacks(s);
-	for (size_t i = 0; i < s->n_disks; i++)
-		if (session_tell_kernel(s, &s->disk[i]))
-			return err_set(e, errno, EXIT_FAILED, "cannot name %s to the kernel side: %s", s->disk[i].name,
-				       strerror(errno));
-	return 0;
+	run->counters = probes_counters(run->probes, run->sizes.views);
+	run_link_stacks(run);
+	for (size_t i = 0; i < run->n_disks && !err; i++) {
+		err = probes_tell_disk(run->probes, &run->disk[i].wire);
+		if (err)
+			err_set(e, -err, EXIT_FAILED, "cannot name %s to the kernel side: %s", run->disk[i].name,
+				strerror(-err));
+	}
+	return err;
 }
 
 static void *read_symbols(void *ctx)
 {
-	struct session *s = ctx;
+	struct traced_run *run = ctx;
 
-	s->symbols = symbols_read(sync_symbol_names, &s->n_symbols);
+	run->symbols = symbols_read(sync_symbol_names, &run->n_symbols);
 	return NULL;
 }
 
@@ -147,22 +147,22 @@ static void *read_symbols(void *ctx)
  * Reading kallsyms takes a CPU for 50 ms: beside the verifier, and before the traced work begins. Once facts are wanted it would take
  * them from that work, and the ring buffer, half full by then, would wait.
  */
-static int open_probes_and_symbols(struct session *s, struct err *e)
+static int open_probes_and_symbols(struct traced_run *run, struct err *e)
 {
 	pthread_t reader;
-	bool beside = s->opts.want.ledger && !pthread_create(&reader, NULL, read_symbols, s);
-	int err = open_probes(s, e);
+	bool beside = run->opts.want.ledger && !pthread_create(&reader, NULL, read_symbols, run);
+	int err = open_probes(run, e);
 
 	if (beside)
 		pthread_join(reader, NULL);
-	else if (s->opts.want.ledger)
-		read_symbols(s);
+	else if (run->opts.want.ledger)
+		read_symbols(run);
 	return err;
 }
 
 #define FIRST_PID_NAMESPACE 4026531836u /* PID_NS_INIT_INO of linux/nsfs.h */
 
-bool session_knows_numbers(void)
+bool run_knows_numbers(void)
 {
 	struct stat st;
 
@@ -172,7 +172,7 @@ bool session_knows_numbers(void)
 /* The programs know processes by the numbers that the kernel's first PID namespace has for them. */
 static int check_numbers(const struct probe_want *want, struct err *e)
 {
-	if ((!want->command && !want->filter_family) || session_knows_numbers())
+	if ((!want->command && !want->filter_family) || run_knows_numbers())
 		return 0;
 	return err_set(e, ENOTSUP, EXIT_FAILED,
 		       "%s: this container numbers processes in its own way (a PID namespace), by which "
@@ -180,111 +180,100 @@ static int check_numbers(const struct probe_want *want, struct err *e)
 		       want->command ? "cannot follow a command" : "cannot watch a process");
 }
 
-int session_open(struct session_opts *opts, struct session **out, struct err *e)
+int run_prepare(struct traced_run *run, struct err *e)
 {
-	struct session *s = xcalloc(1, sizeof(*s));
-	const struct ring_reader reader = { .each = session_feed, .to_come = session_forget, .ctx = s };
+	const struct ring_reader reader = { .each = run_feed, .to_come = run_forget, .ctx = run };
 	int err;
 
-	s->opts = *opts;
-	session_want_filter(&s->opts.want, s->opts.filter);
-	s->sizes.depth = UINT32_MAX;
-	memset(&opts->targets, 0, sizeof(opts->targets));
-	err = check_numbers(&s->opts.want, e);
-	for (size_t i = 0; i < s->opts.targets.n && !err; i++)
-		err = session_track(s, &s->opts.targets.t[i], e);
+	run->opts.want.command = run->opts.command != NULL;
+	run->opts.want.notices = run->opts.notices;
+	run_want_filter(&run->opts.want, run->opts.filter);
+	run->sizes.depth = UINT32_MAX;
+	err = check_numbers(&run->opts.want, e);
+	for (size_t i = 0; i < run->opts.targets.n && !err; i++)
+		err = run_track(run, &run->opts.targets.t[i], e);
 	if (!err)
-		err = open_probes_and_symbols(s, e);
-	if (!err && probes_maps(s->probes)->ring_fd >= 0 && probes_have_ledger(s->probes))
-		err = ring_open(probes_maps(s->probes)->ring_fd, &reader, &s->ring, e);
-	if (err) {
-		session_close(s);
-		return err;
-	}
-	*out = s;
-	return 0;
+		err = open_probes_and_symbols(run, e);
+	if (!err && probes_ring_fd(run->probes) >= 0)
+		err = ring_open(probes_ring_fd(run->probes), &reader, &run->ring, e);
+	return err;
 }
 
-int session_follow(struct session *s, pid_t pid, struct err *e)
+int run_follow(struct traced_run *run, pid_t pid, struct err *e)
 {
-	const struct wire_maps *m = probes_maps(s->probes);
-	uint32_t key = (uint32_t)pid, one = 1;
+	int err = probes_follow_command(run->probes, (uint32_t)pid);
 
-	if (bpf_map_update_elem(m->family_fd, &key, &one, BPF_ANY))
-		return err_set(e, errno, EXIT_FAILED, "cannot follow the command: %s", strerror(errno));
-	m->run->processes = m->run->threads = 1;
-	m->run->family_turn++;
-	return 0;
+	return err ? err_set(e, -err, EXIT_FAILED, "cannot follow the command: %s", strerror(-err)) : 0;
 }
 
 /* ---- start ---- */
 
 /* "jbd2/sda1-8": of a traced disk or of a partition of one? Others are learned when they turn out to matter. */
-static bool is_journal(const struct session *s, const char *comm)
+static bool is_journal(const struct traced_run *run, const char *comm)
 {
-	for (size_t i = 0; i < s->n_disks; i++)
-		if (!strncmp(comm + 5, s->disk[i].name, strlen(s->disk[i].name)))
+	for (size_t i = 0; i < run->n_disks; i++)
+		if (!strncmp(comm + 5, run->disk[i].name, strlen(run->disk[i].name)))
 			return true;
 	return false;
 }
 
 /* The journals of the traced disks: every commit is waited for in one of them. */
-static void follow_journals(struct session *s)
+static void follow_journals(struct traced_run *run)
 {
 	size_t n;
 	struct journal_thread *j = journal_threads(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (is_journal(s, j[i].name))
-			probes_follow(s->probes, j[i].tid);
+		if (is_journal(run, j[i].name))
+			probes_follow(run->probes, j[i].tid);
 	free(j);
 }
 
-static void read_places(struct session *s)
+static void read_places(struct traced_run *run)
 {
-	uint32_t *traced = xcalloc(s->n_disks, sizeof(*traced));
+	uint32_t *traced = xcalloc(run->n_disks, sizeof(*traced));
 
-	for (size_t i = 0; i < s->n_disks; i++)
-		traced[i] = session_disk_key(&s->disk[i]);
-	places_read(&s->places, traced, s->n_disks);
+	for (size_t i = 0; i < run->n_disks; i++)
+		traced[i] = run_disk_key(&run->disk[i]);
+	places_read(&run->places, traced, run->n_disks);
 	free(traced);
 }
 
-static void note_start(struct session *s)
+static void note_start(struct traced_run *run)
 {
-	session_date(s->start_text);
-	memcpy(s->turn.start_text, s->start_text, sizeof(s->turn.start_text));
-	s->start_ns = s->step_ns = s->turn.start_ns = clock_ns();
-	s->start_kernel_cpu_ns = cpu_kernel_ns();
+	run_date(run->start_text);
+	memcpy(run->turn.start_text, run->start_text, sizeof(run->turn.start_text));
+	run->start_ns = run->step_ns = run->turn.start_ns = clock_ns();
+	run->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
-int session_start(struct session *s, struct err *e)
+int run_attach(struct traced_run *run, struct err *e)
 {
-	int err = session_select(s, e);
+	int err = run_select(run, e);
 
 	if (!err)
-		err = probes_attach(s->probes, e);
+		err = probes_attach(run->probes, e);
 	/* those that came while the programs were attached */
 	if (!err)
-		err = session_select(s, e);
+		err = run_select(run, e);
 	if (err)
 		return err;
-	if (s->ring)
-		follow_journals(s);
-	read_places(s);
-	s->heats = heats_new(s->counters);
-	if (s->opts.recording && rotation_recent(s->opts.recording)) {
-		s->carry = carry_new(rotation_recent(s->opts.recording), session_record_fact, s);
-		s->turn.heats = heats_new(s->counters);
+	if (run->ring)
+		follow_journals(run);
+	read_places(run);
+	run->heats = heats_new(run->counters);
+	if (run->opts.recording && rotation_recent(run->opts.recording)) {
+		run->carry = carry_new(rotation_recent(run->opts.recording), run_record_fact, run);
+		run->turn.heats = heats_new(run->counters);
 	}
-	for (size_t i = 0; i < s->n_tracked; i++) {
-		struct tracked *k = &s->tracked[i];
+	for (size_t i = 0; i < run->n_tracked; i++) {
+		struct tracked *k = &run->tracked[i];
 
 		if (kernel_stat_read(&k->t, &k->before))
 			k->vanished = true;
 		k->at_step = k->at_turn = k->last = k->before;
-		session_watch_heat(s, k);
+		run_watch_heat(run, k);
 	}
-	note_start(s);
+	note_start(run);
 	return 0;
 }

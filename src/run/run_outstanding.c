@@ -54,31 +54,31 @@ static void disks_below(const char *name, unsigned int depth, struct disk_names 
 	strv_free(slaves);
 }
 
-static const struct device_name *place_of(const struct session *s, uint32_t dev)
+static const struct device_name *place_of(const struct traced_run *run, uint32_t dev)
 {
-	for (size_t i = 0; dev && i < s->places.n; i++)
-		if (s->places.device[i].dev == dev)
-			return &s->places.device[i];
+	for (size_t i = 0; dev && i < run->places.n; i++)
+		if (run->places.device[i].dev == dev)
+			return &run->places.device[i];
 	return NULL;
 }
 
 /* A call of no file (sync) may wait for any. */
-static void disks_of(const struct session *s, uint32_t dev, struct disk_names *d)
+static void disks_of(const struct traced_run *run, uint32_t dev, struct disk_names *d)
 {
-	const struct device_name *p = place_of(s, dev);
+	const struct device_name *p = place_of(run, dev);
 
 	d->n = 0;
 	if (p)
 		disks_below(p->name, 0, d);
-	for (size_t i = 0; !dev && i < s->n_disks; i++)
-		disks_below(s->disk[i].name, 0, d);
+	for (size_t i = 0; !dev && i < run->n_disks; i++)
+		disks_below(run->disk[i].name, 0, d);
 }
 
-bool session_is_of_run(const struct session *s, uint32_t dev)
+bool run_is_of_run(const struct traced_run *run, uint32_t dev)
 {
-	const struct device_name *p = place_of(s, dev);
+	const struct device_name *p = place_of(run, dev);
 
-	return (p && p->traced) || s->opts.all || !dev;
+	return (p && p->traced) || run->opts.all || !dev;
 }
 
 /* ---- what disks had in flight when the trace began ---- */
@@ -88,21 +88,21 @@ struct disk_look {
 	struct in_flight first;
 };
 
-static void first_looks(struct session *s)
+static void first_looks(struct traced_run *run)
 {
 	struct disk_names all = { .n = 0 }, of_call;
 	const struct began *call;
 	size_t n;
 
-	session_before_look(s);
-	call = session_before_calls(s, &n);
+	run_before_look(run);
+	call = run_before_calls(run, &n);
 	for (size_t i = 0; i < n; i++) {
-		disks_of(s, call[i].dev, &of_call);
+		disks_of(run, call[i].dev, &of_call);
 		for (size_t k = 0; k < of_call.n; k++)
 			add_disk_name(&all, of_call.name[k]);
 	}
 	for (size_t i = 0; i < all.n; i++) {
-		struct disk_look *d = grow((void **)&s->look, &s->n_looks, sizeof(*d));
+		struct disk_look *d = grow((void **)&run->look, &run->n_looks, sizeof(*d));
 
 		memcpy(d->name, all.name[i], sizeof(d->name));
 		in_flight_read(d->name, &d->first);
@@ -113,29 +113,29 @@ static void first_looks(struct session *s)
  * It takes 20 ms where there are 2,000 processes, so not while the traced work waits for us to begin. What has returned until then was
  * under way for a tenth of a second of the run.
  */
-void session_outstanding_tick(struct session *s)
+void run_outstanding_tick(struct traced_run *run)
 {
-	if (s->looked)
-		session_before_tick(s);
+	if (run->looked)
+		run_before_tick(run);
 	else
-		first_looks(s);
-	s->looked = true;
+		first_looks(run);
+	run->looked = true;
 }
 
-void session_outstanding_end(struct session *s)
+void run_outstanding_end(struct traced_run *run)
 {
-	session_before_end(s);
-	free(s->look);
-	s->look = NULL;
+	run_before_end(run);
+	free(run->look);
+	run->look = NULL;
 }
 
-static const struct in_flight *first_look(const struct session *s, const char *disk)
+static const struct in_flight *first_look(const struct traced_run *run, const char *disk)
 {
 	static const struct in_flight none;
 
-	for (size_t i = 0; i < s->n_looks; i++)
-		if (!strcmp(s->look[i].name, disk))
-			return &s->look[i].first;
+	for (size_t i = 0; i < run->n_looks; i++)
+		if (!strcmp(run->look[i].name, disk))
+			return &run->look[i].first;
 	return &none;
 }
 
@@ -150,7 +150,7 @@ struct told {
 };
 
 struct told_list {
-	const struct session *s;
+	const struct traced_run *s;
 	struct told *call;
 	size_t n;
 	uint64_t now;
@@ -162,9 +162,9 @@ struct journals {
 };
 
 /* "jbd2/sda1-8", of which older kernels tell 15 letters */
-static void find_journal(const struct session *s, const struct journals *j, uint32_t dev, struct waiting_task *t)
+static void find_journal(const struct traced_run *run, const struct journals *j, uint32_t dev, struct waiting_task *t)
 {
-	const struct device_name *p = place_of(s, dev);
+	const struct device_name *p = place_of(run, dev);
 	char name[48];
 
 	if (!p)
@@ -232,9 +232,9 @@ static void add_request(void *ctx, const struct request_under_way *q)
 	};
 }
 
-static void look_at_disk(struct session *s, const char *name, uint64_t now, struct waiting_disk *d)
+static void look_at_disk(struct traced_run *run, const char *name, uint64_t now, struct waiting_disk *d)
 {
-	const struct in_flight *first = first_look(s, name);
+	const struct in_flight *first = first_look(run, name);
 	struct requests r = { .now = now, .in_flight = &d->n };
 	struct in_flight at_end;
 	unsigned int major, minor;
@@ -246,9 +246,9 @@ static void look_at_disk(struct session *s, const char *name, uint64_t now, stru
 	for (enum op_row op = 0; op < OP_ROWS; op++)
 		d->since_ns[op] = in_flight_since(first, &at_end, op);
 	d->first_look_ns = first->n.have && now > first->to_ns ? now - first->to_ns : 0;
-	traced = block_dev(name, &major, &minor) ? session_disk(s, WIRE_DEV(major, minor)) : NULL;
+	traced = block_dev(name, &major, &minor) ? run_disk(run, WIRE_DEV(major, minor)) : NULL;
 	if (traced)
-		probes_requests_under_way(s->probes, &traced->wire, add_request, &r);
+		probes_requests_under_way(run->probes, &traced->wire, add_request, &r);
 	d->request = r.q;
 	d->n_requests = r.n;
 }
@@ -261,7 +261,7 @@ struct looks {
 	uint64_t now;
 };
 
-static struct waiting_disk *look(struct session *s, struct looks *l, const char *name)
+static struct waiting_disk *look(struct traced_run *run, struct looks *l, const char *name)
 {
 	struct waiting_disk *d;
 
@@ -269,7 +269,7 @@ static struct waiting_disk *look(struct session *s, struct looks *l, const char 
 		if (!strcmp(l->disk[i].name, name))
 			return &l->disk[i];
 	d = grow((void **)&l->disk, &l->n, sizeof(*d));
-	look_at_disk(s, name, l->now, d);
+	look_at_disk(run, name, l->now, d);
 	return d;
 }
 
@@ -283,20 +283,20 @@ static void looks_free(struct looks *l)
 	free(l->journals.thread);
 }
 
-static void explain(struct session *s, struct looks *l, const struct told *c, struct report_outstanding *o)
+static void explain(struct traced_run *run, struct looks *l, const struct told *c, struct report_outstanding *o)
 {
 	struct disk_names names;
 	struct waiting_disk disk[DISKS_MAX] = { 0 };
 	struct waiting w = { .disk = disk };
 
-	disks_of(s, c->dev, &names);
+	disks_of(run, c->dev, &names);
 	w.n_disks = names.n;
 	look_at_task(c->pid, c->tid, &w.call);
-	find_journal(s, &l->journals, c->dev, &w.journal);
+	find_journal(run, &l->journals, c->dev, &w.journal);
 	if (w.journal.tid)
 		look_at_task(w.journal.tid, w.journal.tid, &w.journal);
 	for (size_t i = 0; i < names.n; i++)
-		disk[i] = *look(s, l, names.name[i]);
+		disk[i] = *look(run, l, names.name[i]);
 	waiting_explain(&w, o);
 	strv_free((char **)w.call.stack);
 	strv_free((char **)w.journal.stack);
@@ -323,32 +323,32 @@ static void add_seen(void *to, const struct call_under_way *c)
 
 static bool counts(const void *ctx, uint32_t dev)
 {
-	return session_is_of_run(ctx, dev);
+	return run_is_of_run(ctx, dev);
 }
 
-static struct calls_under_way find_seen(const struct session *s, struct told_list *l, bool tell)
+static struct calls_under_way find_seen(const struct traced_run *run, struct told_list *l, bool tell)
 {
 	struct calls_wanted w = {
 		.until = l->now - HANGS_NS,
 		.counts = counts,
-		.ctx = s,
+		.ctx = run,
 		.others = tell,
-		.each = tell && session_knows_numbers() ? add_seen : NULL,
+		.each = tell && run_knows_numbers() ? add_seen : NULL,
 		.to = l,
 	};
 
-	if (!s->ring || l->now <= HANGS_NS)
+	if (!run->ring || l->now <= HANGS_NS)
 		return (struct calls_under_way){ 0 };
-	return probes_calls_under_way(s->probes, &w);
+	return probes_calls_under_way(run->probes, &w);
 }
 
-static void find_began(struct session *s, struct told_list *l, struct report *r)
+static void find_began(struct traced_run *run, struct told_list *l, struct report *r)
 {
 	const struct began *b;
 	size_t n;
 
-	session_outstanding_tick(s);
-	b = session_before_calls(s, &n);
+	run_outstanding_tick(run);
+	b = run_before_calls(run, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ns = began_ns(&b[i]);
 
@@ -406,7 +406,7 @@ static char *path_of(const struct told *c)
 	if (!task_call_read(c->pid, c->tid, &in) || in.nr < 0 ||
 	    probes_sync_call(in.nr, task_call_is_32bit(&in), in.arg, flags_unknown, NULL) != c->call)
 		return NULL;
-	session_find_file(c->pid, c->call, &in, &path, &dev);
+	run_find_file(c->pid, c->call, &in, &path, &dev);
 	if (dev == c->dev && task_call_read(c->pid, c->tid, &after) && after.nr == in.nr && after.arg[0] == in.arg[0])
 		return path;
 	free(path);
@@ -414,10 +414,10 @@ static char *path_of(const struct told *c)
 }
 
 /* As in other tables a process goes by its leader's name. */
-static void tell(struct session *s, struct looks *l, const struct told *c, struct report *r)
+static void tell(struct traced_run *run, struct looks *l, const struct told *c, struct report *r)
 {
 	struct report_outstanding *o = grow((void **)&r->outstanding, &r->n_outstanding, sizeof(*o));
-	const struct device_name *p = place_of(s, c->dev);
+	const struct device_name *p = place_of(run, c->dev);
 	struct task_stat leader = { .comm = "?" };
 
 	task_stat_read(c->pid, c->pid, &leader);
@@ -433,10 +433,10 @@ static void tell(struct session *s, struct looks *l, const struct told *c, struc
 		.other = c->other,
 		.ns = c->ns,
 	};
-	explain(s, l, c, o);
+	explain(run, l, c, o);
 }
 
-static void tell_all(struct session *s, struct told_list *l, struct report *r)
+static void tell_all(struct traced_run *run, struct told_list *l, struct report *r)
 {
 	struct looks looks = { .now = l->now };
 	size_t n = l->n < TOLD ? l->n : TOLD;
@@ -447,21 +447,21 @@ static void tell_all(struct session *s, struct told_list *l, struct report *r)
 	qsort(l->call, n, sizeof(*l->call), oldest_first);
 	looks.journals.thread = journal_threads(&looks.journals.n);
 	for (size_t i = 0; i < n; i++)
-		tell(s, &looks, &l->call[i], r);
+		tell(run, &looks, &l->call[i], r);
 	looks_free(&looks);
 }
 
-uint64_t session_outstanding_report(struct session *s, enum span span, struct report *r)
+uint64_t run_outstanding_report(struct traced_run *run, enum span span, struct report *r)
 {
-	struct told_list l = { .s = s, .now = clock_ns() };
-	struct calls_under_way seen = find_seen(s, &l, r);
+	struct told_list l = { .s = run, .now = clock_ns() };
+	struct calls_under_way seen = find_seen(run, &l, r);
 
 	if (r) {
 		r->under_way = seen.n;
 		r->under_way_ns = seen.n ? l.now - seen.oldest : 0;
-		find_began(s, &l, r);
-		tell_all(s, &l, r);
-		session_before_returned(s, span, r);
+		find_began(run, &l, r);
+		tell_all(run, &l, r);
+		run_before_returned(run, span, r);
 	}
 	free(l.call);
 	return seen.returned;

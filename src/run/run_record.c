@@ -15,92 +15,90 @@
 #include "probe/counters.h"
 #include "probe/heat_sampler.h"
 #include "recording/recording.h"
-#include "util/log.h"
 #include "util/mem.h"
 
 /* The recording says once what went wrong with it; the run goes on. */
-static void record_said(int err, const struct err *e)
+static void record_said(const struct traced_run *run, int err, const struct err *e)
 {
 	if (err)
-		log_error("%s", e->text);
+		notice(&run->opts.notices, NOTICE_ERROR, "%s", e->text);
 }
 
-static void record_long(struct session *s, uint16_t kind, const void *bytes, size_t n)
+static void record_long(struct traced_run *run, uint16_t kind, const void *bytes, size_t n)
 {
 	struct err e = { 0 };
 
-	record_said(recording_add_long(rotation_writer(s->opts.recording), kind, bytes, n, &e), &e);
+	record_said(run, recording_add_long(rotation_writer(run->opts.recording), kind, bytes, n, &e), &e);
 }
 
-void session_record_fact(void *ctx, const struct wire_head *record)
+void run_record_fact(void *ctx, const struct wire_head *record)
 {
-	struct session *s = ctx;
+	struct traced_run *run = ctx;
 	struct err e = { 0 };
 
-	record_said(recording_add(rotation_writer(s->opts.recording), record, &e), &e);
+	record_said(run, recording_add(rotation_writer(run->opts.recording), record, &e), &e);
 }
 
-static void record_frame(struct session *s, uint16_t kind, const struct frame *f)
+static void record_frame(struct traced_run *run, uint16_t kind, const struct frame *f)
 {
 	struct report_no_arguments hidden = { 0 };
 	struct frame shown = *f;
 	char *text;
 	json_t *j;
 
-	if (rotation_hides_arguments(s->opts.recording)) {
+	if (rotation_hides_arguments(run->opts.recording)) {
 		report_hide_arguments(&f->run, &hidden);
 		shown.run = hidden.r;
 	}
 	j = frame_encode(&shown);
 	text = xmust(json_dumps(j, JSON_COMPACT));
-	record_long(s, kind, text, strlen(text));
+	record_long(run, kind, text, strlen(text));
 	report_no_arguments_free(&hidden);
 	free(text);
 	json_decref(j);
 }
 
-static void record_counts(struct session *s, const struct view_counts *v)
+static void record_counts(struct traced_run *run, const struct view_counts *v)
 {
 	struct buf b = { 0 };
 
-	for (uint32_t i = 0; i < s->views; i++) {
+	for (uint32_t i = 0; i < run->views; i++) {
 		buf_clear(&b);
 		recording_counts_encode(i, false, &v[i], &b);
-		record_long(s, WIRE_COUNTS, b.data, b.len);
+		record_long(run, WIRE_COUNTS, b.data, b.len);
 	}
 	buf_free(&b);
 }
 
-void session_save(struct session *s)
+void run_save(struct traced_run *run)
 {
 	struct err e = { 0 };
 	struct view_counts *v;
 
-	if (!s->opts.recording)
+	if (!run->opts.recording)
 		return;
-	v = session_all_counts(s, s->carry ? SPAN_FILE : SPAN_RUN);
-	record_counts(s, v);
+	v = run_all_counts(run, run->carry ? SPAN_FILE : SPAN_RUN);
+	record_counts(run, v);
 	free(v);
-	record_said(recording_flush(rotation_writer(s->opts.recording), &e), &e);
+	record_said(run, recording_flush(rotation_writer(run->opts.recording), &e), &e);
 }
 
 /* A recording that is cut off still says what it is of. */
-void session_record_start(struct session *s)
+void run_record_start(struct traced_run *run)
 {
-	struct session_facts facts = { .command = s->opts.command };
 	struct err e = { 0 };
 	struct frame f;
 
-	session_make_frame(s, &facts, s->carry ? SPAN_FILE : SPAN_RUN, &f);
-	record_frame(s, WIRE_HEADER, &f);
-	session_drop_frame(&f);
-	session_save(s);
-	record_said(rotation_begun(s->opts.recording, &e), &e);
+	run_make_frame(run, run->carry ? SPAN_FILE : SPAN_RUN, &f);
+	record_frame(run, WIRE_HEADER, &f);
+	run_drop_frame(&f);
+	run_save(run);
+	record_said(run, rotation_begun(run->opts.recording, &e), &e);
 }
 
 /* ---- a recording that rotates: each file has its own beginning and end, and sums from the one to the other ---- */
 
-void session_date(char text[32])
+void run_date(char text[32])
 {
 	time_t t = time(NULL);
 	struct tm tm;
@@ -109,77 +107,75 @@ void session_date(char text[32])
 	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-static void end_file(struct session *s, const struct session_facts *facts)
+static void end_file(struct traced_run *run)
 {
 	uint64_t now = clock_ns();
 	struct err e = { 0 };
 	struct view_counts *v;
 	struct frame f;
 
-	record_said(rotation_ends(s->opts.recording, &e), &e);
-	heats_look(s->turn.heats, now - s->turn.start_ns, true);
-	session_make_frame(s, facts, SPAN_FILE, &f);
-	f.run.wall_ns = now - s->turn.start_ns;
+	record_said(run, rotation_ends(run->opts.recording, &e), &e);
+	heats_look(run->turn.heats, now - run->turn.start_ns, true);
+	run_make_frame(run, SPAN_FILE, &f);
+	f.run.wall_ns = now - run->turn.start_ns;
 	f.run.final = true;
-	counters_step(s->counters);
-	v = session_all_counts(s, SPAN_INTERVAL);
-	record_counts(s, v);
-	record_frame(s, WIRE_END, &f);
-	session_drop_frame(&f);
+	counters_step(run->counters);
+	v = run_all_counts(run, SPAN_INTERVAL);
+	record_counts(run, v);
+	record_frame(run, WIRE_END, &f);
+	run_drop_frame(&f);
 	free(v);
 }
 
 /* The kernel's counters after ours: what it has counted from then on we have, too. */
-static void begin_turn(struct session *s)
+static void begin_turn(struct traced_run *run)
 {
-	s->turn.start_ns = clock_ns();
-	session_date(s->turn.start_text);
-	s->turn.run = *probes_maps(s->probes)->run;
-	s->turn.skipped = probes_skipped_runs(s->probes);
-	s->turn.ends_missed = session_ends_missed(s);
-	heats_restart(s->turn.heats);
-	for (size_t i = 0; i < s->n_tracked; i++) {
-		struct tracked *k = &s->tracked[i];
+	run->turn.start_ns = clock_ns();
+	run_date(run->turn.start_text);
+	run->turn.run = *probes_sums(run->probes);
+	run->turn.skipped = probes_skipped_runs(run->probes);
+	run->turn.ends_missed = run_ends_missed(run);
+	heats_restart(run->turn.heats);
+	for (size_t i = 0; i < run->n_tracked; i++) {
+		struct tracked *k = &run->tracked[i];
 
 		if (!k->vanished && kernel_stat_read(&k->t, &k->at_turn))
 			k->vanished = true;
 	}
 }
 
-static void next_file(struct session *s)
+static void next_file(struct traced_run *run)
 {
-	struct session_facts facts = { .command = s->opts.command };
 	struct err e = { 0 };
 	int err;
 
-	end_file(s, &facts);
-	err = rotation_turn(s->opts.recording, &e);
-	record_said(err, &e);
+	end_file(run);
+	err = rotation_turn(run->opts.recording, &e);
+	record_said(run, err, &e);
 	if (err)
 		return;
-	begin_turn(s);
-	session_record_start(s);
-	carry_begin_file(s->carry);
+	begin_turn(run);
+	run_record_start(run);
+	carry_begin_file(run->carry);
 }
 
-void session_record(struct session *s, const struct wire_head *record)
+void run_record(struct traced_run *run, const struct wire_head *record)
 {
-	if (!s->carry) {
-		session_record_fact(s, record);
+	if (!run->carry) {
+		run_record_fact(run, record);
 		return;
 	}
-	if (rotation_due(s->opts.recording))
-		next_file(s);
-	carry_record(s->carry, record);
+	if (rotation_due(run->opts.recording))
+		next_file(run);
+	carry_record(run->carry, record);
 }
 
-void session_record_end(struct session *s, const struct session_facts *facts, const struct frame *f,
-			const struct view_counts *v)
+void run_record_end(struct traced_run *run, const struct frame *f, const struct view_counts *v)
 {
-	if (s->carry) {
-		end_file(s, facts);
+	if (run->carry) {
+		end_file(run);
 		return;
 	}
-	record_counts(s, v);
-	record_frame(s, WIRE_END, f);
+	record_counts(run, v);
+	record_frame(run, WIRE_END, f);
 }

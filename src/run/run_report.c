@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* run.c - a run while it runs, its reports and its end. */
+/* run_report.c - the facts of a run while it runs, and its reports. */
 #include "run/run_internal.h"
 
 #include <malloc.h>
@@ -20,26 +20,26 @@
 #define PACE_TICK_BYTES	 524288 /* a call sends 300 bytes to 2 KiB */
 #define NEEDED_BEFORE_NS 2000000
 
-void session_feed(void *ctx, const struct wire_head *fact)
+void run_feed(void *ctx, const struct wire_head *fact)
 {
-	struct session *s = ctx;
+	struct traced_run *run = ctx;
 
-	if (s->opts.recording)
-		session_record(s, fact);
-	sync_feed(s->sync, fact);
-	if (s->sync_step)
-		sync_feed(s->sync_step, fact);
+	if (run->opts.recording)
+		run_record(run, fact);
+	sync_feed(run->sync, fact);
+	if (run->sync_step)
+		sync_feed(run->sync_step, fact);
 }
 
-static struct sync_analysis *new_analysis(struct session *s, bool detail)
+static struct sync_analysis *new_analysis(struct traced_run *run, bool detail)
 {
 	struct frame f = {
-		.all = s->opts.all,
-		.start_ns = s->start_ns,
-		.place = s->places.device,
-		.n_places = s->places.n,
-		.symbol = s->symbols,
-		.n_symbols = s->n_symbols,
+		.all = run->opts.all,
+		.start_ns = run->start_ns,
+		.place = run->places.device,
+		.n_places = run->places.n,
+		.symbol = run->symbols,
+		.n_symbols = run->n_symbols,
 		.detail = detail,
 	};
 	struct sync_opts o = frame_sync_opts(&f);
@@ -48,209 +48,211 @@ static struct sync_analysis *new_analysis(struct session *s, bool detail)
 }
 
 /* What opening and reading BTF took is used no more. */
-static void give_back(struct session *s)
+static void give_back(struct traced_run *run)
 {
 	malloc_trim(0);
-	s->given_back = true;
+	run->given_back = true;
 }
 
-static void start_analysis(struct session *s)
+static void start_analysis(struct traced_run *run)
 {
-	s->sync = new_analysis(s, s->opts.detail);
-	if (s->opts.stream)
-		s->sync_step = new_analysis(s, false);
-	if (s->opts.recording)
-		session_record_start(s);
-	give_back(s);
+	run->sync = new_analysis(run, run->opts.detail);
+	if (run->opts.interval_ns)
+		run->sync_step = new_analysis(run, false);
+	if (run->opts.recording)
+		run_record_start(run);
+	give_back(run);
 }
 
-int session_fd(const struct session *s)
+int run_facts_fd(const struct traced_run *run)
 {
-	return s->ring ? ring_fd(s->ring) : -1;
+	return run->ring ? ring_fd(run->ring) : -1;
 }
 
 /* A request may have ended a little before what it woke, and a CPU's clock may be a little off. */
-void session_forget(void *ctx, uint64_t began)
+void run_forget(void *ctx, uint64_t began)
 {
-	struct session *s = ctx;
-	uint64_t oldest = began < s->oldest_ns ? began : s->oldest_ns;
+	struct traced_run *run = ctx;
+	uint64_t oldest = began < run->oldest_ns ? began : run->oldest_ns;
 
 	if (oldest <= NEEDED_BEFORE_NS)
 		return;
-	sync_forget(s->sync, oldest - NEEDED_BEFORE_NS);
-	if (s->sync_step)
-		sync_forget(s->sync_step, oldest - NEEDED_BEFORE_NS);
+	sync_forget(run->sync, oldest - NEEDED_BEFORE_NS);
+	if (run->sync_step)
+		sync_forget(run->sync_step, oldest - NEEDED_BEFORE_NS);
 }
 
 /*
  * What calls to come may still ask for: a call that had not begun when the looking began either is seen as begun, or has its record
  * among those that are read then.
  */
-static void look_and_drain(struct session *s)
+static void look_and_drain(struct traced_run *run)
 {
-	s->oldest_ns = probes_oldest_call(s->probes, clock_ns());
-	ring_drain(s->ring);
+	run->oldest_ns = probes_oldest_call(run->probes, clock_ns());
+	ring_drain(run->ring);
 }
 
-void session_drain(struct session *s)
+void run_drain(struct traced_run *run)
 {
-	if (!s->sync)
-		start_analysis(s);
-	if (s->ring)
-		look_and_drain(s);
+	if (!run->sync)
+		start_analysis(run);
+	if (run->ring)
+		look_and_drain(run);
 }
 
 /* Do sync calls leave the CPUs idle, so that without what they wait for these would be quicker? */
-static bool pace_matters(const struct session *s)
+static bool pace_matters(const struct traced_run *run)
 {
-	return s->sync && sync_period(s->sync) > PACE_MATTERS_NS;
+	return run->sync && sync_period(run->sync) > PACE_MATTERS_NS;
 }
 
 /* What was read says whether it matters; so much in one tick are calls that come too fast for that. */
-static void look_at_pace(struct session *s)
+static void look_at_pace(struct traced_run *run)
 {
-	uint64_t written = ring_written(s->ring), more = written - s->ring_written;
+	uint64_t written = ring_written(run->ring), more = written - run->ring_written;
 
-	s->ring_written = written;
-	if (s->pace && !pace_matters(s)) {
-		pace_meter_end(s->pace, NULL);
-		s->pace = NULL;
+	run->ring_written = written;
+	if (run->pace && !pace_matters(run)) {
+		pace_meter_end(run->pace, NULL);
+		run->pace = NULL;
 	}
-	if (s->pace || !more || more > PACE_TICK_BYTES)
+	if (run->pace || !more || more > PACE_TICK_BYTES)
 		return;
-	session_drain(s);
-	if (pace_matters(s))
-		s->pace = pace_meter_start();
+	run_drain(run);
+	if (pace_matters(run))
+		run->pace = pace_meter_start();
 }
 
-void session_tick(struct session *s)
+void run_tick(struct traced_run *run)
 {
-	uint64_t time = clock_ns() - s->start_ns;
+	uint64_t time = clock_ns() - run->start_ns;
 
-	session_look_at_clocks(s);
-	session_outstanding_tick(s);
+	run_look_at_clocks(run);
+	run_outstanding_tick(run);
 
-	if (!s->given_back)
-		give_back(s);
-	heats_look(s->heats, time, false);
-	if (s->carry)
-		heats_look(s->turn.heats, clock_ns() - s->turn.start_ns, false);
+	if (!run->given_back)
+		give_back(run);
+	heats_look(run->heats, time, false);
+	if (run->carry)
+		heats_look(run->turn.heats, clock_ns() - run->turn.start_ns, false);
 	/* what is recorded is to survive a crash */
-	if (s->opts.recording || (s->ring && ring_fills(s->ring)))
-		session_drain(s);
-	if (s->ring)
-		look_at_pace(s);
+	if (run->opts.recording || (run->ring && ring_fills(run->ring)))
+		run_drain(run);
+	if (run->ring)
+		look_at_pace(run);
 }
 
-void session_progress(struct session *s, uint64_t *requests, uint64_t *flushes)
+void run_progress(const struct traced_run *run, uint64_t *requests, uint64_t *flushes)
 {
-	const struct wire_maps *m = probes_maps(s->probes);
-
-	*requests = *flushes = 0;
-	for (uint32_t v = 0; v < s->views; v++)
-		for (uint32_t c = 0; c < WIRE_CLASSES; c++)
-			for (uint32_t i = 0; i < m->stripes; i++) {
-				uint64_t n = m->cells[((size_t)v * WIRE_CELLS + c) * m->stripes + i].count;
-
-				*(c == WIRE_FLUSH ? flushes : requests) += n;
-			}
+	probes_progress(run->probes, run->views, requests, flushes);
 }
 
 /* ---- the report ---- */
 
 /* With the programs still there, as they were during the run. */
-static void measure_pace(struct session *s, struct report *r)
+static void measure_pace(struct traced_run *run, struct report *r)
 {
-	bool matters = pace_matters(s);
+	bool matters = pace_matters(run);
 
-	if (matters && !s->pace)
-		s->pace = pace_meter_start();
-	pace_meter_end(s->pace, matters ? &r->pace : NULL);
-	s->pace = NULL;
+	if (matters && !run->pace)
+		run->pace = pace_meter_start();
+	pace_meter_end(run->pace, matters ? &r->pace : NULL);
+	run->pace = NULL;
 }
 
-static void make_report(struct session *s, const struct session_facts *facts, bool interval, uint64_t wall_ns,
-			struct report *r)
+static void make_report(struct traced_run *run, bool interval, uint64_t wall_ns, struct report *r)
 {
 	struct view_counts *v;
 	struct frame f;
 
-	if (!facts->same_facts)
-		session_drain(s);
+	if (!run->last_interval)
+		run_drain(run);
 	if (!interval)
-		heats_look(s->heats, clock_ns() - s->start_ns, true);
+		heats_look(run->heats, clock_ns() - run->start_ns, true);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */
-	session_make_frame(s, facts, interval ? SPAN_INTERVAL : SPAN_RUN, &f);
-	v = session_all_counts(s, interval ? SPAN_INTERVAL : SPAN_RUN);
+	run_make_frame(run, interval ? SPAN_INTERVAL : SPAN_RUN, &f);
+	v = run_all_counts(run, interval ? SPAN_INTERVAL : SPAN_RUN);
 	f.run.wall_ns = wall_ns;
 	f.run.final = !interval;
 	if (!interval) {
-		f.run.kernel_cpu_ns = s->start_kernel_cpu_ns ? cpu_kernel_ns() - s->start_kernel_cpu_ns : 0;
-		measure_pace(s, &f.run);
+		f.run.kernel_cpu_ns = run->start_kernel_cpu_ns ? cpu_kernel_ns() - run->start_kernel_cpu_ns : 0;
+		measure_pace(run, &f.run);
 	}
-	if (s->opts.recording && !interval)
-		session_record_end(s, facts, &f, v);
+	if (run->opts.recording && !interval)
+		run_record_end(run, &f, v);
 	report_build(&f, view_counts_at, v,
-		     !s->ring ? NULL :
-		     interval ? s->sync_step :
-				s->sync,
+		     !run->ring ? NULL :
+		     interval	? run->sync_step :
+				  run->sync,
 		     interval ? REPORT_INTERVAL : REPORT_FINAL, r);
 	if (interval)
-		report_top(&r->sync, s->opts.top ? s->opts.top : REPORT_TOP);
-	session_drop_frame(&f);
+		report_top(&r->sync, run->opts.top ? run->opts.top : REPORT_TOP);
+	run_drop_frame(&f);
 	free(v);
 }
 
-void session_report_interval(struct session *s, const struct session_facts *facts, struct report *r)
+static void report_interval(struct traced_run *run, struct report *r)
 {
-	uint64_t now = clock_ns(), from = s->step_ns;
+	uint64_t now = clock_ns(), from = run->step_ns;
 
-	counters_step(s->counters);
-	s->step_ns = now;
-	make_report(s, facts, true, now - from, r);
+	counters_step(run->counters);
+	run->step_ns = now;
+	make_report(run, true, now - from, r);
 	r->interval = true;
-	r->interval_start_s = (double)(from - s->start_ns) / 1e9;
+	r->interval_start_s = (double)(from - run->start_ns) / 1e9;
+	run->last_interval = run_loop_over(&run->loop);
 }
 
-void session_report_so_far(struct session *s, const struct session_facts *facts, struct report *r)
+static void report_so_far(struct traced_run *run, struct report *r)
 {
 	struct view_counts *v;
 	struct frame f;
 
-	session_drain(s);
-	session_make_frame(s, facts, SPAN_RUN, &f);
-	v = session_all_counts(s, SPAN_RUN);
-	f.run.wall_ns = clock_ns() - s->start_ns;
-	report_build(&f, view_counts_at, v, s->ring ? s->sync : NULL, REPORT_SO_FAR, r);
-	session_drop_frame(&f);
+	run_drain(run);
+	run_make_frame(run, SPAN_RUN, &f);
+	v = run_all_counts(run, SPAN_RUN);
+	f.run.wall_ns = clock_ns() - run->start_ns;
+	report_build(&f, view_counts_at, v, run->ring ? run->sync : NULL, REPORT_SO_FAR, r);
+	run_drop_frame(&f);
 	free(v);
 }
 
-void session_report_total(struct session *s, const struct session_facts *facts, struct report *r)
+void run_report(struct traced_run *run, enum run_report which, struct report *r)
 {
-	make_report(s, facts, false, clock_ns() - s->start_ns, r);
+	switch (which) {
+	case RUN_INTERVAL: report_interval(run, r); break;
+	case RUN_SO_FAR: report_so_far(run, r); break;
+	case RUN_WHOLE: make_report(run, false, clock_ns() - run->start_ns, r); break;
+	}
 }
 
-void session_close(struct session *s)
+/* ---- the end ---- */
+
+static void free_disks(struct traced_run *run)
 {
-	if (!s)
+	for (size_t i = 0; i < run->n_tracked; i++)
+		free(run->tracked[i].t.via);
+	free(run->tracked);
+	free(run->disk);
+	targets_free(&run->opts.targets);
+}
+
+void run_let_go(struct traced_run *run)
+{
+	if (run->let_go)
 		return;
-	pace_meter_end(s->pace, NULL);
-	session_outstanding_end(s);
-	heats_free(s->heats);
-	heats_free(s->turn.heats);
-	carry_free(s->carry);
-	counters_free(s->counters);
-	ring_close(s->ring);
-	sync_free(s->sync);
-	sync_free(s->sync_step);
-	places_free(&s->places);
-	free(s->symbols);
-	probes_close(s->probes);
-	for (size_t i = 0; i < s->n_tracked; i++)
-		free(s->tracked[i].t.via);
-	free(s->tracked);
-	free(s->disk);
-	targets_free(&s->opts.targets);
-	free(s);
+	run->let_go = true;
+	pace_meter_end(run->pace, NULL);
+	run_outstanding_end(run);
+	heats_free(run->heats);
+	heats_free(run->turn.heats);
+	carry_free(run->carry);
+	counters_free(run->counters);
+	ring_close(run->ring);
+	sync_free(run->sync);
+	sync_free(run->sync_step);
+	places_free(&run->places);
+	free(run->symbols);
+	probes_close(run->probes);
+	free_disks(run);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* run_select.c - whose calls and requests count: what the filter selects, told to the kernel side. */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@ _Static_assert(FILTER_MAX == CONFIG_COMMS && FILTER_MAX == CONFIG_GROUPS &&
 		       PROCESS_COMM == sizeof(*((struct probe_want *)0)->comm),
 	       "the filter and the kernel side know as many");
 
-void session_want_filter(struct probe_want *want, const struct filter *f)
+void run_want_filter(struct probe_want *want, const struct filter *f)
 {
 	if (!f || !f->text)
 		return;
@@ -30,43 +29,27 @@ void session_want_filter(struct probe_want *want, const struct filter *f)
 			want->task_groups++;
 }
 
-static void tell_groups(struct session *s)
+static void tell_groups(struct traced_run *run)
 {
-	volatile struct bt_groups *groups = probes_maps(s->probes)->groups;
-	const struct filter *f = s->opts.filter;
+	const struct filter *f = run->opts.filter;
 	size_t tasks = 0, bios = 0;
 
 	for (size_t i = 0; i < f->n_groups; i++)
-		if (f->group[i].by_bio)
-			groups->of_bio[bios++] = f->group[i].id;
-		else
-			groups->of_task[tasks++] = f->group[i].id;
+		probes_tell_group(run->probes, f->group[i].by_bio, f->group[i].by_bio ? bios++ : tasks++, f->group[i].id);
 }
 
 /* ---- processes ---- */
 
-static void family_changed(const struct wire_maps *m)
-{
-	__sync_fetch_and_add(&m->run->family_turn, 1);
-}
-
-static void leave(const struct wire_maps *m, uint32_t pid)
-{
-	bpf_map_delete_elem(m->family_fd, &pid);
-	family_changed(m);
-}
-
 /* What has ended before its end could be seen leaves a number behind that would be taken for who gets it next. */
-static int join(const struct wire_maps *m, uint32_t pid, uint32_t why, bool *any)
+static int join(const struct probes *p, uint32_t pid, bool by_name, bool *any)
 {
-	uint32_t is;
-	bool there = !bpf_map_lookup_elem(m->family_fd, &pid, &is);
+	bool there = probes_follows_process(p, pid);
+	int err = probes_follow_process(p, pid, by_name);
 
-	if (!there && bpf_map_update_elem(m->family_fd, &pid, &why, BPF_ANY))
-		return -errno;
-	family_changed(m);
+	if (err)
+		return err;
 	if (process_gone("/proc", (pid_t)pid))
-		leave(m, pid);
+		probes_leave_process(p, pid);
 	else
 		*any |= !there;
 	return 0;
@@ -80,56 +63,52 @@ static bool by_number(const struct processes_wanted *want, pid_t pid)
 	return false;
 }
 
-static int select_round(struct session *s, bool *any, struct err *e)
+static int select_round(struct traced_run *run, bool *any, struct err *e)
 {
-	const struct wire_maps *m = probes_maps(s->probes);
-	struct processes_wanted want = filter_processes(s->opts.filter);
+	struct processes_wanted want = filter_processes(run->opts.filter);
 	size_t n;
 	pid_t *pid = processes_find("/proc", &want, &n);
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = join(m, (uint32_t)pid[i], want.no_children && !by_number(&want, pid[i]) ? MEMBER_BY_NAME : MEMBER,
-			   any);
+		err = join(run->probes, (uint32_t)pid[i], want.no_children && !by_number(&want, pid[i]), any);
 	free(pid);
 	return err ? err_set(e, -err, EXIT_FAILED, "cannot follow %zu processes: %s", n, strerror(-err)) : 0;
 }
 
 /* Whom its parent forked before that one had joined is found in the next round. */
-int session_select(struct session *s, struct err *e)
+int run_select(struct traced_run *run, struct err *e)
 {
-	bool any = s->opts.want.filter_family;
+	bool any = run->opts.want.filter_family;
 	int err = 0;
 
-	if (s->opts.want.filter)
-		tell_groups(s);
+	if (run->opts.want.filter)
+		tell_groups(run);
 	for (int i = 0; i < ROUNDS_MAX && any && !err; i++) {
 		any = false;
-		err = select_round(s, &any, e);
+		err = select_round(run, &any, e);
 	}
 	return err;
 }
 
-bool session_anybody_left(struct session *s)
+bool run_anybody_left(struct traced_run *run)
 {
-	const struct wire_maps *m = probes_maps(s->probes);
 	uint32_t pid;
 
-	while (!bpf_map_get_next_key(m->family_fd, NULL, &pid)) {
+	while (probes_next_process(run->probes, NULL, &pid)) {
 		if (!process_gone("/proc", (pid_t)pid))
 			return true;
-		leave(m, pid); /* its end was not seen */
+		probes_leave_process(run->probes, pid); /* its end was not seen */
 	}
 	return false;
 }
 
-void session_left_running(struct session *s, struct report *r)
+void run_left_running(struct traced_run *run, struct report *r)
 {
-	const struct wire_maps *m = probes_maps(s->probes);
 	uint32_t pid, *last = NULL;
 	struct task_stat stat;
 
-	while (!bpf_map_get_next_key(m->family_fd, last, &pid)) {
+	while (probes_next_process(run->probes, last, &pid)) {
 		last = &pid;
 		if (process_gone("/proc", (pid_t)pid))
 			continue;
@@ -140,8 +119,8 @@ void session_left_running(struct session *s, struct report *r)
 		memcpy(r->left_comm, stat.comm, sizeof(r->left_comm));
 }
 
-void session_look_for_groups(struct session *s)
+void run_look_for_groups(struct traced_run *run)
 {
-	if (s->opts.want.filter && filter_look_for_groups(s->opts.filter))
-		tell_groups(s);
+	if (run->opts.want.filter && filter_look_for_groups(run->opts.filter))
+		tell_groups(run);
 }

@@ -14,23 +14,6 @@ static const struct command_def *const defs[] = {
 	&trace_def, &record_def, &report_def, &diff_def, &doctor_def, &experiment_def, &bench_def, &probes_def,
 };
 
-/* Of main.c, which is not here: the commands are read and not run. */
-int command_help(const struct command_def *def)
-{
-	(void)def;
-	return 0;
-}
-
-int command_failed(const struct err *e)
-{
-	return (int)e->status;
-}
-
-const char *command_near(const char *word)
-{
-	return word;
-}
-
 #define N_DEFS (sizeof(defs) / sizeof(defs[0]))
 
 /* A command that keeps its reader to itself: what it asks for the values of --set. */

@@ -69,11 +69,19 @@ ROOMS=docs/explanation/architecture.md
 ' src/analyse/verdict/verdict.h src/analyse/whatif/whatif.c src/analyse/whatif/whatif.h' ]] || { echo "$output"; false; }
 }
 
+# mem.c: without memory nobody can be told anything
 @test "stages return, commands speak" {
-	run bash -c 'grep -rnE "(printf|puts|putchar|fwrite) ?\(|stderr|stdout" --include="*.c" \
-		src/analyse src/render src/probe src/host src/recording src/doctor src/experiment src/bench src/model |
-		grep -vE "snprintf|asprintf|buf_v?printf"'
+	run bash -c 'grep -rnE "\b(printf|puts|putchar|fwrite|perror|log_(error|note|verbose|progress|progress_end)) ?\(|stderr|stdout" \
+		--include="*.c" src | grep -vE "^src/(cmd/|util/(log|mem)\.c)|/dev/std|snprintf|asprintf|buf_v?printf"'
 	[ -z "$output" ] || { echo "$output"; false; }
+}
+
+@test "a run waits in one place, and leaves maps to those who know them" {
+	run bash -c 'grep -rlE "\bp?poll ?\(|epoll_wait|\bselect ?\(" src/run | xargs'
+	[[ $output == src/run/run_loop.c ]] || { echo "$output"; false; }
+	run bash -c 'grep -rnE "include [<\"](bpf/|probe/maps\.h)" src | grep -v ^src/probe/'
+	[ -z "$output" ] || { echo "$output"; false; }
+	[[ $(wc -l <src/main.c) -le 60 ]]
 }
 
 @test "C is laid out as .clang-format says" {

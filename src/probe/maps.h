@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* maps.h - the maps of the kernel side. Private to probe/: others ask by probe.h, kernel_side.h and counters.h. */
+#ifndef BT_PROBE_MAPS_H
+#define BT_PROBE_MAPS_H
+
+#include <stdint.h>
+
+#include "wire.h"
+
+struct bt_groups;
+struct probes;
+
+/* The counters, mapped: the kernel side writes, we read (and step run->generation). */
+struct wire_maps {
+	struct wire_cell *cells;   /* [(view * WIRE_CELLS + cell) * stripes + stripe] */
+	struct wire_view *views;   /* [view * stripes + stripe] */
+	struct wire_queue *queues; /* [WIRE_MAX_QUEUES] */
+	struct wire_depth *depths; /* [view * stripes + stripe] */
+	struct wire_run *run;
+	volatile struct bt_groups *groups;
+	uint32_t stripes;
+	int disks_fd;  /* hash: kernel dev_t -> struct wire_disk */
+	int family_fd; /* hash: process id -> 1 */
+	int ring_fd;   /* ring buffer of wire records; -1: sync calls are not traced */
+	int slots_fd;  /* array of struct slot (slot.h), of n_slots */
+	uint32_t n_slots;
+	int tasks_fd; /* array of struct task_state, of WIRE_TASKS */
+	int pids_fd;  /* array of struct pid_chunk: where in that array a task's state stands */
+};
+
+const struct wire_maps *probes_maps(const struct probes *p);
+
+#endif
