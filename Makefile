@@ -96,7 +96,7 @@ BPF_SRCS := bpf/state.bpf.c $(filter-out bpf/state.bpf.c,$(sort $(wildcard bpf/*
 BPF_OBJS := $(BPF_SRCS:%.c=$(O)/%.o)
 SKEL := $(O)/gen/barriertrace.skel.h
 
-UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c tests/unit/*/test_*.c))
+UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNITS := $(patsubst %.c,$(O)/tests/%,$(notdir $(UNIT_SRCS)))
 vpath test_%.c $(sort $(dir $(UNIT_SRCS)))
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
@@ -182,10 +182,14 @@ $(O)/san/libbarriertrace.a: $(SAN_OBJS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/tests/test_%: test_%.c $(O)/san/libbarriertrace.a
+$(O)/tests/test_%.o: test_%.c
 	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -Itests/unit/lib -MMD -MP -MF $@.d -c $< -o $@
+
+.SECONDARY: $(UNITS:=.o)
+$(O)/tests/test_%: $(O)/tests/test_%.o $(O)/san/libbarriertrace.a
 	$(say) UNIT $@
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/san/libbarriertrace.a -o $@ $(LIB_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) $(WRAP) $^ -o $@ $(LIB_LIBS)
 
 $(O)/tsan/%.o: %.c VERSION | $(SKEL)
 	@mkdir -p $(@D)
@@ -199,7 +203,7 @@ $(O)/tsan/libbarriertrace.a: $(TSAN_OBJS)
 $(O)/tsan/test_%: test_%.c $(O)/tsan/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) UNIT $@
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) $(WRAP) -Itests/unit -MMD -MP $< $(O)/tsan/libbarriertrace.a -o $@ $(LIB_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) $(WRAP) -Itests/unit/lib -MMD -MP $< $(O)/tsan/libbarriertrace.a -o $@ $(LIB_LIBS)
 
 # The linker puts the unit's own __wrap functions in the place of these.
 $(O)/tests/test_loader $(O)/tsan/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
@@ -208,7 +212,7 @@ $(O)/tests/test_loader $(O)/tsan/test_loader: WRAP := $(patsubst %,-Wl$(comma)--
 $(O)/tests/fuzz: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(SAN_FLAGS) -fsanitize=fuzzer -Itests/unit -Itests/fuzz $(filter %.c %.a,$^) -o $@ $(LIB_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SAN_FLAGS) -fsanitize=fuzzer -Itests/unit/lib -Itests/fuzz $(filter %.c %.a,$^) -o $@ $(LIB_LIBS)
 
 $(O)/tests/rigd: tests/rig/rigd.c
 	@mkdir -p $(@D)
@@ -322,5 +326,5 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.d) $(TSAN_OBJS:.o=.d) $(TSAN_UNITS:=.d) \
+-include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.o.d) $(TSAN_OBJS:.o=.d) $(TSAN_UNITS:=.d) \
 	$(O)/tests/rigd.d $(O)/tests/gauge.d

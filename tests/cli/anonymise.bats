@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# barriertrace record --anonymise: a recording that can be sent to somebody. What becomes of each kind of name: tests/unit/test_anonymise.c
+# barriertrace record --anonymise: a recording that can be sent to somebody. What becomes of each kind of name: tests/unit/recording/test_anonymise.c
 
 bats_require_minimum_version 1.5.0
 load ../helpers
