@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sqlite.c - the tables as an SQLite database, built in a file without a name or in memory. */
-#include <errno.h>
+/* sqlite.c - the tables as an SQLite database, built in memory, which a file without a name can be. */
+#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "render/export/sqlite_fd_vfs.h"
 #include "render/export/sqlite_schema.h"
 #include "util/mem.h"
 #include "render/render.h"
 #include "render/export/tables.h"
 
-#define LARGEST (1ll << 46) /* bytes; SQLite's own limit for memory is 1 GiB, and an hour's calls take more */
+#define LARGEST (1ll << 46)   /* bytes; SQLite's own limit for memory is 1 GiB, and an hour's calls take more */
+#define ROOM	(64ull << 30) /* bytes of a file that is built in, at most */
+#define STEP	(64ull << 20) /* so many of them are there before they are needed */
+#define LOOK	256	      /* rows; what they take is far less than a step */
+#define PIECE	(1ll << 20)   /* bytes that are passed on at once */
 
 struct db {
 	struct rows rows;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
-	int column;	 /* bound last */
-	struct buf text; /* room for one */
-	int scratch;	 /* 0: in memory */
-	bool failed;	 /* there was no room in the file */
+	int column;	   /* bound last */
+	struct buf text;   /* room for one */
+	void *room;	   /* a file, mapped; NULL: in memory */
+	int file;	   /* of it */
+	uint64_t is_there; /* bytes that have their place on the disk */
+	uint64_t n_rows;
+	bool failed; /* there was no room in the file */
 };
 
 /* With statements that are right, only memory can fail, which is the end, and room for the file. */
 static void must(struct db *d, bool good)
 {
-	if (d->scratch)
+	if (d->room)
 		d->failed |= !good;
 	else
 		xmust(good ? "" : NULL);
@@ -72,10 +79,28 @@ static void bind_none(struct rows *to)
 	((struct db *)to)->column++;
 }
 
+/* To write into a mapped file where it has no place on the disk, and there is none left, would end us. */
+static void make_room(struct db *d)
+{
+	sqlite3_int64 size = 0;
+
+	sqlite3_serialize(d->db, "main", &size, SQLITE_SERIALIZE_NOCOPY);
+	if (!d->failed && (uint64_t)size + STEP > d->is_there) {
+		must(d, !fallocate(d->file, 0, (off_t)d->is_there, STEP));
+		d->is_there += STEP;
+		/* it stays in the file, and is no memory of ours */
+		madvise(d->room, (size_t)size, MADV_DONTNEED);
+	}
+}
+
 static void insert_row(struct rows *to)
 {
 	struct db *d = (struct db *)to;
 
+	if (d->room && d->n_rows++ % LOOK == 0)
+		make_room(d);
+	if (d->failed)
+		return;
 	must(d, sqlite3_step(d->insert) == SQLITE_DONE);
 	sqlite3_reset(d->insert);
 	sqlite3_clear_bindings(d->insert);
@@ -118,13 +143,12 @@ static void open_db(struct db *d)
 	sqlite3_int64 largest = LARGEST;
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 
-	if (d->scratch) {
-		must(d, db_file_open(d->scratch, &d->db) == SQLITE_OK);
-	} else {
-		/* unlike ":memory:" this can be had as it is, without another copy */
-		must(d, sqlite3_open_v2("report", &d->db, flags, "memdb") == SQLITE_OK);
+	/* unlike ":memory:" this can be had as it is, without another copy */
+	must(d, sqlite3_open_v2("report", &d->db, flags, "memdb") == SQLITE_OK);
+	if (d->room)
+		must(d, sqlite3_deserialize(d->db, "main", d->room, 0, ROOM, 0) == SQLITE_OK);
+	else
 		must(d, sqlite3_file_control(d->db, "main", SQLITE_FCNTL_SIZE_LIMIT, &largest) == SQLITE_OK);
-	}
 	run(d, DB_SETTINGS);
 }
 
@@ -137,27 +161,20 @@ static void number(struct db *d, const char *pragma, int v)
 	buf_free(&sql);
 }
 
-static void take_memory(struct db *d, struct buf *out)
+/* Piece by piece, as who takes it does not want it in memory either. */
+static void take(struct db *d, struct buf *out)
 {
 	sqlite3_int64 size = 0;
-	unsigned char *bytes = sqlite3_serialize(d->db, "main", &size, SQLITE_SERIALIZE_NOCOPY);
+	const char *bytes = (const char *)sqlite3_serialize(d->db, "main", &size, SQLITE_SERIALIZE_NOCOPY);
 
 	must(d, bytes);
-	buf_add(out, bytes, (size_t)size);
-}
+	for (sqlite3_int64 at = 0; at < size; at += PIECE) {
+		sqlite3_int64 n = size - at < PIECE ? size - at : PIECE;
 
-static void take_file(struct db *d, struct buf *out)
-{
-	char piece[65536];
-	off_t at = 0;
-	ssize_t n;
-
-	while ((n = pread(d->scratch, piece, sizeof(piece), at)) > 0 || (n < 0 && errno == EINTR)) {
-		at += n > 0 ? n : 0;
-		buf_add(out, piece, n > 0 ? (size_t)n : 0);
+		buf_add(out, bytes + at, (size_t)n);
+		if (d->room)
+			madvise((char *)d->room + at, (size_t)n, MADV_DONTNEED);
 	}
-	/* whoever asked for it can't have half of it */
-	xmust(n < 0 ? NULL : "");
 }
 
 static void build(struct db *d, const struct report *r)
@@ -174,23 +191,35 @@ static void build(struct db *d, const struct report *r)
 	run(d, "COMMIT");
 }
 
-/* False: it did not fit where it was built. */
-static bool make(const struct report *r, int scratch, struct buf *out)
+/* False: there was no room in the file. */
+static bool make(const struct report *r, void *room, int file, struct buf *out)
 {
-	struct db d = { .rows = { bind_integer, bind_real, bind_text, bind_none, insert_row }, .scratch = scratch };
+	struct db d = { .rows = { bind_integer, bind_real, bind_text, bind_none, insert_row }, .room = room, .file = file };
 
-	build(&d, r);
-	if (!scratch)
-		take_memory(&d, out);
+	if (room)
+		must(&d, !fallocate(file, 0, 0, 2 * STEP));
+	d.is_there = 2 * STEP;
+	if (!d.failed)
+		build(&d, r);
+	if (!d.failed)
+		take(&d, out);
 	sqlite3_close(d.db);
-	if (scratch && !d.failed)
-		take_file(&d, out);
 	buf_free(&d.text);
 	return !d.failed;
 }
 
+static bool make_in_file(const struct report *r, int file, struct buf *out)
+{
+	void *room = ftruncate(file, ROOM) ? MAP_FAILED : mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	bool made = room != MAP_FAILED && make(r, room, file, out);
+
+	if (room != MAP_FAILED)
+		munmap(room, ROOM);
+	return made;
+}
+
 void render_db(const struct report *r, const struct render_opts *o, struct buf *out)
 {
-	if (!o->scratch || !make(r, o->scratch, out))
-		make(r, 0, out);
+	if (!o->scratch || !make_in_file(r, o->scratch, out))
+		make(r, NULL, 0, out);
 }

@@ -617,10 +617,13 @@ static void built_in_file(const struct report *r, const struct buf *want)
 	struct whole w = { .all = { 0 } };
 	struct buf b = { .drain = collect, .ctx = &w };
 	int file = memfd_create("scratch", 0), full = open("/dev/full", O_RDWR);
+	char head[4096];
 
 	render_db(r, &(struct render_opts){ .scratch = file }, &b);
 	buf_drain(&b);
 	ok(w.all.len == want->len && !memcmp(w.all.data, want->data, want->len), "db: built in a file it is the same");
+	ok(pread(file, head, sizeof(head), 0) == sizeof(head) && !memcmp(head, want->data, sizeof(head)),
+	   "db: and is there");
 	w.all.len = 0;
 	render_db(r, &(struct render_opts){ .scratch = full }, &b);
 	buf_drain(&b);
