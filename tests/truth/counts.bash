@@ -56,6 +56,15 @@ since() { # BEFORE AFTER
 	echo "$((a[0] - b[0])) $((a[1] - b[1])) $((a[2] - b[2])) $((a[3] - b[3]))"
 }
 
+# until_whole COMMAND...: runs it again when events were lost, for what is compared one by one; three times at most
+until_whole() {
+	local i
+	for i in 1 2 3; do
+		"$@" || return
+		(($(lost "$J"))) || return 0
+	done
+}
+
 # equal_counts DISK FIO-ARGUMENT...: traces it, fio runs; all three agree
 equal_counts() {
 	count_once "$@"
