@@ -199,10 +199,9 @@ enum wire_kind {
 	WIRE_FILE = 5,	  /* the name of a file that was synced, once */
 	WIRE_BIO = 6,	  /* a bio inside whose completion a followed task was woken */
 	/* made by user space for recordings; never sent by the kernel side */
-	WIRE_HEADER = 64,    /* JSON: how and where the recording was made */
-	WIRE_COUNTS_32 = 65, /* WIRE_COUNTS, of older recordings: powers of two in 32 buckets, not 64 */
-	WIRE_END = 66,	     /* JSON: the end of the run: drops, exit status */
-	WIRE_COUNTS = 67,    /* counters of a view, see recording.h */
+	WIRE_HEADER = 64, /* JSON: how and where the recording was made */
+	WIRE_END = 66,	  /* JSON: the end of the run: drops, exit status */
+	WIRE_COUNTS = 67, /* counters of a view, see recording.h */
 };
 
 struct wire_head {
@@ -248,8 +247,6 @@ struct wire_sync {
 	__bt_u32 had; /* enum wire_had */
 };
 WIRE_ASSERT_SIZE(struct wire_sync, 120);
-#define WIRE_SYNC_SHORT \
-	80 /* bytes of the record before it had what the caller waited, later its flushes, then its writes */
 
 /* What a sync call had to do, and had done. */
 enum wire_had {

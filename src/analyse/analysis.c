@@ -403,52 +403,28 @@ static bool feed_bio(struct sync_analysis *a, const void *record)
 
 /* ---- the way in ---- */
 
-union record {
-	struct wire_head head;
-	struct wire_sync sync;
-	struct wire_sleep sleep;
-	struct wire_request request;
-	struct wire_follow follow;
-	struct wire_file file;
-	struct wire_bio bio;
-};
-
-/* A whole record is looked at where it stands; of a shorter one, if it has what the first versions sent, a copy is. */
 /* clang-format off */
 static const struct {
-	uint16_t least, whole;
+	uint16_t least;	/* later versions may send more than we know of */
 	bool (*feed)(struct sync_analysis *a, const void *record);	/* false: it makes no sense */
 } kinds[] = {
-	[WIRE_SYNC] = { WIRE_SYNC_SHORT, sizeof(struct wire_sync), feed_sync },
+	[WIRE_SYNC] = { sizeof(struct wire_sync), feed_sync },
 	/* a short sleep has no stack, and is known to have none (timeline.c) */
-	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, WIRE_SLEEP_SHORT, feed_sleep },
-	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request), feed_request },
-	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow), feed_follow },
-	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file), feed_file },
-	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio), feed_bio },
+	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, feed_sleep },
+	[WIRE_REQUEST] = { sizeof(struct wire_request), feed_request },
+	[WIRE_FOLLOW] = { sizeof(struct wire_follow), feed_follow },
+	[WIRE_FILE] = { sizeof(struct wire_file), feed_file },
+	[WIRE_BIO] = { sizeof(struct wire_bio), feed_bio },
 };
 /* clang-format on */
-
-/* Later versions may send more than we know of, and some send less: the rest is 0. */
-static bool feed_copy(struct sync_analysis *a, const struct wire_head *record)
-{
-	union record r;
-	size_t n = record->size < sizeof(r) ? record->size : sizeof(r);
-
-	memcpy(&r, record, n);
-	memset((char *)&r + n, 0, sizeof(r) - n);
-	return kinds[record->kind].feed(a, &r);
-}
 
 void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 {
 	uint16_t kind = record->kind, size = record->size;
 	bool good;
 
-	if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].whole && (uintptr_t)record % sizeof(uint64_t) == 0)
+	if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].least)
 		good = kinds[kind].feed(a, record);
-	else if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].least)
-		good = feed_copy(a, record);
 	else
 		good = kind >= WIRE_HEADER && kind <= WIRE_END; /* of the recording itself */
 	a->damaged += !good;

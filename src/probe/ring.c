@@ -82,7 +82,7 @@ static bool look_at(const struct ring *r, unsigned long pos, struct place *p)
 
 static uint64_t call_began(const struct wire_head *record)
 {
-	return record && record->kind == WIRE_SYNC && record->size >= WIRE_SYNC_SHORT ?
+	return record && record->kind == WIRE_SYNC && record->size >= sizeof(struct wire_sync) ?
 		       ((const struct wire_sync *)record)->enter :
 		       NEVER;
 }

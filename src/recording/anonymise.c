@@ -73,7 +73,7 @@ static void name_fact(struct anonymiser *a, union fact *f)
 static const struct {
 	uint16_t least, whole;
 } sizes[] = {
-	[WIRE_SYNC] = { WIRE_SYNC_SHORT, sizeof(struct wire_sync) },
+	[WIRE_SYNC] = { sizeof(struct wire_sync), sizeof(struct wire_sync) },
 	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, sizeof(struct wire_sleep) },
 	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request) },
 	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow) },
@@ -113,7 +113,7 @@ static int take_counts(struct anonymiser *a, const struct recording_record *rec,
 	bool interval;
 	int err = 0;
 
-	if (recording_counts_decode(rec->kind, rec->data, rec->size, &view, &interval, v)) {
+	if (recording_counts_decode(rec->data, rec->size, &view, &interval, v)) {
 		a->done.left_out++;
 	} else {
 		buf_clear(&a->text);
@@ -217,8 +217,7 @@ static int take(struct anonymiser *a, const struct recording_record *rec, struct
 	if (!a->begun)
 		return 0;
 	switch (rec->kind) {
-	case WIRE_COUNTS:
-	case WIRE_COUNTS_32: return take_counts(a, rec, e);
+	case WIRE_COUNTS: return take_counts(a, rec, e);
 	case WIRE_END: take_end(a, rec); return 0;
 	default:
 		if (rec->head)

@@ -75,13 +75,8 @@ void recording_counts_encode(uint32_t view, bool interval, const struct view_cou
 	}
 }
 
-/* WIRE_COUNTS_32: hist_geometry.h with HIST_SUB_BITS 5. */
-#define COARSE_SUB     (HIST_SUB / 2)
-#define COARSE_BUCKETS ((HIST_TOP_BITS - HIST_SUB_BITS + 2) * COARSE_SUB)
-
 struct numbers {
 	const uint8_t *p, *end;
-	bool coarse; /* the buckets are those of WIRE_COUNTS_32 */
 	bool bad;
 	uint32_t octaves; /* with something in them */
 };
@@ -104,28 +99,9 @@ static uint64_t get_number(struct numbers *n)
 	return 0;
 }
 
-/*
- * A bucket of WIRE_COUNTS_32: two of ours from twice COARSE_SUB on, below it both have one for each value. What is in it is halved, unless
- * minimum or maximum say where it lies; the last one, which has no end, stays together.
- */
-static void put_coarse(struct hist *h, unsigned int index, uint64_t value)
-{
-	unsigned int first = index < HIST_SUB ? index : 2 * index - HIST_SUB;
-
-	if (index < HIST_SUB || h->max < hist_lower(first + 1)) {
-		h->bucket[first] = value;
-	} else if (index == COARSE_BUCKETS - 1 || h->min > hist_upper(first)) {
-		h->bucket[first + 1] = value;
-	} else {
-		h->bucket[first] = value - value / 2;
-		h->bucket[first + 1] = value / 2;
-	}
-}
-
 /* Into nowhere when `h` is NULL. */
 static void get_hist(struct numbers *n, struct hist *h)
 {
-	unsigned int buckets = n->coarse ? COARSE_BUCKETS : HIST_BUCKETS, width = n->coarse ? COARSE_SUB : HIST_SUB;
 	uint64_t count = get_number(n), sum = get_number(n), min = get_number(n), max = get_number(n);
 	uint64_t used = get_number(n), index = 0, octave = UINT64_MAX;
 
@@ -138,16 +114,14 @@ static void get_hist(struct numbers *n, struct hist *h)
 	for (uint64_t i = 0; i < used && !n->bad; i++) {
 		uint64_t step = get_number(n), value = get_number(n);
 
-		if (step >= buckets || (i && !step) || index + step >= buckets) {
+		if (step >= HIST_BUCKETS || (i && !step) || index + step >= HIST_BUCKETS) {
 			n->bad = true;
 			return;
 		}
 		index += step;
-		n->octaves += index / width != octave;
-		octave = index / width;
-		if (h && n->coarse)
-			put_coarse(h, (unsigned int)index, value);
-		else if (h)
+		n->octaves += index / HIST_SUB != octave;
+		octave = index / HIST_SUB;
+		if (h)
 			h->bucket[index] = value;
 	}
 }
@@ -186,18 +160,17 @@ static void get_view(struct numbers *n, struct view_counts *out)
 	}
 }
 
-static struct numbers numbers_of(uint16_t kind, const void *bytes, size_t size)
+static struct numbers numbers_of(const void *bytes, size_t size)
 {
 	return (struct numbers){
 		.p = bytes,
 		.end = (const uint8_t *)bytes + size,
-		.coarse = kind == WIRE_COUNTS_32,
 	};
 }
 
-int recording_counts_outline(uint16_t kind, const void *bytes, size_t size, struct counts_outline *out)
+int recording_counts_outline(const void *bytes, size_t size, struct counts_outline *out)
 {
-	struct numbers n = numbers_of(kind, bytes, size);
+	struct numbers n = numbers_of(bytes, size);
 	uint64_t id = get_number(&n), flags = get_number(&n);
 
 	get_view(&n, NULL);
@@ -211,12 +184,11 @@ int recording_counts_outline(uint16_t kind, const void *bytes, size_t size, stru
 	return 0;
 }
 
-int recording_counts_decode(uint16_t kind, const void *bytes, size_t size, uint32_t *view, bool *interval,
-			    struct view_counts *out)
+int recording_counts_decode(const void *bytes, size_t size, uint32_t *view, bool *interval, struct view_counts *out)
 {
 	struct counts_outline outline;
-	struct numbers n = numbers_of(kind, bytes, size);
-	int err = recording_counts_outline(kind, bytes, size, &outline);
+	struct numbers n = numbers_of(bytes, size);
+	int err = recording_counts_outline(bytes, size, &outline);
 
 	if (err)
 		return err;

@@ -26,7 +26,7 @@ uint32_t recording_crc(const void *p, size_t n)
 void block_head_put(uint8_t *p, const struct block_head *h)
 {
 	memcpy(p, BLOCK_MAGIC, COMMON_SIZE);
-	p[6] = (uint8_t)('0' + h->version);
+	p[6] = '0' + RECORDING_VERSION;
 	p[7] = '\n';
 	put32(p + 8, h->length);
 	put32(p + 12, h->stored);
@@ -39,10 +39,9 @@ void block_head_put(uint8_t *p, const struct block_head *h)
 
 bool block_head_get(const uint8_t *p, struct block_head *h)
 {
-	if (memcmp(p, BLOCK_MAGIC, COMMON_SIZE) || p[6] < '1' || p[6] > '0' + RECORDING_VERSION || p[7] != '\n' ||
+	if (memcmp(p, BLOCK_MAGIC, COMMON_SIZE) || p[6] != '0' + RECORDING_VERSION || p[7] != '\n' ||
 	    get32(p + 36) != recording_crc(p, 36))
 		return false;
-	h->version = p[6] - '0';
 	h->length = get32(p + 8);
 	h->stored = get32(p + 12);
 	h->records = get32(p + 16);

@@ -16,11 +16,11 @@
 #define FILE_HEAD 16 /* magic 8, version 4, CRC 4 */
 #define BLOCK_MAGIC \
 	"\xf5" \
-	"BTBLK" /* and then the version, should the file's head be damaged: '1' or '2', '\n' */
+	"BTBLK" /* and then the version, should the file's head be damaged, and '\n' */
 #define BLOCK_HEAD  40
 #define MAGIC_SIZE  8
 #define COMMON_SIZE 6	       /* of a block's magic: what all versions have in common */
-#define BLOCK_MAX   (1u << 20) /* what a reader accepts, before and after inflating */
+#define BLOCK_MAX   (1u << 20) /* what a reader accepts, before and after unpacking */
 
 /* A piece of a long record. */
 struct long_part {
@@ -35,9 +35,8 @@ WIRE_ASSERT_SIZE(struct long_part, 16);
 #define PART_BYTES (65528u - sizeof(struct long_part)) /* the largest u16 that is a multiple of 8, less the head */
 
 struct block_head {
-	uint32_t version; /* of the format: 1 is deflated, 2 is a zstd frame */
-	uint32_t length;  /* of the payload */
-	uint32_t stored;  /* of the payload in the file: compressed if shorter than length */
+	uint32_t length; /* of the payload */
+	uint32_t stored; /* of the payload in the file: compressed if shorter than length */
 	uint32_t records;
 	uint32_t sequence; /* of the block, from 0 */
 	uint64_t first;	   /* records in the blocks before */

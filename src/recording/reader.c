@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "util/mem.h"
@@ -35,7 +34,6 @@ struct recording {
 	uint8_t *window;
 	size_t at, have, cap; /* window[at..have) is still to be looked at */
 	bool eof;
-	z_stream z; /* for blocks of version 1 */
 	ZSTD_DCtx *zstd;
 	struct block block[AHEAD];
 	uint64_t next_sequence, next_record;	   /* what an intact block would go on with */
@@ -145,28 +143,12 @@ static uint8_t *room_for(struct recording *r, size_t length)
 	return b->bytes;
 }
 
-static bool inflate_block(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
-{
-	if (inflateReset(&r->z) != Z_OK)
-		return false;
-	r->z.next_in = (uint8_t *)stored;
-	r->z.avail_in = h->stored;
-	r->z.next_out = to;
-	r->z.avail_out = h->length;
-	return inflate(&r->z, Z_FINISH) == Z_STREAM_END && !r->z.avail_out && !r->z.avail_in;
-}
-
 /* One frame of today's zstd, and nothing but that. */
-static bool unzstd_block(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
+static bool decompress(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
 {
 	return h->stored > 4 && get32(stored) == ZSTD_MAGICNUMBER &&
 	       ZSTD_findFrameCompressedSize(stored, h->stored) == h->stored &&
 	       ZSTD_decompressDCtx(r->zstd, to, h->length, stored, h->stored) == h->length;
-}
-
-static bool decompress(struct recording *r, const uint8_t *stored, const struct block_head *h, uint8_t *to)
-{
-	return h->version == 1 ? inflate_block(r, stored, h, to) : unzstd_block(r, stored, h, to);
 }
 
 /* The records tile the payload and are as many as the head says. */
@@ -487,11 +469,11 @@ static int check_file(struct recording *r, const char *name, struct err *e)
 		return err_set(e, ENODATA, EXIT_FAILED, "%s ends within its first %d bytes: it holds nothing", name,
 			       FILE_HEAD);
 	intact = enough && ours && get32(here(r) + 12) == recording_crc(here(r), 12);
-	if (intact && (!get32(here(r) + 8) || get32(here(r) + 8) > RECORDING_VERSION))
+	if (intact && get32(here(r) + 8) != RECORDING_VERSION)
 		return err_set(e, EPROTONOSUPPORT, EXIT_FAILED,
-			       "%s has recording format %u, and this barriertrace (%s) reads formats 1 to %d: "
-			       "use a newer one",
-			       name, get32(here(r) + 8), BT_VERSION, RECORDING_VERSION);
+			       "%s has recording format %u, and this barriertrace (%s) reads format %d: use %s one",
+			       name, get32(here(r) + 8), BT_VERSION, RECORDING_VERSION,
+			       get32(here(r) + 8) > RECORDING_VERSION ? "a newer" : "the older");
 	in_place = whole && block_head_get(here(r) + FILE_HEAD, &h);
 	if (!ours && !in_place)
 		return err_set(e, EBADMSG, EXIT_FAILED, "%s is not a recording made by barriertrace", name);
@@ -526,8 +508,6 @@ int recording_open_fd(int fd, const char *name, struct recording **out, struct e
 	r->zstd = xmust(ZSTD_createDCtx());
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->changed, NULL);
-	if (!err && inflateInit(&r->z) != Z_OK)
-		err = err_set(e, ENOMEM, EXIT_FAILED, "cannot read %s: zlib cannot be set up", name);
 	if (!err)
 		err = check_file(r, name, e);
 	if (err) {
@@ -545,7 +525,6 @@ void recording_free(struct recording *r)
 	end_thread(r);
 	pthread_mutex_destroy(&r->lock);
 	pthread_cond_destroy(&r->changed);
-	inflateEnd(&r->z); /* refuses one that never began */
 	ZSTD_freeDCtx(r->zstd);
 	close(r->fd);
 	free(r->window);

@@ -18,7 +18,7 @@
 #include "model/scope_counts.h"
 #include "wire.h"
 
-#define RECORDING_VERSION    2		 /* what is written; all from 1 on are read */
+#define RECORDING_VERSION    2		 /* what is written and read */
 #define RECORDING_LONG_KINDS 64		 /* kinds from here on are long: made by user space, split and joined */
 #define RECORDING_LONG_MAX   (16u << 20) /* bytes of one long record, joined */
 
@@ -133,11 +133,10 @@ struct counts_outline {
 	uint32_t octaves; /* powers of two with something in them, in all its histograms: see sparse_histogram.h */
 };
 
-/* `kind` is WIRE_COUNTS or WIRE_COUNTS_32. 0, or -EBADMSG with the outputs left alone. */
-int recording_counts_outline(uint16_t kind, const void *bytes, size_t n, struct counts_outline *out);
+/* 0, or -EBADMSG with the outputs left alone. */
+int recording_counts_outline(const void *bytes, size_t n, struct counts_outline *out);
 
 /* The same, with what is in it. Sums and cells that this version doesn't know are passed over. */
-int recording_counts_decode(uint16_t kind, const void *bytes, size_t n, uint32_t *view, bool *interval,
-			    struct view_counts *out);
+int recording_counts_decode(const void *bytes, size_t n, uint32_t *view, bool *interval, struct view_counts *out);
 
 #endif

@@ -347,7 +347,6 @@ static uint32_t store(struct recording_writer *w)
 int recording_flush(struct recording_writer *w, struct err *e)
 {
 	struct block_head h = {
-		.version = RECORDING_VERSION,
 		.length = (uint32_t)w->len,
 		.records = w->records,
 		.sequence = w->sequence,

@@ -16,7 +16,6 @@ struct packed_counts {
 	void *bytes; /* NULL: none came */
 	size_t size;
 	uint64_t taken; /* of the budget */
-	uint16_t kind;
 };
 
 struct replay {
@@ -77,7 +76,7 @@ static void take_counts(struct replay *p, const struct recording_record *rec)
 	struct counts_outline c;
 	struct packed_counts *to;
 
-	if (recording_counts_outline(rec->kind, rec->data, rec->size, &c) || c.interval || c.view >= VIEWS_MAX)
+	if (recording_counts_outline(rec->data, rec->size, &c) || c.interval || c.view >= VIEWS_MAX)
 		return;
 	to = packed_of(p, c.view);
 	budget_give(p->budget, to->taken);
@@ -88,7 +87,6 @@ static void take_counts(struct replay *p, const struct recording_record *rec)
 		return;
 	}
 	to->taken = rec->size + bytes_of_counts(&c);
-	to->kind = rec->kind;
 	to->size = rec->size;
 	to->bytes = xrealloc(NULL, rec->size);
 	memcpy(to->bytes, rec->data, rec->size);
@@ -100,7 +98,7 @@ static const struct view_counts *unpacked(void *ctx, uint32_t view)
 	const struct packed_counts *c = view < p->n_packed ? &p->packed[view] : NULL;
 	bool interval;
 
-	if (!c || !c->bytes || recording_counts_decode(c->kind, c->bytes, c->size, &view, &interval, p->view))
+	if (!c || !c->bytes || recording_counts_decode(c->bytes, c->size, &view, &interval, p->view))
 		return NULL;
 	return p->view;
 }
@@ -109,8 +107,7 @@ static int take(struct replay *p, const struct recording_record *rec, struct err
 {
 	switch (rec->kind) {
 	case WIRE_HEADER: return take_begin(p, rec, e);
-	case WIRE_COUNTS:
-	case WIRE_COUNTS_32: take_counts(p, rec); return 0;
+	case WIRE_COUNTS: take_counts(p, rec); return 0;
 	case WIRE_END:
 		if (!p->have_end && !take_frame(p, rec, &p->end, e))
 			p->have_end = true;

@@ -43,11 +43,10 @@ static void check_counts(const struct recording_record *rec)
 	uint32_t view;
 	bool interval;
 
-	if (recording_counts_decode(rec->kind, rec->data, rec->size, &view, &interval, &first))
+	if (recording_counts_decode(rec->data, rec->size, &view, &interval, &first))
 		return;
 	recording_counts_encode(view, interval, &first, &b);
-	if (recording_counts_decode(WIRE_COUNTS, b.data, b.len, &view, &interval, &second) ||
-	    memcmp(&first, &second, sizeof(first)))
+	if (recording_counts_decode(b.data, b.len, &view, &interval, &second) || memcmp(&first, &second, sizeof(first)))
 		abort();
 	buf_free(&b);
 }
@@ -69,7 +68,7 @@ static size_t read_to_the_end(int fd)
 			feed(rec.head);
 		else if (((const char *)rec.data)[rec.size])
 			abort(); /* no NUL */
-		else if (rec.kind == WIRE_COUNTS || rec.kind == WIRE_COUNTS_32)
+		else if (rec.kind == WIRE_COUNTS)
 			check_counts(&rec);
 	}
 	feed_end();
@@ -98,7 +97,7 @@ static void read_payload(const uint8_t *bytes, size_t n)
 		at += size < 8 ? 8 : (size + 7) & ~(size_t)7;
 	}
 	b.crc = (uint32_t)crc32(0, payload, (uInt)length);
-	forge_file(file, 1);
+	forge_file(file, 2);
 	forge_block(file + FORGE_FILE, &b);
 	read_to_the_end(forge_fd(file, whole));
 	free(file);
@@ -117,7 +116,6 @@ static void read_stream(const uint8_t *bytes, size_t n)
 	file = malloc(whole);
 	if (!file)
 		abort();
-	b.version = (uint8_t)(1 + bytes[0] % 2);
 	b.length = (uint32_t)stored + (8 - stored % 8) + 8u * bytes[1];
 	memcpy(file + FORGE_FILE + FORGE_BLOCK, bytes + 2, stored);
 	b.crc = (uint32_t)crc32(0, bytes + 2, (uInt)stored);
@@ -382,7 +380,6 @@ static void seed_payload(void)
 	seed_record(&b, WIRE_SYNC, zero, 72);
 	seed_record(&b, WIRE_REQUEST, zero, 200);
 	seed_record(&b, WIRE_COUNTS, counts, sizeof(counts) - 1);
-	seed_record(&b, WIRE_COUNTS_32, counts, sizeof(counts) - 1);
 	fuzz_seed("payload", b.data, b.len);
 	buf_free(&b);
 }

@@ -306,7 +306,7 @@ static void test_layout(void)
 	struct wire_follow f = { .head = { .kind = WIRE_FOLLOW, .size = sizeof(f), .cpu = 3 }, .tid = 0x01020304 };
 	struct recording_writer *w;
 	uint8_t *bytes, payload[48 + 24] = { 0 }, head[16], block[FORGE_BLOCK];
-	struct forge_block b = { .length = 72, .records = 2, .version = 2 };
+	struct forge_block b = { .length = 72, .records = 2 };
 	char *path = in_dir("layout");
 	uint8_t unpacked[72];
 	size_t n;
@@ -716,7 +716,7 @@ static size_t forged(struct forge_block b, const void *payload, size_t n, struct
 	struct list out = { 0 };
 	size_t came;
 
-	forge_file(bytes, 1);
+	forge_file(bytes, 2);
 	b.crc = (uint32_t)crc32(0, payload, (uInt)n);
 	forge_block(bytes + FORGE_FILE, &b);
 	memcpy(bytes + FORGE_FILE + FORGE_BLOCK, payload, n);
@@ -738,11 +738,11 @@ static void test_lengths(void)
 	payload[0] = 9;
 	payload[2] = payload[10] = 8;
 	payload[8] = 9;
-	is_u64(forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d), 2, "a forged block is read");
+	is_u64(forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 0 }, payload, 16, &d), 2, "a forged block is read");
 	for (size_t i = 0; i < 6; i++)
 		for (size_t j = 0; j < 6; j++)
 			for (size_t k = 0; k < 6; k++) {
-				struct forge_block b = { huge[i], huge[j], huge[k], huge[j], ~0ull - i, 0, 1 };
+				struct forge_block b = { huge[i], huge[j], huge[k], huge[j], ~0ull - i, 0, 0 };
 
 				none = none && !forged(b, payload, 16, &d);
 				seen = seen && d.bytes == FORGE_BLOCK + 16 && d.blocks;
@@ -751,24 +751,23 @@ static void test_lengths(void)
 	for (uint32_t size = 0; size <= UINT16_MAX; size += size < 64 ? 1 : 4093) {
 		forge_put(payload + 10, size, 2);
 		none = none &&
-		       (size == 8) == (forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d) == 2);
+		       (size == 8) == (forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 0 }, payload, 16, &d) == 2);
 	}
 	ok(none, "so are records that don't tile their block");
 	forge_put(payload + 10, 8, 2);
-	none = !forged((struct forge_block){ 16, 16, 1, 0, 0, 0, 1 }, payload, 16, &d) &&
-	       !forged((struct forge_block){ 16, 16, 3, 0, 0, 0, 1 }, payload, 16, &d);
+	none = !forged((struct forge_block){ 16, 16, 1, 0, 0, 0, 0 }, payload, 16, &d) &&
+	       !forged((struct forge_block){ 16, 16, 3, 0, 0, 0, 0 }, payload, 16, &d);
 	payload[8] = WIRE_END;
-	none = none && !forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 1 }, payload, 16, &d);
+	none = none && !forged((struct forge_block){ 16, 16, 2, 0, 0, 0, 0 }, payload, 16, &d);
 	ok(none, "a wrong number of them, and pieces shorter than their head");
 }
 
-/* A payload that compresses, and what is stored of it: the same stream as a version has it, and spoilt. */
-static void test_stream(uint8_t version, const uint8_t *stored, uint32_t n)
+/* A payload that compresses, and what is stored of it: the same stream, and spoilt. */
+static void test_stream(const uint8_t *stored, uint32_t n)
 {
-	struct forge_block b = { 400, n, 1, 0, 0, 0, version };
+	struct forge_block b = { .length = 400, .stored = n, .records = 1 };
 	struct recording_damage d;
 
-	diag("version %d", version);
 	is_u64(forged(b, stored, n, &d), 1, "a forged stream is read");
 	b.length = 392;
 	is_u64(forged(b, stored, n, &d), 0, "one that is longer than the block says isn't");
@@ -780,8 +779,8 @@ static void test_stream(uint8_t version, const uint8_t *stored, uint32_t n)
 	b.stored = n - 1;
 	is_u64(forged(b, stored, n - 1, &d), 0, "nor one with a byte less");
 	b.stored = n;
-	b.version = 3 - version;
-	is_u64(forged(b, stored, n, &d), 0, "nor as one of the other version");
+	b.version = 1;
+	is_u64(forged(b, stored, n, &d), 0, "nor as one of the first version");
 	b.version = 3;
 	is_u64(forged(b, stored, n, &d), 0, "nor as one of a version that isn't known");
 }
@@ -789,26 +788,16 @@ static void test_stream(uint8_t version, const uint8_t *stored, uint32_t n)
 static void test_streams(void)
 {
 	static const uint8_t payload[400] = { 9, 0, 144, 1 };
-	struct forge_block b = { 400, 0, 1, 0, 0, 0, 1 };
+	struct forge_block b;
 	uint8_t stored[500] = { 0 };
-	uLongf n = sizeof(stored);
 	struct recording_damage d;
-	size_t frame;
+	size_t frame = ZSTD_compress(stored, sizeof(stored), payload, 400, 1);
 
-	compress(stored, &n, payload, 400);
-	test_stream(1, stored, (uint32_t)n);
-	n = sizeof(stored);
-	compress2(stored, &n, payload, 400, 0);
-	b.stored = (uint32_t)n;
-	is_u64(forged(b, stored, n, &d), 0, "nor one that takes more room than it saves");
-
-	memset(stored, 0, sizeof(stored));
-	frame = ZSTD_compress(stored, sizeof(stored), payload, 400, 1);
-	test_stream(2, stored, (uint32_t)frame);
+	test_stream(stored, (uint32_t)frame);
 	/* two frames that come to the right length, and one that can be skipped before the frame */
 	frame = ZSTD_compress(stored, sizeof(stored), payload, 200, 1);
 	frame += ZSTD_compress(stored + frame, sizeof(stored) - frame, payload + 200, 200, 1);
-	b = (struct forge_block){ 400, (uint32_t)frame, 1, 0, 0, 0, 2 };
+	b = (struct forge_block){ .length = 400, .stored = (uint32_t)frame, .records = 1 };
 	is_u64(forged(b, stored, frame, &d), 0, "two zstd frames are not one");
 	forge_put(stored, 0x184d2a50, 4);
 	forge_put(stored + 4, 0, 4);
@@ -827,7 +816,7 @@ struct piece {
 static char *joined(const struct piece *p, size_t n, struct recording_damage *d)
 {
 	uint8_t bytes[FORGE_FILE + FORGE_BLOCK + 24 * 8] = { 0 }, *at = bytes + FORGE_FILE + FORGE_BLOCK;
-	struct forge_block b = { (uint32_t)n * 24, (uint32_t)n * 24, (uint32_t)n, 0, 0, 0, 1 };
+	struct forge_block b = { (uint32_t)n * 24, (uint32_t)n * 24, (uint32_t)n, 0, 0, 0, 0 };
 	struct list out = { 0 };
 	struct buf text = { 0 };
 
@@ -840,7 +829,7 @@ static char *joined(const struct piece *p, size_t n, struct recording_damage *d)
 		at[16] = (uint8_t)('a' + i);
 	}
 	b.crc = (uint32_t)crc32(0, bytes + FORGE_FILE + FORGE_BLOCK, b.length);
-	forge_file(bytes, 1);
+	forge_file(bytes, 2);
 	forge_block(bytes + FORGE_FILE, &b);
 	if (read_all(forge_fd(bytes, FORGE_FILE + FORGE_BLOCK + b.length), &out, d))
 		abort();
@@ -935,9 +924,9 @@ static void test_nested(void)
 	struct rusage before, after;
 	double seconds;
 
-	forge_file(bytes, 1);
+	forge_file(bytes, 2);
 	for (size_t at = 16, i = 0; at + FORGE_BLOCK <= n; at += FORGE_BLOCK, i++) {
-		struct forge_block b = { (1u << 20), (1u << 20), 1, (uint32_t)i, i, 12345, 1 };
+		struct forge_block b = { (1u << 20), (1u << 20), 1, (uint32_t)i, i, 12345, 0 };
 
 		forge_block(bytes + at, &b);
 	}
@@ -982,6 +971,8 @@ static void test_foreign(void)
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "zeroes");
 	forge_file(newer, 3);
 	refused((char *)newer, 16, EPROTONOSUPPORT, "format 3, and this barriertrace", "a newer format");
+	forge_file(old, 1);
+	refused((char *)old, 16, EPROTONOSUPPORT, "reads format 2: use the older one", "the first format");
 	forge_file(old, 0);
 	refused((char *)old, 16, EPROTONOSUPPORT, "format 0", "a format that never was");
 	is_error(recording_open(path, &r, &e), ENOENT, EXIT_FAILED, "cannot read /tmp/", "a file that isn't there");
@@ -1167,7 +1158,7 @@ static bool counts_come_back(const struct view_counts *v, struct view_counts *ou
 	buf_clear(b);
 	recording_counts_encode(id, interval, v, b);
 	memset(out, 0x55, sizeof(*out));
-	return !recording_counts_decode(WIRE_COUNTS, b->data, b->len, &got_id, &got_interval, out) && got_id == id &&
+	return !recording_counts_decode(b->data, b->len, &got_id, &got_interval, out) && got_id == id &&
 	       got_interval == interval && !memcmp(v, out, sizeof(*v));
 }
 
@@ -1196,7 +1187,7 @@ static int decode(const struct buf *b, size_t n, struct view_counts *out)
 	uint8_t *exact = memcpy(xcalloc(1, n), b->data, n); /* so that a byte too far is seen */
 	uint32_t view;
 	bool interval;
-	int err = recording_counts_decode(WIRE_COUNTS, exact, n, &view, &interval, out);
+	int err = recording_counts_decode(exact, n, &view, &interval, out);
 
 	free(exact);
 	return err;
@@ -1267,62 +1258,6 @@ static void test_bad_counts(void)
 	free(zero);
 }
 
-/* The queue's histogram of one view, from a record of WIRE_COUNTS_32: 0, or what decoding says. */
-static int decode_coarse(const char *hist, size_t n, struct hist *out)
-{
-	struct view_counts *v = xcalloc(1, sizeof(*v));
-	struct buf b = { 0 };
-	bool interval;
-	uint32_t view;
-	int err;
-
-	buf_add(&b,
-		"\0\0\0\1"
-		"\0\0\0",
-		7);
-	buf_add(&b, hist, n);
-	buf_add(&b,
-		"\0\0\0\0\0"
-		"\0\0\0\0\0",
-		10);
-	err = recording_counts_decode(WIRE_COUNTS_32, b.data, b.len, &view, &interval, v);
-	*out = v->cell[0].queue;
-	buf_free(&b);
-	free(v);
-	return err;
-}
-
-/* Buckets in older recordings: 31, 32 and 63 stand for one value each, 64 for 64 and 65, 65 for 66 and 67, 1151 is the last. */
-static void test_coarse_counts(void)
-{
-	struct hist h;
-	uint64_t sum = 0;
-
-	ok(!decode_coarse("\3\5\0\xff\x7f"
-			  "\3\x1f\2\1\3\x1f\4",
-			  12, &h) &&
-		   h.bucket[31] == 2 && h.bucket[32] == 3 && h.bucket[63] == 4,
-	   "of an older recording, buckets of one value stay what they are");
-	ok(!decode_coarse("\7\5\0\xff\x7f"
-			  "\2\x40\5\1\2",
-			  10, &h) &&
-		   h.bucket[64] == 3 && h.bucket[65] == 2 && h.bucket[66] == 1 && h.bucket[67] == 1,
-	   "of two values, become two");
-	ok(!decode_coarse("\7\5\x41\x42"
-			  "\2\x40\5\1\2",
-			  9, &h) &&
-		   h.bucket[64] == 0 && h.bucket[65] == 5 && h.bucket[66] == 2 && h.bucket[67] == 0,
-	   "unless minimum and maximum say which it was");
-	ok(!decode_coarse("\7\5\0\x80\x80\x80\x80\x80\x40"
-			  "\1\xff\x08\7",
-			  13, &h) &&
-		   h.bucket[HIST_BUCKETS - 1] == 7,
-	   "the last one stays the last");
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum += h.bucket[i];
-	ok(sum == 7 && decode_coarse("\0\0\0\0\1\x80\x09\1", 8, &h) == -EBADMSG, "and there is none behind it");
-}
-
 /* What a later version adds is passed over. */
 static void test_more_counts(void)
 {
@@ -1342,8 +1277,8 @@ static void test_more_counts(void)
 	bool interval = false;
 	uint32_t view = 0;
 
-	ok(!recording_counts_decode(WIRE_COUNTS, later, sizeof(later) - 1, &view, &interval, out) && view == 5 &&
-		   interval && out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->sums.flush_no_depth == 17 &&
+	ok(!recording_counts_decode(later, sizeof(later) - 1, &view, &interval, out) && view == 5 && interval &&
+		   out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->sums.flush_no_depth == 17 &&
 		   out->cell[10].bytes == 8 && out->cell[10].device.sum == 2 && out->cell[10].device.bucket[2] == 1 &&
 		   !out->cell[0].count,
 	   "sums, cells and flags of a later version are passed over");
@@ -1380,7 +1315,6 @@ int main(void)
 	test_notes();
 	test_counts();
 	test_bad_counts();
-	test_coarse_counts();
 	test_more_counts();
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
 		char *path = in_dir(made[i]);
