@@ -150,16 +150,15 @@ static bool is_function(const char *line)
 }
 
 /* The file is in the order of addresses: a function ends where the next symbol with another address begins. */
-struct kernel_symbol *symbols_read(const char *const *names, size_t *n)
+struct kernel_symbol *symbols_of(FILE *kallsyms, const char *const *names, size_t *n)
 {
 	struct kernel_symbol *all = NULL, *open = NULL;
-	FILE *f = fopen("/proc/kallsyms", "re");
 	struct wanted wanted;
 	char line[512];
 
 	*n = 0;
 	sort_names(&wanted, names);
-	while (f && fgets(line, sizeof(line), f)) {
+	while (fgets(line, sizeof(line), kallsyms)) {
 		char *name = is_function(line) ? strchr(line, ' ') + 3 : NULL;
 		bool want = name && wanted_name(&wanted, name);
 		uint64_t at = want || open ? strtoull(line, NULL, 16) : 0;
@@ -175,8 +174,18 @@ struct kernel_symbol *symbols_read(const char *const *names, size_t *n)
 		snprintf(open->name, sizeof(open->name), "%s", name);
 		open->start = open->end = at;
 	}
+	free(wanted.name);
+	return all;
+}
+
+struct kernel_symbol *symbols_read(const char *const *names, size_t *n)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	struct kernel_symbol *all = f ? symbols_of(f, names, n) : NULL;
+
 	if (f)
 		fclose(f);
-	free(wanted.name);
+	else
+		*n = 0;
 	return all;
 }

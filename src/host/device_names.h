@@ -4,6 +4,7 @@
 #define BT_HOST_DEVICE_NAMES_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "model/names.h"
 
@@ -16,7 +17,13 @@ struct places {
 void places_read(struct places *p, const uint32_t *traced, size_t n_traced);
 void places_free(struct places *p);
 
-/* The addresses of the named kernel functions (names end with NULL); owned by the caller. NULL when kallsyms hides them. */
+/*
+ * The addresses of the named kernel functions (names end with NULL), those with a compiler's suffix too, in the order of addresses;
+ * owned by the caller. NULL when kallsyms hides them.
+ */
 struct kernel_symbol *symbols_read(const char *const *names, size_t *n);
+
+/* The same of an open file. */
+struct kernel_symbol *symbols_of(FILE *kallsyms, const char *const *names, size_t *n);
 
 #endif

@@ -359,6 +359,34 @@ static void test_random_is_stored(void)
 	free(path);
 }
 
+/* What does not compress takes all that it may: what is said beforehand is what comes. */
+static void test_size_bound(void)
+{
+	char *path = in_dir("bound"), noise[5000];
+	struct recording_writer *w;
+	bool exact = true, whole = true;
+	struct stat st;
+
+	recording_create(path, &w, &e);
+	ok(recording_size_bound(w) == FORGE_FILE, "an empty one has its head");
+	for (int i = 0; i < 40; i++) {
+		uint64_t bound;
+
+		for (size_t k = 0; k < sizeof(noise); k++)
+			noise[k] = (char)rnd();
+		recording_add_long(w, WIRE_HEADER, noise, 1 + rnd() % sizeof(noise), &e);
+		bound = recording_size_bound(w);
+		recording_flush(w, &e);
+		exact = exact && !stat(path, &st) && bound == (uint64_t)st.st_size && recording_size_bound(w) == bound;
+		whole = whole && recording_written(w)->bytes == bound;
+	}
+	ok(exact, "as many bytes as a block may take are said before it is written");
+	ok(whole, "and those that are there");
+	ok(recording_written(w)->records == 40 && !recording_written(w)->not_kept, "with their records");
+	recording_close(w, &e);
+	free(path);
+}
+
 /* ---- truncation ---- */
 
 static void test_truncation(void)
@@ -1297,6 +1325,7 @@ int main(void)
 	test_sizes();
 	test_layout();
 	test_random_is_stored();
+	test_size_bound();
 	test_truncation();
 	test_damage();
 	test_pipe();

@@ -57,6 +57,26 @@ static struct outcome outcome_of(size_t n)
 	return o;
 }
 
+static void test_sums(void)
+{
+	struct outcome o = outcome_of(1);
+	struct outcome_variant *v = &o.variant[0];
+	struct report_device disk[2] = { { .op[OP_FLUSH].count = 5 }, { .op[OP_FLUSH].count = 100, .disk = (char *)"sda" } };
+	struct report without = { .lost_events = 3, .incomplete = true, .device = disk, .n_devices = 2 };
+
+	run_of(v, 100, CAUSE_FLUSH_ONLY, 80, 10);
+	trials_add(v, &without, 0);
+	without.lost_events = 4;
+	without.incomplete = false;
+	trials_add(v, &without, 7);
+	ok(v->n_runs == 3 && v->run[1].wall_ns == 1 && v->run[2].wall_ns == 7, "each run has its time, and none none");
+	ok(v->lost_events == 7 && v->incomplete, "what runs lost is added up");
+	ok(v->flushes == 10, "FLUSHes are those of disks, not of their partitions once more");
+	ok(v->calls == 10 && v->sync_ns == 90 * MS && ledger_sum(&v->ledger) == 90 * MS && !v->run[1].class,
+	   "sync calls are those of runs that had any");
+	outcome_free(&o);
+}
+
 /* t(0.975, 2) is 4.303; the logarithms of 100 and 121 ms lie 0.1906 apart, those of 10 and 12.1 ms too. */
 static void test_faster(void)
 {
@@ -292,6 +312,7 @@ static void test_rendered(void)
 
 int main(void)
 {
+	test_sums();
 	test_faster();
 	test_same();
 	test_wide();

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters as the kernel side leaves them in its maps: stripes added up, intervals, and what is smallest and largest in each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/counters.h"
+#include "probe/maps.h"
+#include "tap.h"
+#include "util/mem.h"
+
+#define VIEWS	2
+#define STRIPES 3
+
+static struct wire_cell cells[VIEWS * WIRE_CELLS * STRIPES];
+static struct wire_view views[VIEWS * STRIPES];
+static struct wire_run sums;
+static const struct wire_maps maps = { .cells = cells, .views = views, .run = &sums, .stripes = STRIPES };
+static struct counters *c;
+
+static struct wire_cell *cell(uint32_t view, uint32_t which, uint32_t stripe)
+{
+	return &cells[((size_t)view * WIRE_CELLS + which) * STRIPES + stripe];
+}
+
+/* A request, as bpf/ counts it: queue, device and total are ns. */
+static void request(uint32_t view, uint32_t which, uint32_t stripe, uint64_t queue, uint64_t device)
+{
+	const uint64_t ns[WIRE_TIMES] = { [WIRE_QUEUE] = queue, [WIRE_DEVICE] = device, [WIRE_TOTAL] = queue + device };
+	struct wire_cell *w = cell(view, which, stripe);
+	struct wire_extremes *x = &w->extremes[sums.generation & 1];
+
+	w->count++;
+	w->bytes += 4096;
+	for (int t = 0; t < WIRE_TIMES; t++) {
+		w->sum[t] += ns[t];
+		w->bucket[hist_index(ns[t])][t]++;
+		if (~ns[t] > x->min[t])
+			x->min[t] = ~ns[t];
+		if (ns[t] > x->max[t])
+			x->max[t] = ns[t];
+	}
+}
+
+static bool is(const struct hist *h, uint64_t count, uint64_t sum, uint64_t min, uint64_t max)
+{
+	uint64_t buckets = 0;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		buckets += h->bucket[i];
+	return h->count == count && buckets == count && h->sum == sum && h->min == min && h->max == max;
+}
+
+static bool cell_is(const struct cell_counts *got, uint64_t count, uint64_t queue, uint64_t device)
+{
+	return got->count == count && got->bytes == 4096 * count && got->queue.count == count && got->queue.sum == queue &&
+	       got->device.count == count && got->device.sum == device && got->total.sum == queue + device;
+}
+
+static void begin(void)
+{
+	memset(cells, 0, sizeof(cells));
+	memset(views, 0, sizeof(views));
+	memset(&sums, 0, sizeof(sums));
+	counters_free(c);
+	c = counters_new(&maps, VIEWS);
+}
+
+static void totals(struct view_counts *v)
+{
+	begin();
+	request(0, WIRE_FLUSH, 0, 10, 5000);
+	request(0, WIRE_FLUSH, 1, 20, 3000);
+	request(0, WIRE_FLUSH, 2, 0, 9000);
+	request(1, WIRE_FLUSH, 1, 1, 1);
+	request(0, WIRE_CELLS - 1, 2, 7, 70);
+	views[0].waiters = 5;
+	views[2].waiters = 7;
+	views[2].flush_no_depth = 1;
+	views[3].waiters = 100;
+	counters_total(c, 0, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 3, 30, 17000), "stripes are added up");
+	ok(is(&v->cell[WIRE_FLUSH].queue, 3, 30, 0, 20) && is(&v->cell[WIRE_FLUSH].device, 3, 17000, 3000, 9000) &&
+		   is(&v->cell[WIRE_FLUSH].total, 3, 17030, 3020, 9000),
+	   "the smallest and the largest are those of all");
+	ok(cell_is(&v->cell[WIRE_CELLS - 1], 1, 7, 70) && v->cell[0].count == 0, "each cell is its own");
+	ok(v->sums.waiters == 12 && v->sums.flush_no_depth == 1 && !v->sums.flush_pre, "and the sums of a view");
+	counters_total(c, 1, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 1, 1, 1) && v->sums.waiters == 100, "another view is another one");
+}
+
+static void intervals(struct view_counts *v)
+{
+	begin();
+	request(0, WIRE_FLUSH, 0, 10, 5000);
+	request(0, WIRE_FLUSH, 1, 20, 3000);
+	views[1].waiters = 3;
+	counters_step(c);
+	request(0, WIRE_FLUSH, 0, 1, 100);
+	views[1].waiters = 4;
+	counters_interval(c, 0, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 3, 31, 8100) && v->sums.waiters == 4,
+	   "the first interval has all that came until it is read");
+	ok(v->cell[WIRE_FLUSH].device.min == 3000 && v->cell[WIRE_FLUSH].device.max == 5000,
+	   "but the extremes of what came until the step");
+	request(0, WIRE_FLUSH, 2, 2, 700);
+	views[0].waiters = 10;
+	counters_since(c, 0, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 1, 2, 700) && v->sums.waiters == 10,
+	   "since then there is what came after it was read");
+	ok(v->cell[WIRE_FLUSH].device.min == 100 && v->cell[WIRE_FLUSH].device.max == 700,
+	   "with the extremes since the step");
+	counters_step(c);
+	counters_interval(c, 0, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 1, 2, 700) && v->sums.waiters == 10, "which is the next interval");
+	ok(is(&v->cell[WIRE_FLUSH].queue, 1, 2, 1, 2) && is(&v->cell[WIRE_FLUSH].total, 1, 702, 101, 702),
+	   "in each of its times");
+	counters_step(c);
+	counters_interval(c, 0, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 0, 0, 0) && !v->sums.waiters && is(&v->cell[WIRE_FLUSH].device, 0, 0, 0, 0),
+	   "an interval in which nothing came has nothing");
+	counters_total(c, 0, v);
+	ok(cell_is(&v->cell[WIRE_FLUSH], 4, 33, 8800) && is(&v->cell[WIRE_FLUSH].device, 4, 8800, 100, 5000),
+	   "the run has all");
+}
+
+/* Counted on one side of a step, its extremes noted on the other. */
+static void without_extremes(struct view_counts *v)
+{
+	const uint64_t device = 5000, queue = 10;
+
+	begin();
+	request(0, WIRE_FLUSH, 0, queue, device);
+	request(0, WIRE_FLUSH, 0, queue, 2 * device);
+	memset(cell(0, WIRE_FLUSH, 0)->extremes, 0, sizeof(cells[0].extremes));
+	counters_total(c, 0, v);
+	ok(v->cell[WIRE_FLUSH].device.min == hist_lower(hist_index(device)) &&
+		   v->cell[WIRE_FLUSH].device.max == hist_upper(hist_index(2 * device)) &&
+		   v->cell[WIRE_FLUSH].queue.min == queue,
+	   "without them they are the bounds of the buckets");
+}
+
+static void rows(void)
+{
+	uint64_t device[HEAT_ROWS] = { 0 }, total[HEAT_ROWS] = { 0 };
+	uint64_t n = 0;
+
+	begin();
+	request(0, WIRE_FLUSH, 0, 1000000, 5000);
+	request(0, WIRE_FLUSH, 2, 1000000, 5000);
+	request(0, WIRE_FLUSH, 1, 0, 90000000);
+	request(1, WIRE_FLUSH, 1, 0, 90000000);
+	counters_rows(c, 0, WIRE_FLUSH, false, device);
+	counters_rows(c, 0, WIRE_FLUSH, true, total);
+	for (int i = 0; i < HEAT_ROWS; i++)
+		n += device[i];
+	ok(n == 3 && device[heat_row(hist_lower(hist_index(5000)))] == 2 &&
+		   device[heat_row(hist_lower(hist_index(90000000)))] == 1,
+	   "rows of a heat map are those of the device");
+	ok(total[heat_row(hist_lower(hist_index(1005000)))] == 2, "or of the whole time");
+	counters_rows(c, 0, WIRE_FLUSH, false, device);
+	ok(device[heat_row(hist_lower(hist_index(5000)))] == 4, "and are added to");
+}
+
+int main(void)
+{
+	struct view_counts *v = xcalloc(1, sizeof(*v));
+
+	totals(v);
+	intervals(v);
+	without_extremes(v);
+	rows();
+	counters_free(c);
+	free(v);
+	return tap_done();
+}
