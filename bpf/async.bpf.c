@@ -21,13 +21,6 @@ struct iocb_head { /* struct iocb up to its file descriptor */
 	u32 fd;
 };
 
-struct pending {
-	u64 enter;
-	struct file_key file;
-	u32 tid, tgid, worker, pad;
-	char comm[16];
-};
-
 /*
  * io_uring: by request. AIO: by inode, folded into a number, until a worker begins, then by that worker: its caller knows of the end
  * before the worker has left its work item, and may submit the next one for the same file. Two that wait for a worker at once

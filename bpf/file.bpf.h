@@ -5,11 +5,6 @@
 
 #include "follow.bpf.h"
 
-struct file_key {
-	u64 ino;
-	u32 dev, generation;
-};
-
 /* Files whose names have been sent. */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -44,4 +44,17 @@ struct task_state {
 	__bt_u64 stack[WIRE_STACK];
 } __attribute__((aligned(64)));
 
+struct file_key {
+	__bt_u64 ino;
+	__bt_u32 dev, generation;
+};
+
+/* A sync call that one task has asked for and another carries out, see async.bpf.c. */
+struct pending {
+	__bt_u64 enter;
+	struct file_key file;
+	__bt_u32 tid, tgid, worker, pad;
+	char comm[16];
+};
+
 #endif

@@ -373,6 +373,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.n_slots = bpf_map__max_entries(l->skel->maps.slots);
 	l->maps.tasks_fd = bpf_map__fd(l->skel->maps.tasks);
 	l->maps.pids_fd = bpf_map__fd(l->skel->maps.pids);
+	l->maps.pendings_fd = bpf_map__fd(l->skel->maps.pendings);
 	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
 	return 0;

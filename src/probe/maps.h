@@ -24,8 +24,9 @@ struct wire_maps {
 	int ring_fd;   /* ring buffer of wire records; -1: sync calls are not traced */
 	int slots_fd;  /* array of struct slot (slot.h), of n_slots */
 	uint32_t n_slots;
-	int tasks_fd; /* array of struct task_state, of WIRE_TASKS */
-	int pids_fd;  /* array of struct pid_chunk: where in that array a task's state stands */
+	int tasks_fd;	 /* array of struct task_state, of WIRE_TASKS */
+	int pendings_fd; /* hash: key of async.bpf.c -> struct pending */
+	int pids_fd;	 /* array of struct pid_chunk: where in that array a task's state stands */
 };
 
 const struct wire_maps *probes_maps(const struct probes *p);

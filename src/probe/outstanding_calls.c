@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,14 +118,37 @@ static void look_at(const struct wire_maps *m, const struct task_state *t, size_
 	if (!glance_at(t, &g) || (g.other && (!w || !w->others)) || g.enter >= l->until ||
 	    (w && !w->counts(w->ctx, t->dev)))
 		return;
-	tid = l->ask ? thread_of_state(m, t->tgid, index) : 0;
-	if (l->ask && has_returned(t, &g, tid)) {
+	tid = g.enter < l->ask_before ? thread_of_state(m, t->tgid, index) : 0;
+	if (tid && has_returned(t, &g, tid)) {
 		found->returned += g.asked;
 		return;
 	}
 	tell(t, &g, tid, w);
 	if (g.asked && (!found->n++ || g.enter < found->oldest))
 		found->oldest = g.enter;
+}
+
+#define BATCH 256 /* more than a bucket of 4,096 entries' hash can have */
+
+uint64_t calls_pending_since(const struct wire_maps *m, uint64_t from, const struct calls_wanted *w)
+{
+	static uint64_t key[BATCH];
+	static struct pending p[BATCH];
+	uint64_t oldest = UINT64_MAX, at = 0;
+	bool more = m->run->pending_used;
+
+	for (bool first = true; more; first = false) {
+		uint32_t n = BATCH;
+		int err = bpf_map_lookup_batch(m->pendings_fd, first ? NULL : &at, &at, key, p, &n, NULL);
+
+		if (err && errno != ENOENT)
+			return 0;
+		more = !err;
+		for (uint32_t i = 0; i < n; i++)
+			if (p[i].enter >= from && p[i].enter < oldest && w->counts(w->ctx, p[i].file.dev))
+				oldest = p[i].enter;
+	}
+	return oldest;
 }
 
 /* Mapped only for this look: all that is mapped counts as resident. */

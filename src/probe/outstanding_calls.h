@@ -9,12 +9,18 @@
 struct calls_look {
 	uint64_t until;			   /* calls that began before */
 	const struct calls_wanted *wanted; /* which of them; NULL: all that are asked for */
-	bool ask;			   /* the system whether their tasks are still in them */
+	uint64_t ask_before; /* of those that began before: the system, whether their tasks are still in them */
 	struct calls_under_way found;
 };
 
 /* False: it can't be told. */
 bool calls_look(const struct wire_maps *m, struct calls_look *l);
+
+/*
+ * When the first began that waits for another task to carry it out, or is carried out, of those since `from`; UINT64_MAX: there is
+ * none; 0: it can't be told.
+ */
+uint64_t calls_pending_since(const struct wire_maps *m, uint64_t from, const struct calls_wanted *w);
 
 /* Is the task in a sync call? */
 bool calls_has(const struct wire_maps *m, uint32_t tid);

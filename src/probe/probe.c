@@ -398,18 +398,27 @@ void probes_follow(const struct probes *p, uint32_t tid)
 	bpf_prog_test_run_opts(load_seed_fd(p->load), &opts);
 }
 
-uint64_t probes_oldest_call(const struct probes *p, uint64_t now)
-{
-	struct calls_look l = { .until = now };
+#define SURELY_NS 1000000000ull /* a call that is under way for longer may be one whose end was missed */
+#define FORGOTTEN_NS \
+	(120 * 1000000000ull) /* one that another task carries out, and whose end was missed, is in nobody's way then */
 
-	if (load_maps(p->load)->run->pending_used || !calls_look(load_maps(p->load), &l))
+uint64_t probes_oldest_call(const struct probes *p, const struct calls_wanted *want)
+{
+	const uint64_t now = want->until;
+	struct calls_look l = { .until = now, .wanted = want, .ask_before = now > SURELY_NS ? now - SURELY_NS : 0 };
+	uint64_t oldest = now,
+		 pending = calls_pending_since(load_maps(p->load), now > FORGOTTEN_NS ? now - FORGOTTEN_NS : 0, want);
+
+	if (!pending || !calls_look(load_maps(p->load), &l))
 		return 0;
-	return l.found.n ? l.found.oldest : now;
+	if (l.found.n)
+		oldest = l.found.oldest;
+	return pending < oldest ? pending : oldest;
 }
 
 struct calls_under_way probes_calls_under_way(const struct probes *p, const struct calls_wanted *want)
 {
-	struct calls_look l = { .until = want->until, .wanted = want, .ask = true };
+	struct calls_look l = { .until = want->until, .wanted = want, .ask_before = UINT64_MAX };
 
 	calls_look(load_maps(p->load), &l);
 	return l.found;

@@ -104,9 +104,6 @@ bool probes_have_ledger(const struct probes *p);
 /* Follows a task from the start, where it is known beforehand that sync calls will wait for it. */
 void probes_follow(const struct probes *p, uint32_t tid);
 
-/* When the call began that has been under way for longest; `now`: none is. 0: not known. */
-uint64_t probes_oldest_call(const struct probes *p, uint64_t now);
-
 /* A call that has begun and not ended, as far as the kernel side was told. */
 struct call_under_way {
 	uint32_t pid, tid; /* tid 0: not known */
@@ -132,6 +129,9 @@ struct calls_wanted {
 
 /* Those that are still under way. Others are told to `each` and not counted. */
 struct calls_under_way probes_calls_under_way(const struct probes *p, const struct calls_wanted *want);
+
+/* When the one began that has been under way for longest, of those that are wanted; `until`: none is. 0: not known. */
+uint64_t probes_oldest_call(const struct probes *p, const struct calls_wanted *want);
 
 /* Is the task in a sync call that was seen to begin? */
 bool probes_in_call(const struct probes *p, uint32_t tid);

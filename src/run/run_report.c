@@ -82,13 +82,20 @@ void run_forget(void *ctx, uint64_t began)
 		sync_forget(run->sync_step, oldest - NEEDED_BEFORE_NS);
 }
 
+static bool counts(const void *run, uint32_t dev)
+{
+	return run_is_of_run(run, dev);
+}
+
 /*
  * What calls to come may still ask for: a call that had not begun when the looking began either is seen as begun, or has its record
  * among those that are read then.
  */
 static void look_and_drain(struct traced_run *run)
 {
-	run->oldest_ns = probes_oldest_call(run->probes, clock_ns());
+	const struct calls_wanted of_run = { .until = clock_ns(), .counts = counts, .ctx = run };
+
+	run->oldest_ns = probes_oldest_call(run->probes, &of_run);
 	ring_drain(run->ring);
 }
 

@@ -217,7 +217,11 @@ direct_writes() {
 	done' bash "$SYNCS" "$RIG_MNT/file" "$RIG_TOOL" "$RIG"
 	jq -c .sync.tail "$J"
 	# the slowest 3 of 240, of which one or two may not be known
-	jq -e '.sync.tail | .count == 3 and .threshold_ns >= 2e8 and (.period == 40 or .period == 39) and .ledger."flush.only" > 0.5 * .total_ns' "$J"
+	jq -e '.sync.tail | .count == 3 and .threshold_ns >= 2e8 and .ledger."flush.only" > 0.5 * .total_ns' "$J"
 	head -n 6 "$TXT"
-	tr -s '\n ' ' ' <"$TXT" | grep -qE 'The slowest 3 of 2[34][0-9] calls took [0-9.]+ ms and longer, .* 1 call in (39|40) is slow: '
+	tr -s '\n ' ' ' <"$TXT" | grep -qE 'The slowest 3 of 2[34][0-9] calls took [0-9.]+ ms and longer, '
+	# between calls that aren't known there is no period
+	(($(jq .sync.count "$J") == 240)) || return 0
+	[[ $(jq .sync.tail.period "$J") == 40 ]]
+	tr -s '\n ' ' ' <"$TXT" | grep -qE ' 1 call in 40 is slow: '
 }

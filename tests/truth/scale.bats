@@ -105,9 +105,11 @@ userspace_cpu() { # PID
 @test "20,000 names that come and go, in 200 cgroups: memory stays as it is once all have come, and intervals are short" {
 	cd "$BATS_TEST_TMPDIR"
 	local seconds=${BARRIERTRACE_CHURN_SECONDS:-120} i kib=() out
-	need python3
+	need python3 fio
 	memory_disk
 	start_tracing "$DISK" -i 1 --json - > >(python3 "$TOP/tests/truth/churn.py" read 100 > stream)
+	# calls that another task carries out keep nothing that comes after them
+	fio --name=aio --filename="$MNT/aio" --size=64k --rw=write --ioengine=libaio --fsync=1 --output=fio.txt
 	python3 "$TOP/tests/truth/churn.py" write "$MNT" 20000 $((120000 / seconds + 1)) "$seconds" > churned 3>&- &
 	for ((i = 1; i <= 12; i++)); do
 		sleep $((seconds / 12))

@@ -382,31 +382,43 @@ static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
 	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
 }
 
-static void keep_last(struct timeline *tl, struct tl_task *t)
+/* The last `keep` of them, in memory of their own: to cut a ring short would leave it amid a hole. */
+static void shrink(struct timeline *tl, struct tl_task *t, uint32_t keep)
 {
-	struct tl_sleep *last = xrealloc(NULL, sizeof(*last)); /* to cut the ring short would leave it amid a hole */
+	uint32_t cap = 1;
+	struct tl_sleep *ring;
 
-	while (t->n > 1)
+	while (cap < keep)
+		cap *= 2;
+	if (cap > t->cap / 4)
+		return;
+	while (t->n > keep)
 		drop_oldest(t);
-	*last = *tl_at(t, 0);
+	ring = xrealloc(NULL, cap * sizeof(*ring));
+	for (uint32_t i = 0; i < t->n; i++)
+		ring[i] = *tl_at(t, i);
 	free(t->ring);
-	t->ring = last;
-	tl->n_sleeps -= t->cap - 1;
-	t->cap = 1;
+	t->ring = ring;
+	tl->n_sleeps -= t->cap - cap;
+	t->cap = cap;
 	t->head = 0;
 }
 
-/* Tasks that have been silent for long, most of which have ended: before one grows. */
-static void shrink_old(struct timeline *tl, uint64_t now)
+/* Of tasks that have ended, and of those that slept often while somebody's call took long: what is still asked for stays. */
+static void shrink_all(struct timeline *tl, uint64_t now)
 {
 	if (now < tl->swept + SWEEP_NS)
 		return;
 	tl->swept = now;
 	for (uint32_t i = tl->oldest; i != NONE; i = tl->task[i].newer) {
 		struct tl_task *t = &tl->task[i];
+		uint32_t old = 0;
 
-		if (t->cap > 1 && t->n && is_old(tl, tl_at(t, t->n - 1)->on, now))
-			keep_last(tl, t);
+		while (old < t->n && is_old(tl, tl_at(t, old)->on, now))
+			old++;
+		/* the last one that is old tells since when the task runs */
+		if (t->cap > 1)
+			shrink(tl, t, t->n - old + (old > 0));
 	}
 }
 
@@ -419,7 +431,7 @@ static bool room_for(struct timeline *tl, struct tl_task *t, uint64_t now)
 		drop_oldest(t);
 		return true;
 	}
-	shrink_old(tl, now);
+	shrink_all(tl, now);
 	enlarge(tl, t);
 	return false;
 }
@@ -489,6 +501,7 @@ bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 void tl_forget(struct timeline *tl, uint64_t until)
 {
 	tl->needed = until;
+	shrink_all(tl, until);
 }
 
 /* ---- bios ---- */

@@ -1731,6 +1731,15 @@ static void silent_tasks(void)
 	t = tl_task(tl, 7);
 	ok(t->n == 21 && tl_at(t, 0)->on == 1000 + 19950 && tl_at(t, 20)->on == 2 * later + 1950,
 	   "a task that comes back has both");
+	sleep_often(tl, 103, 3 * later, 5000);
+	sleep_often(tl, 103, 4 * later, 10);
+	tl_forget(tl, 4 * later);
+	t = tl_task(tl, 103);
+	ok(t->n == 11 && t->cap == 16 && tl_at(t, 0)->on == 3 * later + 499950 && tl_at(t, 10)->on == 4 * later + 950,
+	   "of one that slept often while a call took long, what is still asked for stays, and the sleep before");
+	sleep_often(tl, 103, 4 * later + 1000, 30);
+	t = tl_task(tl, 103);
+	ok(t->n == 41 && tl_at(t, 40)->on == 4 * later + 3950, "and it goes on");
 	tl_free(tl);
 }
 
