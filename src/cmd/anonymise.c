@@ -96,13 +96,10 @@ static int convert(const char *in, const char *out, bool huge, int *status, stru
 	return err;
 }
 
-int command_anonymise(const struct trace_opts *o, const struct options_result *words)
+int command_anonymise(const struct trace_opts *o, const struct options_result *words, int *status, struct err *e)
 {
 	const char *in = NULL, *out = NULL;
-	struct err e = { 0 };
-	int status = EXIT_OK, err = read_words(o, words, &in, &out, &e);
+	int err = read_words(o, words, &in, &out, e);
 
-	if (!err)
-		err = convert(in, out, o->huge, &status, &e);
-	return err ? command_failed(&e) : status;
+	return err ? err : convert(in, out, o->huge, status, e);
 }

@@ -6,7 +6,7 @@
 #include "cmd/options.h"
 #include "cmd/trace_options.h"
 
-/* Returns the exit status, as `report` gives it for IN. */
-int command_anonymise(const struct trace_opts *o, const struct options_result *words);
+/* *status: as `report` gives it for IN. */
+int command_anonymise(const struct trace_opts *o, const struct options_result *words, int *status, struct err *e);
 
 #endif

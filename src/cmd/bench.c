@@ -37,8 +37,7 @@ enum {
 	OPT_JOURNAL,
 	OPT_SYNCHRONOUS,
 	OPT_DISCARD,
-	OPT_AS_ROOT,
-	OPT_HELP
+	OPT_AS_ROOT
 };
 /* clang-format on */
 
@@ -77,7 +76,7 @@ static const struct option_def options[] = {
 	  "Without the report behind the score (barrier: without the words below the table), and no progress.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "The whole report behind the score.", G_OUT },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT },
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 	{ 0 },
 };
 /* clang-format on */
@@ -104,7 +103,7 @@ struct ctx {
 	struct workload_opts o;
 	unsigned int given;  /* TAKES_ bits of the options that were */
 	const char *what[8]; /* their names, by bit */
-	bool as_root, help;
+	bool as_root;
 
 	const struct workload *w;
 	struct scores *scores;
@@ -168,7 +167,6 @@ static int set_flag(struct ctx *c, int id, struct err *e)
 		note_given(c, TAKES_DISCARD, "discard");
 		break;
 	case OPT_AS_ROOT: c->as_root = true; return user_files_by_root(e);
-	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
 }
@@ -340,58 +338,64 @@ static void name_command(struct ctx *c, struct report *r)
 
 /* ---- output ---- */
 
-static int write_buf(struct outfile *f, struct buf *b, struct err *e)
-{
-	int err = outfile_write(f, b, e);
+/* What is shown, and how much of the report behind it */
+struct shown {
+	const struct outputs *out;
+	const struct card *card;
+	const struct bench *bench;
+	const struct report *report;
+};
 
-	buf_clear(b);
-	return err;
+static void put_card(const void *document, const struct render_opts *opts, bool hide, struct buf *b)
+{
+	const struct shown *s = document;
+
+	(void)hide; /* the command is one of ours */
+	if (!opts) {
+		render_card_json(s->card, b);
+		return;
+	}
+	render_card_text(s->card, opts, b);
+	if (s->out->verbose)
+		render_text(s->report, opts, b);
 }
 
 static int write_card(struct ctx *c, const struct report *r, struct err *e)
 {
-	struct render_opts opts = outputs_text_opts(&c->out);
-	struct buf b = { 0 };
 	struct card card;
-	int err = 0;
+	int err;
 
 	results_card(c->scores, r, &card);
 	believe(&card);
-	if (c->out.json.fd >= 0) {
-		render_card_json(&card, &b);
-		err = write_buf(&c->out.json, &b, e);
-	}
-	if (!err && c->out.text.fd >= 0) {
-		render_card_text(&card, &opts, &b);
-		if (c->out.verbose)
-			render_text(r, &opts, &b);
-		err = write_buf(&c->out.text, &b, e);
-	}
-	buf_free(&b);
+	err = outputs_document(&c->out, put_card, &(struct shown){ .out = &c->out, .card = &card, .report = r }, e);
 	card_free(&card);
 	return err;
 }
 
+static void put_bench(const void *document, const struct render_opts *opts, bool hide, struct buf *b)
+{
+	const struct shown *s = document;
+	struct render_opts behind;
+
+	(void)hide;
+	if (!opts) {
+		render_bench_json(s->bench, b);
+		return;
+	}
+	render_bench_text(s->bench, opts, b);
+	behind = *opts;
+	behind.quiet = !s->out->verbose;
+	if (!s->out->quiet)
+		render_text(&s->bench->report, &behind, b);
+}
+
 static int write_bench(struct ctx *c, struct report *r, struct err *e)
 {
-	struct render_opts opts = outputs_text_opts(&c->out);
 	struct bench bench;
-	struct buf b = { 0 };
-	int err = 0;
+	int err;
 
 	results_bench(c->w, c->scores, r, &bench);
-	if (c->out.json.fd >= 0) {
-		render_bench_json(&bench, &b);
-		err = write_buf(&c->out.json, &b, e);
-	}
-	if (!err && c->out.text.fd >= 0) {
-		render_bench_text(&bench, &opts, &b);
-		opts.quiet = !c->out.verbose;
-		if (!c->out.quiet)
-			render_text(&bench.report, &opts, &b);
-		err = write_buf(&c->out.text, &b, e);
-	}
-	buf_free(&b);
+	err = outputs_document(&c->out, put_bench, &(struct shown){ .out = &c->out, .bench = &bench }, e);
 	bench_free(&bench);
 	return err;
 }
@@ -407,10 +411,10 @@ static int write_results(struct ctx *c, struct run_result *t, int *status, struc
 			  t->report.lost_events == 1 ? " was" : "s were");
 	err = !strcmp(c->w->name, "barrier") ? write_card(c, &t->report, e) : write_bench(c, &t->report, e);
 	*status = incomplete ? EXIT_INCOMPLETE : EXIT_OK;
-	return err ? err : outputs_commit(&c->out, e);
+	return err;
 }
 
-static int run(struct ctx *c, char *const *words, int *status, struct err *e)
+static int measure(struct ctx *c, char *const *words, int *status, struct err *e)
 {
 	struct run_result t = { 0 };
 	int err = choose(c, words, e);
@@ -432,7 +436,7 @@ static int run(struct ctx *c, char *const *words, int *status, struct err *e)
 	return err;
 }
 
-static int list(void)
+static void list(void)
 {
 	for (const struct workload *w = workloads; w->name; w++)
 		printf("%-8s %s%s%s\n", w->name, w->summary, w->tool ? "; needs " : "", w->tool ? w->tool : "");
@@ -441,7 +445,19 @@ static int list(void)
 	for (const struct benchmark *b = benchmarks; b->name; b++)
 		printf("%s%s", b == benchmarks ? "  such as " : ", ", b->name);
 	puts("");
-	return EXIT_OK;
+}
+
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	struct ctx *c = ctx;
+
+	if (strv_len(words->words) > 2)
+		return err_set(e, EINVAL, EXIT_USAGE, "bench takes a workload and a folder");
+	log_level(c->out.quiet, c->out.verbose);
+	if (words->words)
+		return measure(c, words->words, status, e);
+	list();
+	return 0;
 }
 
 int cmd_bench(char **argv)
@@ -451,23 +467,8 @@ int cmd_bench(char **argv)
 		.fd = -1,
 		.o = { .inserts = 12500, .copies = 1, .journal = "delete", .synchronous = "full" },
 	};
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	int status = EXIT_FAILED;
+	int status = command_do(&bench_def, argv, set, run, &c);
 
-	if (options_parse(&bench_def, argv, set, &c, &words, &e)) {
-		status = command_failed(&e);
-	} else if (c.help) {
-		status = command_help(&bench_def);
-	} else if (!words.words) {
-		status = list();
-	} else if (strv_len(words.words) > 2) {
-		log_error("bench takes a workload and a folder");
-		status = EXIT_USAGE;
-	} else if (log_level(c.out.quiet, c.out.verbose), run(&c, words.words, &status, &e)) {
-		status = command_failed(&e);
-	}
 	outputs_close(&c.out);
-	options_result_free(&words);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/workload.h"
+#include "cmd/options_doc.h"
 #include "util/edit_distance.h"
 #include "util/log.h"
 
@@ -40,20 +41,32 @@ const char *command_near(const char *word)
 	return best;
 }
 
-int command_failed(const struct err *e)
-{
-	log_error("%s", e->text);
-	return e->status;
-}
-
-int command_help(const struct command_def *def)
+static void show_help(const struct command_def *def)
 {
 	struct buf b = { 0 };
 
 	options_help("barriertrace", def, &b);
 	fputs(b.data, stdout);
 	buf_free(&b);
-	return EXIT_OK;
+}
+
+int command_do(const struct command_def *def, char **argv, int (*set)(void *ctx, int id, const char *value, struct err *e),
+	       int (*run)(void *ctx, const struct options_result *words, int *status, struct err *e), void *ctx)
+{
+	struct options_result words = { 0 };
+	struct err e = { 0 };
+	int status = EXIT_OK, err = options_parse(def, argv, set, ctx, &words, &e);
+
+	if (!err && words.help)
+		show_help(def);
+	else if (!err)
+		err = run(ctx, &words, &status, &e);
+	if (err) {
+		log_error("%s", e.text);
+		status = e.status;
+	}
+	options_result_free(&words);
+	return status;
 }
 
 static void tell(void *ctx, enum notice_level level, const char *text)

@@ -39,13 +39,14 @@ int command_main(int argc, char **argv);
 /* For the stages: notices go where the log goes, as quiet or as verbose as it is. */
 extern const struct notices command_notices;
 
-/* Prints a command's help; returns status 0. */
-int command_help(const struct command_def *def);
+/*
+ * What all commands do alike: reads argv by `def`, shows the help where that is asked for, else runs, speaks the error. The exit
+ * status: what `run` puts into *status, which is EXIT_OK before, or that of the error that `set` or `run` returns in *e.
+ */
+int command_do(const struct command_def *def, char **argv, int (*set)(void *ctx, int id, const char *value, struct err *e),
+	       int (*run)(void *ctx, const struct options_result *words, int *status, struct err *e), void *ctx);
 
 /* The command whose name was probably meant, or NULL. */
 const char *command_near(const char *word);
-
-/* Speaks an error and gives its exit status. */
-int command_failed(const struct err *e);
 
 #endif

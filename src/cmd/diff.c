@@ -18,7 +18,7 @@
 #include "render/render_comparison.h"
 #include "run/replay.h"
 
-enum { OPT_HELP, OPT_HUGE };
+enum { OPT_HUGE };
 
 /* clang-format off */
 static const struct option_def options[] = {
@@ -29,7 +29,7 @@ static const struct option_def options[] = {
 	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
 	HUGE_OPTION(OPT_HUGE, NULL)
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 	{ 0 },
 };
 /* clang-format on */
@@ -49,7 +49,7 @@ const struct command_def diff_def = {
 
 struct ctx {
 	struct outputs out;
-	bool help, huge;
+	bool huge;
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -58,69 +58,42 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	int err = outputs_set(&c->out, id, value, e);
 
 	c->huge = c->huge || id == OPT_HUGE;
-	c->help = c->help || id == OPT_HELP;
 	return err < 0 ? err : 0;
 }
 
 /* ---- the work ---- */
 
-/* One of two kinds of comparison */
-struct shown {
-	const struct comparison *runs;
-	const struct card_comparison *cards; /* NULL: runs */
-};
-
-/* Text as `o` wants it; NULL: JSON */
-static void render_shown(const struct shown *s, const struct render_opts *o, struct buf *b)
+static void put_cards(const void *document, const struct render_opts *opts, bool hide, struct buf *b)
 {
-	if (s->cards && o)
-		render_cards_text(s->cards, o, b);
-	else if (s->cards)
-		render_cards_json(s->cards, b);
-	else if (o)
-		render_compare_text(s->runs, o, b);
+	(void)hide; /* the command is one of ours */
+	if (opts)
+		render_cards_text(document, opts, b);
 	else
-		render_compare_json(s->runs, b);
+		render_cards_json(document, b);
 }
 
-/* Without the commands' arguments, where others may read it. */
-static int write_shown(const struct outputs *out, struct outfile *f, const struct shown *s, const struct render_opts *o,
-		       struct err *e)
+static void put_runs(const void *document, const struct render_opts *opts, bool hide, struct buf *b)
 {
+	struct comparison c = *(const struct comparison *)document;
 	struct report_no_arguments hidden[SIDES] = { 0 };
-	struct comparison runs = { 0 };
-	struct shown shown = *s;
-	struct buf b = { 0 };
-	int err;
 
-	if (s->runs && outputs_hide_arguments(out, f)) {
-		runs = *s->runs;
-		for (int i = 0; i < SIDES; i++) {
-			report_hide_arguments(s->runs->run[i], &hidden[i]);
-			runs.run[i] = &hidden[i].r;
-		}
-		shown.runs = &runs;
+	for (int i = 0; i < SIDES && hide; i++) {
+		report_hide_arguments(c.run[i], &hidden[i]);
+		c.run[i] = &hidden[i].r;
 	}
-	render_shown(&shown, o, &b);
-	err = outfile_write(f, &b, e);
+	if (opts)
+		render_compare_text(&c, opts, b);
+	else
+		render_compare_json(&c, b);
 	for (int i = 0; i < SIDES; i++)
 		report_no_arguments_free(&hidden[i]);
-	buf_free(&b);
-	return err;
 }
 
-static int write_outputs(struct outputs *o, const struct shown *s, struct err *e)
+static int write_outputs(struct outputs *o, outputs_put *put, const void *document, struct err *e)
 {
-	struct render_opts opts;
 	int err = outputs_open(o, TEXT_STDOUT, e);
 
-	if (!err && o->json.fd >= 0)
-		err = write_shown(o, &o->json, s, NULL, e);
-	if (!err && o->text.fd >= 0) {
-		opts = outputs_text_opts(o);
-		err = write_shown(o, &o->text, s, &opts, e);
-	}
-	return err ? err : outputs_commit(o, e);
+	return err ? err : outputs_document(o, put, document, e);
 }
 
 /* ---- what is compared ---- */
@@ -195,7 +168,7 @@ static int compare_cards(struct outputs *o, char *const *path, const struct side
 	believe_compare(&s[SIDE_A].card, &s[SIDE_B].card, &c);
 	c.file[SIDE_A] = path[SIDE_A];
 	c.file[SIDE_B] = path[SIDE_B];
-	err = write_outputs(o, &(struct shown){ .cards = &c }, e);
+	err = write_outputs(o, put_cards, &c, e);
 	card_comparison_free(&c);
 	return err;
 }
@@ -208,7 +181,7 @@ static int compare_recordings(struct outputs *o, char *const *path, const struct
 	compare_reports(&s[SIDE_A].report, &s[SIDE_B].report, &c);
 	c.name[SIDE_A] = path[SIDE_A];
 	c.name[SIDE_B] = path[SIDE_B];
-	err = write_outputs(o, &(struct shown){ .runs = &c }, e);
+	err = write_outputs(o, put_runs, &c, e);
 	comparison_free(&c);
 	for (int i = 0; i < SIDES && !err; i++)
 		if (s[i].damage)
@@ -216,7 +189,7 @@ static int compare_recordings(struct outputs *o, char *const *path, const struct
 	return err;
 }
 
-static int run(struct ctx *c, char *const *path, struct err *e, int *status)
+static int compare(struct ctx *c, char *const *path, int *status, struct err *e)
 {
 	struct side s[SIDES] = { 0 };
 	struct budget taken = { 0 };
@@ -233,27 +206,22 @@ static int run(struct ctx *c, char *const *path, struct err *e, int *status)
 	return err;
 }
 
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	char *const *path = words->words;
+
+	if (strv_len(path) != SIDES)
+		return err_set(e, EINVAL, EXIT_USAGE, "diff takes two recordings: barriertrace diff A B");
+	if (!strcmp(path[SIDE_A], "-") && !strcmp(path[SIDE_B], "-"))
+		return err_set(e, EINVAL, EXIT_USAGE, "only one of the recordings can come from standard input");
+	return compare(ctx, path, status, e);
+}
+
 int cmd_diff(char **argv)
 {
 	struct ctx c = { .out = OUTPUTS_NONE };
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	int status;
+	int status = command_do(&diff_def, argv, set, run, &c);
 
-	if (options_parse(&diff_def, argv, set, &c, &words, &e)) {
-		status = command_failed(&e);
-	} else if (c.help) {
-		status = command_help(&diff_def);
-	} else if (strv_len(words.words) != SIDES) {
-		log_error("diff takes two recordings: barriertrace diff A B");
-		status = EXIT_USAGE;
-	} else if (!strcmp(words.words[SIDE_A], "-") && !strcmp(words.words[SIDE_B], "-")) {
-		log_error("only one of the recordings can come from standard input");
-		status = EXIT_USAGE;
-	} else if (run(&c, words.words, &e, &status)) {
-		status = command_failed(&e);
-	}
 	outputs_close(&c.out);
-	options_result_free(&words);
 	return status;
 }

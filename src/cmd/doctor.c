@@ -14,7 +14,7 @@
 #include "render/render_diagnosis.h"
 #include "run/run.h"
 
-enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES, OPT_HELP };
+enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES };
 
 /* clang-format off */
 static const struct option_def options[] = {
@@ -29,7 +29,7 @@ static const struct option_def options[] = {
 	{ "no-tools", 0, NULL, OPT_NO_TOOLS, "Start no smartctl, hdparm or nvme.", NULL },
 	{ "no-probes", 0, NULL, OPT_NO_PROBES, "Don't try which of this tool's probes work (takes some seconds, and "
 		"root).", NULL },
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 	{ 0 },
 };
 /* clang-format on */
@@ -53,7 +53,7 @@ struct ctx {
 	struct outputs out;
 	struct doctor_opts look;
 	uint64_t trace_ns;
-	bool no_probes, help;
+	bool no_probes;
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -73,7 +73,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 		break;
 	case OPT_NO_TOOLS: c->look.no_tools = true; break;
 	case OPT_NO_PROBES: c->no_probes = true; break;
-	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
 }
@@ -136,27 +135,16 @@ static int trace(const char *word, uint64_t ns, bool quiet, struct diagnosis *d,
 	return err;
 }
 
-static int write_outputs(struct outputs *o, const struct diagnosis *d, struct err *e)
+static void put(const void *document, const struct render_opts *opts, bool hide, struct buf *b)
 {
-	struct render_opts opts;
-	struct buf b = { 0 };
-	int err = 0;
-
-	if (o->json.fd >= 0) {
-		render_diagnosis_json(d, &b);
-		err = outfile_write(&o->json, &b, e);
-	}
-	buf_clear(&b);
-	if (!err && o->text.fd >= 0) {
-		opts = outputs_text_opts(o);
-		render_diagnosis_text(d, &opts, &b);
-		err = outfile_write(&o->text, &b, e);
-	}
-	buf_free(&b);
-	return err ? err : outputs_commit(o, e);
+	(void)hide; /* it names no command */
+	if (opts)
+		render_diagnosis_text(document, opts, b);
+	else
+		render_diagnosis_json(document, b);
 }
 
-static int run(struct ctx *c, const char *word, int *status, struct err *e)
+static int diagnose(struct ctx *c, const char *word, int *status, struct err *e)
 {
 	struct diagnosis d = { 0 };
 	int err = doctor_look(word, &c->look, &d, e);
@@ -168,30 +156,24 @@ static int run(struct ctx *c, const char *word, int *status, struct err *e)
 	else if (!err && !c->no_probes && (!c->out.quiet || c->out.json_path))
 		try_probes(&d);
 	if (!err)
-		err = write_outputs(&c->out, &d, e);
+		err = outputs_document(&c->out, put, &d, e);
 	*status = d.trace.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 	diagnosis_free(&d);
 	return err;
 }
 
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	if (strv_len(words->words) > 1)
+		return err_set(e, EINVAL, EXIT_USAGE, "doctor takes one target, or none for every disk");
+	return diagnose(ctx, words->words ? words->words[0] : NULL, status, e);
+}
+
 int cmd_doctor(char **argv)
 {
 	struct ctx c = { .out = OUTPUTS_NONE };
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	int status;
+	int status = command_do(&doctor_def, argv, set, run, &c);
 
-	if (options_parse(&doctor_def, argv, set, &c, &words, &e)) {
-		status = command_failed(&e);
-	} else if (c.help) {
-		status = command_help(&doctor_def);
-	} else if (strv_len(words.words) > 1) {
-		log_error("doctor takes one target, or none for every disk");
-		status = EXIT_USAGE;
-	} else if (run(&c, words.words ? words.words[0] : NULL, &status, &e)) {
-		status = command_failed(&e);
-	}
 	outputs_close(&c.out);
-	options_result_free(&words);
 	return status;
 }

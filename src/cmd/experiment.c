@@ -21,7 +21,7 @@
 #define RUNS_DEFAULT 5
 #define RUNS_MOST    1000
 
-enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT, OPT_HELP };
+enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT };
 
 /* clang-format off */
 static const struct option_def options[] = {
@@ -38,7 +38,7 @@ static const struct option_def options[] = {
 	OUTPUT_SHOW_ARGS_OPTION(NULL)
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No progress, no notes, no verdicts.", NULL },
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 	{ 0 },
 };
 /* clang-format on */
@@ -78,7 +78,7 @@ struct ctx {
 	struct outputs out;
 	struct plan plan;
 	uint64_t runs;
-	bool unsafe, restore, as_root, help;
+	bool unsafe, restore, as_root;
 
 	/* the target */
 	const char *word;
@@ -105,7 +105,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	case OPT_UNSAFE: c->unsafe = true; break;
 	case OPT_RESTORE: c->restore = true; break;
 	case OPT_AS_ROOT: c->as_root = true; return user_files_by_root(e);
-	case OPT_HELP: c->help = true; break;
 	}
 	return 0;
 }
@@ -251,52 +250,25 @@ static void name_variants(const struct ctx *c, struct outcome *o)
 	}
 }
 
-/* Text as `opts` wants it; NULL: JSON. Without the command's arguments, where others may read it. */
-static int write_outcome(const struct outputs *o, struct outfile *f, const struct outcome *outcome,
-			 const struct render_opts *opts, struct err *e)
+static void put(const void *document, const struct render_opts *opts, bool hide, struct buf *b)
 {
-	struct outcome shown = *outcome;
-	struct buf b = { 0 };
+	struct outcome o = *(const struct outcome *)document;
 	char *name[2] = { 0 };
-	int err;
 
-	if (outputs_hide_arguments(o, f)) {
-		shown.arguments_hidden = arguments_hide(outcome->command, name);
-		shown.command = name;
+	if (hide) {
+		o.arguments_hidden = arguments_hide(o.command, name);
+		o.command = name;
 	}
 	if (opts)
-		render_outcome_text(&shown, opts, &b);
+		render_outcome_text(&o, opts, b);
 	else
-		render_outcome_json(&shown, &b);
-	err = outfile_write(f, &b, e);
+		render_outcome_json(&o, b);
 	free(name[0]);
-	buf_free(&b);
-	return err;
 }
 
-static int write_outputs(struct outputs *o, const struct outcome *outcome, struct err *e)
+static int lab(struct ctx *c, char *const *command, int *status, struct err *e)
 {
-	struct render_opts opts = outputs_text_opts(o);
-	int err = o->json.fd >= 0 ? write_outcome(o, &o->json, outcome, NULL, e) : 0;
-
-	if (!err && o->text.fd >= 0)
-		err = write_outcome(o, &o->text, outcome, &opts, e);
-	return err ? err : outputs_commit(o, e);
-}
-
-static int run(struct ctx *c, char *const *command, int *status, struct err *e)
-{
-	struct outcome outcome = { .n_runs = c->runs };
-	struct lab_opts o;
-	int err = prepare(c, e);
-
-	if (!err)
-		err = outputs_open(&c->out, TEXT_STDOUT, e);
-	if (err) {
-		*status = (int)e->status;
-		return err;
-	}
-	o = (struct lab_opts){
+	const struct lab_opts o = {
 		.target = c->word,
 		.dir = c->mount.dir,
 		.plan = &c->plan,
@@ -308,28 +280,47 @@ static int run(struct ctx *c, char *const *command, int *status, struct err *e)
 		.progress = !c->out.quiet && isatty(STDERR_FILENO),
 		.notices = command_notices,
 	};
-	outcome.target = target_text(c);
-	outcome.command = strv_dup(command);
+	struct outcome outcome = { .n_runs = c->runs, .target = target_text(c), .command = strv_dup(command) };
+	int err, failed = EXIT_FAILED; /* the command's own, if it is that */
+
 	name_variants(c, &outcome);
-	*status = EXIT_FAILED;
-	err = lab_run(&o, &outcome, status, e);
-	if (!err) {
-		*status = outcome.restored ? EXIT_OK : EXIT_FAILED;
-		err = write_outputs(&c->out, &outcome, e);
-	}
+	err = lab_run(&o, &outcome, &failed, e);
+	if (err)
+		e->status = failed;
+	else
+		err = outputs_document(&c->out, put, &outcome, e);
+	*status = outcome.restored ? EXIT_OK : EXIT_FAILED;
 	outcome_free(&outcome);
 	return err;
 }
 
-static int restore(struct err *e)
+static int measure(struct ctx *c, const struct options_result *words, int *status, struct err *e)
+{
+	int err;
+
+	log_level(c->out.quiet, false);
+	plan_complete(&c->plan);
+	c->word = words->words ? words->words[0] : ".";
+	err = prepare(c, e);
+	if (!err)
+		err = outputs_open(&c->out, TEXT_STDOUT, e);
+	if (!err)
+		err = lab(c, words->command, status, e);
+	if (err)
+		benchmark_hint(words->command[0], e);
+	return err;
+}
+
+static int restore(int *status, struct err *e)
 {
 	bool bad = false;
+	int err;
 
 	if (geteuid())
-		err_set(e, EPERM, EXIT_NOT_PERMITTED, "--restore changes settings: run it as root (sudo)");
-	if (geteuid() || lab_restore(&command_notices, &bad, e))
-		return command_failed(e);
-	return bad ? EXIT_FAILED : EXIT_OK;
+		return err_set(e, EPERM, EXIT_NOT_PERMITTED, "--restore changes settings: run it as root (sudo)");
+	err = lab_restore(&command_notices, &bad, e);
+	*status = bad ? EXIT_FAILED : EXIT_OK;
+	return err;
 }
 
 static void clean_up(struct ctx *c)
@@ -354,33 +345,21 @@ static const char *missing(const struct ctx *c, const struct options_result *wor
 	return words->command ? NULL : "no command to run: put it behind --";
 }
 
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	struct ctx *c = ctx;
+	const char *lacks = missing(c, words);
+
+	if (lacks)
+		return err_set(e, EINVAL, EXIT_USAGE, "%s", lacks);
+	return c->restore ? restore(status, e) : measure(c, words, status, e);
+}
+
 int cmd_experiment(char **argv)
 {
 	struct ctx c = { .out = OUTPUTS_NONE, .runs = RUNS_DEFAULT };
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	const char *lacks;
-	int status;
+	int status = command_do(&experiment_def, argv, set, run, &c);
 
-	if (options_parse(&experiment_def, argv, set, &c, &words, &e)) {
-		status = command_failed(&e);
-	} else if (c.help) {
-		status = command_help(&experiment_def);
-	} else if ((lacks = missing(&c, &words))) {
-		log_error("%s", lacks);
-		status = EXIT_USAGE;
-	} else if (c.restore) {
-		status = restore(&e);
-	} else {
-		log_level(c.out.quiet, false);
-		plan_complete(&c.plan);
-		c.word = words.words ? words.words[0] : ".";
-		if (run(&c, words.command, &status, &e)) {
-			benchmark_hint(words.command[0], &e);
-			log_error("%s", e.text);
-		}
-	}
 	clean_up(&c);
-	options_result_free(&words);
 	return status;
 }

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/buf.h"
 #include "util/err.h"
 
 struct option_def {
@@ -20,6 +19,17 @@ struct option_def {
 	const char *help;  /* a sentence; NULL hides it from help, man page and completion */
 	const char *group; /* heading; rows of one group stand together; NULL: "Options" */
 };
+
+static inline bool option_is_end(const struct option_def *o)
+{
+	return !o->name && !o->short_name;
+}
+
+/* --help's row, in every table: the reading itself notes it. */
+#define OPTION_HELP (-1)
+/* clang-format off */
+#define OPTIONS_HELP_ROW { "help", 'h', NULL, OPTION_HELP, "Show this help.", NULL },
+/* clang-format on */
 
 struct command_def {
 	const char *name;		  /* "record"; "" for what the program does without a command word */
@@ -39,11 +49,12 @@ struct command_def {
 struct options_result {
 	char **words;	      /* NULL-terminated, owned; NULL when there are none */
 	char *const *command; /* what stands behind `--`, borrowed from argv; NULL: none */
+	bool help;	      /* --help was asked for */
 };
 
 /*
  * Reads argv (NULL-terminated, without the names of program and command). Options and words may
- * mix. `set` is called for each option in order, with value NULL for a flag; what it returns other
+ * mix. `set` is called for each option but --help in order, with value NULL for a flag; what it returns other
  * than 0 ends the reading and is returned. Wrong usage: -EINVAL and *e with EXIT_USAGE. On failure
  * *out is unchanged.
  */
@@ -51,17 +62,5 @@ int options_parse(const struct command_def *def, char *const argv[],
 		  int (*set)(void *ctx, int id, const char *value, struct err *e), void *ctx,
 		  struct options_result *out, struct err *e);
 void options_result_free(struct options_result *r);
-
-/* The help of one command, 80 columns wide. */
-void options_help(const char *program, const struct command_def *def, struct buf *b);
-
-/*
- * The OPTIONS section of the man page, in roff's man macros. With several commands each has its
- * part.
- */
-void options_man(const struct command_def *const *defs, struct buf *b);
-
-/* A completion script for bash. `defs` ends with NULL. */
-void options_completion_bash(const char *program, const struct command_def *const *defs, struct buf *b);
 
 #endif

@@ -334,7 +334,8 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e)
 	return err;
 }
 
-bool outputs_hide_arguments(const struct outputs *o, const struct outfile *f)
+/* Whether commands' arguments don't belong there. */
+static bool hide_arguments(const struct outputs *o, const struct outfile *f)
 {
 	return !o->show_args && !outfile_is_private(f->fd);
 }
@@ -382,7 +383,7 @@ static int write_each(const struct outputs *o, struct outfile *f,
 	struct drain to = { .file = f, .e = e };
 	struct buf b = { .ctx = &to };
 
-	if (outputs_hide_arguments(o, f)) {
+	if (hide_arguments(o, f)) {
 		report_hide_arguments(r, &hidden);
 		r = &hidden.r;
 	}
@@ -429,7 +430,7 @@ static int write_file(const struct outputs *o, struct outfile *f, render_fn *ren
 	struct report_no_arguments hidden;
 	int err;
 
-	if (f->fd < 0 || !outputs_hide_arguments(o, f))
+	if (f->fd < 0 || !hide_arguments(o, f))
 		return write_as_it_is(f, render, detail, r, e);
 	report_hide_arguments(r, &hidden);
 	err = write_as_it_is(f, render, detail, &hidden.r, e);
@@ -470,6 +471,30 @@ int outputs_commit(struct outputs *o, struct err *e)
 	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
 		err = outfile_commit(&o->csv[i], e);
 	return err;
+}
+
+static int write_document(const struct outputs *o, struct outfile *f, outputs_put *put, const void *document,
+			  const struct render_opts *opts, struct err *e)
+{
+	struct buf b = { 0 };
+	int err;
+
+	if (f->fd < 0)
+		return 0;
+	put(document, opts, hide_arguments(o, f), &b);
+	err = outfile_write(f, &b, e);
+	buf_free(&b);
+	return err;
+}
+
+int outputs_document(struct outputs *o, outputs_put *put, const void *document, struct err *e)
+{
+	const struct render_opts opts = outputs_text_opts(o);
+	int err = write_document(o, &o->json, put, document, NULL, e);
+
+	if (!err)
+		err = write_document(o, &o->text, put, document, &opts, e);
+	return err ? err : outputs_commit(o, e);
 }
 
 void outputs_close(struct outputs *o)

@@ -80,15 +80,20 @@ bool outputs_want_detail(const struct outputs *o);
 /* Where text goes that has no path: standard output unless JSON takes it, standard error, nowhere. */
 enum text_default { TEXT_STDOUT, TEXT_STDERR, TEXT_NOWHERE };
 
-/* Whether commands' arguments don't belong there. */
-bool outputs_hide_arguments(const struct outputs *o, const struct outfile *f);
-
 int outputs_open(struct outputs *o, enum text_default text, struct err *e);
 /* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */
 struct render_opts outputs_text_opts(const struct outputs *o);
 
 /* Text and JSON each time; the other files with the report that is final. */
 int outputs_write(struct outputs *o, const struct report *r, struct err *e);
+
+/*
+ * A document that is no report, as JSON and as text, and commits them. `put` adds it to *b: as text the way `opts` wants it, or as
+ * JSON where that is NULL; `hide`: others may read it there, so without commands' arguments.
+ */
+typedef void outputs_put(const void *document, const struct render_opts *opts, bool hide, struct buf *b);
+int outputs_document(struct outputs *o, outputs_put *put, const void *document, struct err *e);
+
 int outputs_commit(struct outputs *o, struct err *e);
 void outputs_close(struct outputs *o);
 

@@ -9,7 +9,7 @@
 #include "probe/probe.h"
 #include "render/render.h"
 
-enum { OPT_HELP, OPT_BTF, OPT_RUNG, OPT_VERBOSE };
+enum { OPT_BTF, OPT_RUNG, OPT_VERBOSE };
 
 /* clang-format off */
 static const struct option_def options[] = {
@@ -17,7 +17,7 @@ static const struct option_def options[] = {
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way, or fail.", NULL },
 	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "verbose", 'v', NULL, OPT_VERBOSE, "Show what libbpf says.", NULL },
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 	{ 0 },
 };
 /* clang-format on */
@@ -31,19 +31,13 @@ const struct command_def probes_def = {
 	.options = options,
 };
 
-struct ctx {
-	struct probe_want want;
-	bool help;
-};
-
 static int set(void *arg, int id, const char *value, struct err *e)
 {
-	struct ctx *c = arg;
+	struct probe_want *want = arg;
 
 	switch (id) {
-	case OPT_HELP: c->help = true; return 0;
-	case OPT_BTF: c->want.btf_path = value; return 0;
-	case OPT_RUNG: return probe_want_force(&c->want, value, e);
+	case OPT_BTF: want->btf_path = value; return 0;
+	case OPT_RUNG: return probe_want_force(want, value, e);
 	case OUTPUT_AS_ROOT: return user_files_by_root(e);
 	default: log_level(false, true); return 0;
 	}
@@ -60,47 +54,40 @@ static void print_plan(const struct report *r)
 	}
 }
 
-static int run(struct ctx *c)
+static int try_all(struct probe_want *want, struct err *e)
 {
 	struct probes *p = NULL;
 	struct report r = { 0 };
-	struct err e = { 0 };
 	int err;
 
 	for (int i = 0; i < PROBE_COUNT; i++)
-		c->want.on[i] = true;
-	c->want.ledger = c->want.try_all = true;
-	c->want.views = c->want.stripes = c->want.slots = 1;
-	err = probes_open(&c->want, &p, &e);
+		want->on[i] = true;
+	want->ledger = want->try_all = true;
+	want->views = want->stripes = want->slots = 1;
+	err = probes_open(want, &p, e);
 	if (!err)
-		err = probes_attach(p, &e);
+		err = probes_attach(p, e);
 	probes_report(p, &r);
 	probes_close(p);
 	if (err != -EPERM && r.n_probes)
 		print_plan(&r);
 	report_free(&r);
-	return err ? command_failed(&e) : 0;
+	return err;
+}
+
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	(void)status;
+	if (words->words)
+		return err_set(e, EINVAL, EXIT_USAGE, "probes takes no disk: '%s'", words->words[0]);
+	return try_all(ctx, e);
 }
 
 int cmd_probes(char **argv)
 {
-	struct ctx c = { 0 };
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	int status;
+	struct probe_want want;
 
-	probe_want_default(&c.want);
-	c.want.notices = command_notices;
-	if (options_parse(&probes_def, argv, set, &c, &words, &e))
-		return command_failed(&e);
-	if (c.help) {
-		status = command_help(&probes_def);
-	} else if (words.words) {
-		log_error("probes takes no disk: '%s'", words.words[0]);
-		status = EXIT_USAGE;
-	} else {
-		status = run(&c);
-	}
-	options_result_free(&words);
-	return status;
+	probe_want_default(&want);
+	want.notices = command_notices;
+	return command_do(&probes_def, argv, set, run, &want);
 }

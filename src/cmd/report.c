@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* barriertrace report FILE: any output, from a recording. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "cmd/outputs.h"
 #include "run/replay.h"
 
-enum { OPT_HELP, OPT_HUGE };
+enum { OPT_HUGE };
 
 #define G_OUT "Output"
 
@@ -25,7 +26,7 @@ static const struct option_def options[] = {
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
 	OUTPUT_OPTIONS
 	HUGE_OPTION(OPT_HUGE, NULL)
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 	{ 0 },
 };
 /* clang-format on */
@@ -43,7 +44,7 @@ const struct command_def report_def = {
 
 struct ctx {
 	struct outputs out;
-	bool help, huge;
+	bool huge;
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -52,11 +53,10 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	int err = outputs_set(&c->out, id, value, e);
 
 	c->huge = c->huge || id == OPT_HUGE;
-	c->help = c->help || id == OPT_HELP;
 	return err < 0 ? err : 0;
 }
 
-static int run(struct ctx *c, const char *path, struct err *e, int *status)
+static int show(struct ctx *c, const char *path, int *status, struct err *e)
 {
 	struct report r = { 0 };
 	char *damage = NULL;
@@ -78,24 +78,18 @@ static int run(struct ctx *c, const char *path, struct err *e, int *status)
 	return err;
 }
 
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	if (strv_len(words->words) != 1)
+		return err_set(e, EINVAL, EXIT_USAGE, "report takes one recording: barriertrace report FILE");
+	return show(ctx, words->words[0], status, e);
+}
+
 int cmd_report(char **argv)
 {
 	struct ctx c = { .out = OUTPUTS_NONE };
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	int status;
+	int status = command_do(&report_def, argv, set, run, &c);
 
-	if (options_parse(&report_def, argv, set, &c, &words, &e)) {
-		status = command_failed(&e);
-	} else if (c.help) {
-		status = command_help(&report_def);
-	} else if (strv_len(words.words) != 1) {
-		log_error("report takes one recording: barriertrace report FILE");
-		status = EXIT_USAGE;
-	} else if (run(&c, words.words[0], &e, &status)) {
-		status = command_failed(&e);
-	}
 	outputs_close(&c.out);
-	options_result_free(&words);
 	return status;
 }

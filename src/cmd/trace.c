@@ -26,6 +26,7 @@
 
 struct trace {
 	struct trace_opts o;
+	bool records; /* asked to by its command word */
 	struct traced_run *run;
 	struct rotation *recording;
 	char *note;
@@ -401,7 +402,7 @@ static bool close_recording(struct trace *t)
 	return whole;
 }
 
-static int run(struct trace *t, char **words, struct err *e, int *status)
+static int watch(struct trace *t, char **words, int *status, struct err *e)
 {
 	bool incomplete = false;
 	int err;
@@ -451,37 +452,44 @@ static void clean_up(struct trace *t)
 		targets_free(&t->o.run.targets);
 }
 
+static int set(void *ctx, int id, const char *value, struct err *e)
+{
+	struct trace *t = ctx;
+
+	return trace_opts_set(&t->o, id, value, e);
+}
+
+static int run(void *ctx, const struct options_result *words, int *status, struct err *e)
+{
+	struct trace *t = ctx;
+	int err;
+
+	if (t->o.version) {
+		printf("barriertrace %s\n", BT_VERSION);
+		return 0;
+	}
+	if (t->o.anonymise)
+		return command_anonymise(&t->o, words, status, e);
+	if (t->records && !t->o.record.path)
+		return err_set(e, EINVAL, EXIT_USAGE, "record needs -o FILE: where to put the recording");
+	log_level(t->o.out.quiet, t->o.out.verbose);
+	t->o.argv = words->command;
+	err = trace_opts_check(&t->o, e);
+	return err ? err : watch(t, words->words, status, e);
+}
+
 static int trace_main(const struct command_def *def, char **argv)
 {
 	struct trace t = {
 		.o = TRACE_OPTS_NONE,
 		.text_later = OUTFILE_NONE,
+		.records = def == &record_def,
 	};
-	struct options_result words = { 0 };
-	struct err e = { 0 };
-	int status = EXIT_FAILED;
+	int status;
 
 	run_opts_default(&t.o.run);
-	if (options_parse(def, argv, trace_opts_set, &t.o, &words, &e)) {
-		status = command_failed(&e);
-	} else if (t.o.help) {
-		status = command_help(def);
-	} else if (t.o.version) {
-		printf("barriertrace %s\n", BT_VERSION);
-		status = EXIT_OK;
-	} else if (t.o.anonymise) {
-		status = command_anonymise(&t.o, &words);
-	} else if (def == &record_def && !t.o.record.path) {
-		log_error("record needs -o FILE: where to put the recording");
-		status = EXIT_USAGE;
-	} else {
-		log_level(t.o.out.quiet, t.o.out.verbose);
-		t.o.argv = words.command;
-		if (trace_opts_check(&t.o, &e) || run(&t, words.words, &e, &status))
-			status = command_failed(&e);
-	}
+	status = command_do(def, argv, set, run, &t);
 	clean_up(&t);
-	options_result_free(&words);
 	return status;
 }
 

@@ -13,7 +13,7 @@
 /* clang-format off */
 enum {
 	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
-	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION, OPT_HELP
+	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION
 };
 /* clang-format on */
 
@@ -60,7 +60,7 @@ enum {
 	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
 	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \
 	{ "version", 0, NULL, OPT_VERSION, "Show the version.", NULL }, \
-	{ "help", 'h', NULL, OPT_HELP, "Show this help.", NULL },
+	OPTIONS_HELP_ROW
 
 static const struct option_def options[] = {
 	WHAT_OPTIONS
@@ -184,7 +184,6 @@ static int set_flag(struct trace_opts *o, int id, struct err *e)
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
 	case OPT_PLAIN: o->plain = true; break;
 	case OPT_VERSION: o->version = true; break;
-	case OPT_HELP: o->help = true; break;
 	case OPT_NO_CHILDREN: o->filter.no_children = true; break;
 	}
 	return 0;

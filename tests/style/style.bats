@@ -76,6 +76,12 @@ ROOMS=docs/explanation/architecture.md
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
+@test "all commands are read, helped and refused by one skeleton" {
+	run bash -c 'grep -rlE "\b(options_parse|options_help|outfile_write)\(" src --include="*.c" | LC_ALL=C sort | xargs'
+	[[ $output == 'src/cmd/cmd.c src/cmd/options.c src/cmd/options_doc.c src/cmd/outputs.c src/util/outfile.c' ]] ||
+		{ echo "$output"; false; }
+}
+
 @test "a run waits in one place, and leaves maps to those who know them" {
 	run bash -c 'grep -rlE "\bp?poll ?\(|epoll_wait|\bselect ?\(" src/run | xargs'
 	[[ $output == src/run/run_loop.c ]] || { echo "$output"; false; }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "cmd/options.h"
+#include "cmd/options_doc.h"
 #include "tap.h"
 
 enum { OPT_VERBOSE, OPT_QUIET, OPT_OUTPUT, OPT_INTERVAL, OPT_SECRET, OPT_SHORT, OPT_LONG };
