@@ -186,8 +186,15 @@ $(O)/tests/test_%.o: test_%.c
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) -Itests/unit/lib -MMD -MP -MF $@.d -c $< -o $@
 
+# One link for all units instead of one each: tests/mutants
+$(O)/san/libbarriertrace.so: $(SAN_OBJS)
+	$(say) LINK $@
+	$(Q)$(CLANG) -shared $(UNIT_FLAGS) $^ -o $@ $(LIB_LIBS)
+
+UNIT_LIB := $(O)/san/libbarriertrace.a
+
 .SECONDARY: $(UNITS:=.o)
-$(O)/tests/test_%: $(O)/tests/test_%.o $(O)/san/libbarriertrace.a
+$(O)/tests/test_%: $(O)/tests/test_%.o $(UNIT_LIB)
 	$(say) UNIT $@
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(UNIT_FLAGS) $(WRAP) $^ -o $@ $(LIB_LIBS)
 
