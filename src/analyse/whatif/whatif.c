@@ -67,7 +67,7 @@ struct stretch {
 };
 
 struct whatif {
-	struct stretch *stretch[STRETCHES];
+	struct stretch *stretch[STRETCHES]; /* behind the n in use: NULL, or one to use again, for memory to stay as it is */
 	uint32_t n;
 	uint64_t skip; /* every so many stretches one is kept */
 	uint64_t calls;
@@ -262,9 +262,9 @@ static void thin_out(struct whatif *w)
 		struct stretch *st = w->stretch[i];
 
 		if (st->number % w->skip)
-			free(st);
-		else
-			w->stretch[kept++] = st;
+			continue;
+		w->stretch[i] = w->stretch[kept];
+		w->stretch[kept++] = st;
 	}
 	w->n = kept;
 }
@@ -284,7 +284,8 @@ static struct stretch *stretch_of(struct whatif *w)
 	if (number % w->skip)
 		return NULL;
 	/* what is in its arrays is written before it is counted: to clear them would cost more than to fill them */
-	st = w->stretch[w->n++] = xrealloc(NULL, sizeof(*st));
+	st = w->stretch[w->n] = xrealloc(w->stretch[w->n], sizeof(*st));
+	w->n++;
 	st->number = number;
 	st->n_calls = st->n_commits = st->n_flushes = 0;
 	return st;
@@ -876,8 +877,6 @@ struct whatif *whatif_new(void)
 
 void whatif_forget(struct whatif *w)
 {
-	for (uint32_t i = 0; i < w->n; i++)
-		free(w->stretch[i]);
 	w->n = 0;
 	w->skip = 1;
 	w->calls = w->first = w->last = 0;
@@ -887,6 +886,7 @@ void whatif_free(struct whatif *w)
 {
 	if (!w)
 		return;
-	whatif_forget(w);
+	for (uint32_t i = 0; i < STRETCHES; i++)
+		free(w->stretch[i]);
 	free(w);
 }
