@@ -57,8 +57,9 @@ cgroup_counts() {
 	start_tracing -p "$pid" "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
 	echo >"$BATS_TEST_TMPDIR/go"
 	wait "$STARTED"
-	jq -c '.verdict.class, .sync.unflushed, .sync.ledger' "$J"
-	[[ $(json '.verdict.class' "$J") == device-flush && $(jq .sync.unflushed "$J") == 0 ]]
+	jq -c '.sync.unflushed, .sync.ledger' "$J"
+	# how much else it waited for is the machine's mood
+	jq -e '.sync.unflushed == 0 and (.sync.ledger | .["flush.pre"] + .["flush.post"] >= 50 * 3e6)' "$J"
 	# the journal's requests are waited for, not counted
 	[[ $(of_disk "$J" "$RIG_DISK" .flush.post) == 0 ]]
 }
