@@ -83,8 +83,6 @@ static void on_second(void *ctx)
 {
 	struct traced_run *run = ctx;
 
-	if (run->let_go)
-		return;
 	run_rescan(run);
 	run_save(run);
 	tell(run, run->observer.second);

@@ -53,9 +53,10 @@ static uint64_t end_ns(const struct run_loop *l)
 static uint64_t ns_to_wait(const struct run_loop *l)
 {
 	const uint64_t next[] = { l->tick.next, l->second.next, l->interval.next, end_ns(l) };
+	size_t n = l->only_command ? 1 : sizeof(next) / sizeof(next[0]);
 	uint64_t now = l->time->now(), first = UINT64_MAX;
 
-	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
+	for (size_t i = 0; i < n; i++)
 		if (next[i] < first)
 			first = next[i];
 	return first == UINT64_MAX ? first : first > now ? first - now : 0;
@@ -108,6 +109,8 @@ static int serve_timers(struct run_loop *l, struct err *e)
 
 	if (timer_due(&l->tick, now))
 		l->calls->tick(l->ctx);
+	if (l->only_command)
+		return 0;
 	if (timer_due(&l->second, now))
 		l->calls->second(l->ctx);
 	return timer_due(&l->interval, now) && !run_loop_over(l) ? l->calls->interval(l->ctx, e) : 0;
@@ -121,7 +124,7 @@ static int turn(struct run_loop *l, struct err *e)
 	};
 
 	for (int i = 0; i < RUN_SOURCES; i++)
-		p[2 + i] = (struct pollfd){ .fd = l->calls->source[i].fd(l->ctx), .events = POLLIN };
+		p[2 + i] = (struct pollfd){ .fd = l->only_command ? -1 : l->calls->source[i].fd(l->ctx), .events = POLLIN };
 	if (l->time->wait(p, 2 + RUN_SOURCES, ns_to_wait(l)) < 0 && errno != EINTR)
 		return err_set(e, errno, EXIT_FAILED, "poll: %s", strerror(errno));
 	if (p[0].revents)

@@ -50,7 +50,7 @@ struct run_loop {
 	int signals;	     /* signalfd; -1: none */
 	uint64_t start_ns, duration_ns;
 	struct run_timer tick, second, interval;
-	bool only_command; /* nothing but its end and signals is waited for */
+	bool only_command; /* its end is waited for, with ticks and signals alone: what the run was made of is gone */
 	struct run_end end;
 };
 

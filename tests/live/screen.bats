@@ -117,7 +117,8 @@ load ../truth/screen
 	shows early
 	touch "$DIR/two"
 	shows late
-	# as it comes, not at the end
+	# as it comes, not at the end, and beyond more than an interval
+	sleep 0.5
 	[[ ! -e $DIR/status ]] || { cat "$DIR/status" "$DIR/report"; false; }
 	touch "$DIR/three"
 	ended 7

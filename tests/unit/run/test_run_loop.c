@@ -424,6 +424,19 @@ static void command_outlives(void)
 	ok(loops() && t.loop.end.have_status && t.loop.end.status == 128 + SIGTERM && !t.loop.end.now,
 	   "which is waited for then, signals passed on");
 	end_run();
+	new_run(100 * MS, SECOND);
+	start_command(SIG_DFL);
+	ok(loops(), "a run that has been reported");
+	t.ticks = t.seconds = t.intervals = 0;
+	t.loop.only_command = true;
+	time_ns += 10 * SECOND;
+	for (int i = 0; i < RUN_SOURCES; i++)
+		say(i);
+	send(SIGTERM, true);
+	ok(loops() && t.loop.end.have_status && t.ticks && !t.seconds && !t.intervals && !t.ready[FILTER] &&
+		   !t.ready[FACTS] && !t.ready[KEYBOARD],
+	   "has no seconds, intervals or sources any more while its command is waited for, but ticks");
+	end_run();
 	new_run(0, SECOND);
 	start_command(SIG_IGN);
 	ok(loops() && run_loop_over(&t.loop), "the run is over");
