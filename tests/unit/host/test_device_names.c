@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of what facts hold as numbers: the kernel's functions by their addresses. */
+/* Names of what facts hold as numbers: the kernel's functions by their addresses; devices and what is mounted on them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/device_names.h"
+#include "host/sysfs.h"
+#include "util/buf.h"
+#include "fake_tree.h"
 #include "tap.h"
+#include "wire.h"
 
 static const char *const wanted[] = { "mutex_lock", "blk_mq_get_tag", "jbd2_log_wait_commit", "down", "last_one", NULL };
 
@@ -65,9 +69,133 @@ static void nothing(void)
 	free(s);
 }
 
+#define LONG_NAME "name_of_32_letters_like_no_other"
+
+/* Which letters name a type, how names are told apart, and what is cut. */
+static void odd_ones(void)
+{
+	static const char *const names[] = { LONG_NAME, "f", "g", NULL };
+	static const char text[] = "10 t " LONG_NAME "\n20 t " LONG_NAME "_\n"
+				   "30 T f.part.1234567890.constprop.1234567890.cold.12345\n31 r f\n32 W f\n33 u f\n"
+				   "40 T g\n40 T other\n3f T earlier\n41 T ff\n50 T \n60 T f g\n70 T f\tg\n";
+	FILE *file = fmemopen((char *)text, strlen(text), "r");
+	size_t n;
+	struct kernel_symbol *s = symbols_of(file, names, &n);
+
+	ok(n == 5 && is(&s[0], LONG_NAME, 0x10, 0x20), "a name of 32 letters");
+	ok(n == 5 && is(&s[1], "f.part.1234567890.constprop.1234567890.cold.123", 0x30, 0x31),
+	   "a long one is cut, data is none");
+	ok(n == 5 && is(&s[2], "g", 0x40, 0x41), "one ends at a later address, not at an earlier one");
+	ok(n == 5 && is(&s[3], "f", 0x60, 0x70) && is(&s[4], "f", 0x70, 0x70), "what follows behind a blank is a module");
+	free(s);
+	fclose(file);
+}
+
+/* ---- devices ---- */
+
+static void make_devices(void)
+{
+	DEVICE("pci/block/bta", "8:160", "queue/write_cache=write back\n");
+	DEVICE("pci/block/bta/bta1", "8:161", "partition=1\n");
+	DEVICE("pci/block/btb", "8:176", "queue/write_cache=write through\n");
+	DEVICE("virtual/block/dm-1", "253:1", "slaves/bta1=");
+	DEVICE("virtual/block/dm-2", "253:2", "slaves/dm-1=", "slaves/btb=");
+	DEVICE("virtual/block/hidden", NULL, "hidden=1\n");
+	DEVICE("virtual/block/md3", "9:3", "slaves/md3=");
+}
+
+/* "253:2 dm-2 /srv ext4 traced cache nobarrier", a line for each */
+static void places_are(const uint32_t *traced, size_t n_traced, const char *want, const char *name)
+{
+	struct places p = { 0 };
+	struct buf b = { 0 };
+
+	places_read(&p, traced, n_traced);
+	buf_str(&b, "");
+	for (size_t i = 0; i < p.n; i++) {
+		const struct device_name *d = &p.device[i];
+
+		buf_printf(&b, "%u:%u %s %s %s%s%s%s\n", WIRE_MAJOR(d->dev), WIRE_MINOR(d->dev), d->name,
+			   *d->mount ? d->mount : "-", *d->fstype ? d->fstype : "-", d->traced ? " traced" : "",
+			   d->volatile_cache ? " cache" : "", d->nobarrier ? " nobarrier" : "");
+	}
+	if (!ok(!strcmp(b.data, want), "%s", name))
+		diag("got %s", b.data);
+	places_free(&p);
+	ok(!p.n && !p.device, "freed");
+	buf_free(&b);
+}
+
+static void places(void)
+{
+	static const uint32_t one[] = { WIRE_DEV(8, 176) }, two[] = { WIRE_DEV(9, 9), WIRE_DEV(8, 160) };
+	static const uint32_t part[] = { WIRE_DEV(8, 161), WIRE_DEV(253, 1) };
+
+	put("proc/self/mountinfo", "");
+	places_are(NULL, 0,
+		   "8:160 bta - - cache\n8:161 bta1 - - cache\n8:176 btb - -\n253:1 dm-1 - - cache\n253:2 dm-2 - - cache\n9:3 md3 - -\n",
+		   "what isn't mounted: by name, with what lies beneath");
+	places_are(one, 1,
+		   "8:160 bta - - cache\n8:161 bta1 - - cache\n8:176 btb - - traced\n253:1 dm-1 - - cache\n"
+		   "253:2 dm-2 - - traced cache\n9:3 md3 - -\n",
+		   "who stands on a traced disk");
+	places_are(part, 2,
+		   "8:160 bta - - cache\n8:161 bta1 - - cache\n8:176 btb - -\n253:1 dm-1 - - traced cache\n"
+		   "253:2 dm-2 - - traced cache\n9:3 md3 - -\n",
+		   "whole disks are traced, no partitions");
+	put("proc/self/mountinfo",
+	    "1 0 253:2 / /srv rw - ext4 /dev/mapper/x rw,nobarrier\n2 0 0:40 / /data rw - btrfs /dev/btb rw\n"
+	    "3 0 0:50 / /tmp rw - tmpfs none rw\n4 0 8:161 /a /boot rw - ext2 /dev/bta1 rw\n"
+	    "5 0 8:161 /b /boot2 rw - ext2 /dev/bta1 rw\n");
+	places_are(two, 2,
+		   "253:2 dm-2 /srv ext4 traced cache nobarrier\n0:40 btb /data btrfs\n8:161 bta1 /boot ext2 traced cache\n"
+		   "8:160 bta - - traced cache\n8:176 btb - -\n253:1 dm-1 - - traced cache\n9:3 md3 - -\n",
+		   "what is mounted comes first, in its order, once");
+}
+
+/* A stack of ten: e0 on e1 on .. e9. The eighth below a device is looked at, the ninth isn't. */
+static void deep_stack(void)
+{
+	struct places p = { 0 };
+	bool good = true;
+
+	put("proc/self/mountinfo", "");
+	for (int i = 0; i < 10; i++) {
+		char *folder = xasprintf("virtual/block/e%d", i), *number = xasprintf("300:%d", i),
+		     *on = xasprintf("slaves/e%d=", i + 1);
+
+		DEVICE(folder, number, i < 9 ? on : "queue/write_cache=write back\n");
+		free(folder);
+		free(number);
+		free(on);
+	}
+	places_read(&p, NULL, 0);
+	for (size_t i = 0; i < p.n; i++)
+		if (p.device[i].name[0] == 'e')
+			good = good && p.device[i].volatile_cache == (p.device[i].name[1] != '0');
+	ok(p.n == 16 && good, "deep down an end is made");
+	places_free(&p);
+}
+
 int main(void)
 {
+	char *sys, *proc;
+
 	functions();
 	nothing();
+	odd_ones();
+	if (!mkdtemp(dir)) {
+		printf("Bail out! no temporary folder\n");
+		return 1;
+	}
+	sys = full("sys");
+	proc = full("proc");
+	sysfs_roots(sys, proc);
+	make_devices();
+	places();
+	deep_stack();
+	tree_remove();
+	free(sys);
+	free(proc);
 	return tap_done();
 }
