@@ -92,6 +92,36 @@ static bool gone(pid_t pid)
 	return is;
 }
 
+static void test_ended(void)
+{
+	static const struct {
+		char state;
+		int threads;
+		bool gone;
+	} rows[] = { { 'Z', 0, true }, { 'Z', 1, true },  { 'Z', 2, false },
+		     { 'X', 2, true }, { 'S', 0, false }, { 'D', 1, false } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		process(900, "nine", rows[i].state, 0, rows[i].threads);
+		ok(gone(900) == rows[i].gone, "state %c with %d threads", rows[i].state, rows[i].threads);
+	}
+}
+
+static void test_numbers(void)
+{
+	static const char name[][PROCESS_COMM] = { "number" };
+	static const pid_t all[] = { 20 };
+
+	process(0, "number", 'S', 20, 1);
+	process(1000, "number", 'S', 20, 1);
+	process(9000, "number", 'S', 20, 1);
+	process(20, "number", 'S', 9000, 1); /* each other's parent: a race with numbers that are given again */
+	ok(finds(alone(chosen(NULL, 0, name, 1)), "20 1000 9000"),
+	   "from the smallest number to the largest, and 0 is none");
+	ok(finds(chosen(all, 1, NULL, 0), "20 1000 9000"), "children in a circle");
+	ok(finds(chosen(NULL, 0, NULL, 0), ""), "who looks for nobody finds nobody");
+}
+
 /* ---- cgroups ---- */
 
 static void groups(const char *const *folder)
@@ -147,6 +177,92 @@ static void test_cgroups(void)
 	   "no service, no slice");
 }
 
+#define DIGITS_60 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab"
+
+struct folder_row {
+	enum cgroup_of of;
+	const char *name, *folder;
+	size_t want;
+};
+
+static const struct folder_row folder_rows[] = {
+	{ CGROUP_OF_UNIT, "a", "a", 1 },
+	{ CGROUP_OF_UNIT, "a", "a.service", 1 },
+	{ CGROUP_OF_UNIT, "a", "a.servic", 0 },
+	{ CGROUP_OF_UNIT, "a", "a.service2", 0 },
+	{ CGROUP_OF_UNIT, "a.service", "a.service", 1 },
+	{ CGROUP_OF_UNIT, "a.service", "a", 0 },
+	{ CGROUP_OF_UNIT, "a", "ab", 0 },
+	{ CGROUP_OF_UNIT, "a", "xa", 0 },
+	{ CGROUP_OF_UNIT, "a", "b/.a", 0 },
+	{ CGROUP_OF_UNIT, "a", "b/c/d/a", 1 },
+	{ CGROUP_OF_UNIT, ".a", ".a", 0 },
+	{ CGROUP_OF_UNIT, "a", "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/a", 1 },
+	{ CGROUP_OF_UNIT, "a", "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/a", 0 },
+	{ CGROUP_OF_CONTAINER, "abc", "abc", 1 },
+	{ CGROUP_OF_CONTAINER, "ab", "abc", 0 },
+	{ CGROUP_OF_CONTAINER, "abc.scope", "abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "abc.service", "abc.service", 0 },
+	{ CGROUP_OF_CONTAINER, "abc.slice", "abc.slice", 0 },
+	{ CGROUP_OF_CONTAINER, "abc.mount", "abc.mount", 0 },
+	{ CGROUP_OF_CONTAINER, "abc.socket", "abc.socket", 0 },
+	{ CGROUP_OF_CONTAINER, "abc.swap", "abc.swap", 0 },
+	{ CGROUP_OF_CONTAINER, "abc", "docker-abc.swap", 0 },
+	{ CGROUP_OF_CONTAINER, "abc", "docker-abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "ab", "docker-abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "abd", "docker-abc.scope", 0 },
+	{ CGROUP_OF_CONTAINER, "bc", "docker-abc.scope", 0 },
+	{ CGROUP_OF_CONTAINER, "docker-abc.scope", "docker-abc.scope", 0 },
+	{ CGROUP_OF_CONTAINER, "abc", "libpod-abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "abc", "libpod-payload-abc", 1 },
+	{ CGROUP_OF_CONTAINER, "payload", "libpod-payload-abc", 0 },
+	{ CGROUP_OF_CONTAINER, "abc", "libpod-conmon-abc.scope", 0 },
+	{ CGROUP_OF_CONTAINER, "conmon", "libpod-conmon-abc.scope", 0 },
+	{ CGROUP_OF_CONTAINER, "abc", "cri-containerd-abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "abc", "crio-abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "abc", "containerd-abc", 1 },
+	{ CGROUP_OF_CONTAINER, "abc", "lxc.payload.abc", 1 },
+	{ CGROUP_OF_CONTAINER, "abc", "machine-abc.scope", 1 },
+	{ CGROUP_OF_CONTAINER, "abc", "other-abc.scope", 0 },
+	{ CGROUP_OF_CONTAINER, "0", DIGITS_60 "cdef", 1 },
+	{ CGROUP_OF_CONTAINER, DIGITS_60 "cdef", DIGITS_60 "cdef", 1 },
+	{ CGROUP_OF_CONTAINER, "1", DIGITS_60 "cdef", 0 },
+	{ CGROUP_OF_CONTAINER, "0", DIGITS_60 "cde", 0 },
+	{ CGROUP_OF_CONTAINER, "0", DIGITS_60 "cdef0", 0 },
+	{ CGROUP_OF_CONTAINER, "0", DIGITS_60 "cdeg", 0 },
+};
+
+/* Each in a hierarchy of its own. */
+static void test_folders(void)
+{
+	for (size_t i = 0; i < sizeof(folder_rows) / sizeof(*folder_rows); i++) {
+		const struct folder_row *r = &folder_rows[i];
+		char *path = xasprintf("folders/%zu/%s/x", i, r->folder), *root = xasprintf("%s/folders/%zu", dir, i);
+		struct cgroup_found f;
+
+		free(full(path));
+		f = cgroup_find(root, r->of, r->name);
+		ok(f.n == r->want, "%s %s %s '%s'", r->folder, r->want ? "is" : "isn't",
+		   r->of == CGROUP_OF_UNIT ? "unit" : "container", r->name);
+		cgroup_found_free(&f);
+		ok(!f.n && !f.first && !f.second && !f.instance, "freed");
+		free(path);
+		free(root);
+	}
+}
+
+static void test_several(void)
+{
+	GROUPS("three/x/tri.service", "three/y/tri.service", "three/z/tri.service", "one.slice/multi@1.service",
+	       "one.slice/multi@2.service");
+	put("cgroup/file.service", "");
+	ok(cgroup(CGROUP_OF_UNIT, "tri", 3, NULL), "three");
+	ok(cgroup(CGROUP_OF_UNIT, "file", 0, ""), "a file is no group");
+	ok(cgroup(CGROUP_OF_UNIT, "multi", 0, NULL), "two instances");
+	ok(cgroup(CGROUP_OF_CONTAINER, "multi", 0, ""), "containers have none");
+	ok(cgroup(CGROUP_OF_UNIT, "multi@2", 1, "/one.slice/multi@2.service"), "one of them");
+}
+
 /* ---- the filter ---- */
 
 static void test_filter(void)
@@ -172,7 +288,11 @@ int main(void)
 		return 1;
 	test_processes();
 	ok(!gone(10) && !gone(13) && gone(12) && gone(99) && gone(41), "who has ended");
+	test_ended();
+	test_numbers();
 	test_cgroups();
+	test_folders();
+	test_several();
 	test_filter();
 	tree_remove();
 	return tap_done();
