@@ -241,6 +241,16 @@ static void test_anonymous(void)
 	free(line);
 	gives(path, "-19 2 '/proc/self/status' is on btrfs from '/dev/nowhere', whose disks cannot be told: name them",
 	      "btrfs from a device that is not here");
+	line = xasprintf("%d 1 0:40 / /x rw - bcachefs /dev/nowhere rw\n", id);
+	put("proc/self/mountinfo", line);
+	free(line);
+	gives(path, "-19 2 '/proc/self/status' is on bcachefs from '/dev/nowhere', whose disks cannot be told: name them",
+	      "another file system from a device that is not here");
+	line = xasprintf("%d 1 0:40 / /x rw - zfs tank/db rw\n", id);
+	put("proc/self/mountinfo", line);
+	free(line);
+	gives(path, "-19 2 '/proc/self/status' is on zfs from 'tank/db', whose disks cannot be told: name them",
+	      "ZFS, which says nothing of its disks");
 	put("proc/self/mountinfo", "");
 	gives(path, "-2 2 no file or disk '/proc/self/status': name a disk, a mount point or a file (try lsblk)",
 	      "a mount that is not listed");
@@ -300,6 +310,27 @@ static void test_target_fields(void)
 	ok(t.t[0].bio_based && !t.t[0].hw_queues && !t.t[0].depth, "dm has no queue of its own");
 	ok(!t.t[1].bio_based, "its disk has");
 	targets_free(&t);
+}
+
+static void test_stands_on(void)
+{
+	static const struct {
+		const char *word, *disk;
+		bool want;
+	} rows[] = {
+		{ "dm-90", "bta", true },	    { "dm-90", "btb", true },	{ "dm-90", "bta1", false },
+		{ "dm-90", "bt", false },	    { "dm-91", "dm-90", true }, { "dm-91", "bta", false },
+		{ "nvme99n1", "nvme99c3n1", true }, { "bta", "bta", false },	{ "bta1", "bta", false },
+		{ "md92", "md92", true },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct targets t = one(rows[i].word);
+
+		ok(target_stands_on(t.t, rows[i].disk) == rows[i].want, "%s %s on %s", rows[i].word,
+		   rows[i].want ? "stands" : "doesn't stand", rows[i].disk);
+		targets_free(&t);
+	}
 }
 
 static void test_all(void)
@@ -561,6 +592,35 @@ static void test_delta(void)
 	ok(!r.have && !r.writes, "delta: counts that went back are another disk's");
 }
 
+/* Nothing happened in between, or one count went back by one. */
+static void test_delta_bounds(void)
+{
+	static const struct report_kernel a = { true, true, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+	struct report_kernel b = a, r;
+
+	kernel_stat_delta(&a, &b, &r);
+	ok(r.have && r.have_flush && !r.reads && !r.writes && !r.discards && !r.flushes,
+	   "delta: the same counts are the same disk's");
+	ok(!r.read_ns && !r.write_ns && !r.discard_ns && !r.flush_ns, "delta: the same time has not wrapped");
+	for (int i = 0; i < 4; i++) {
+		b = a;
+		*(uint64_t *[]){ &b.reads, &b.writes, &b.discards, &b.flushes }[i] = 4;
+		kernel_stat_delta(&a, &b, &r);
+		ok(!r.have && !r.have_flush && !r.read_bytes, "delta: count %d went back", i);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct report_kernel known = a, unknown = a;
+
+		unknown.have = false;
+		kernel_stat_delta(i ? &known : &unknown, i ? &unknown : &known, &r);
+		ok(!r.have && !r.have_flush, "delta: one side alone is nothing");
+		unknown = a;
+		unknown.have_flush = false;
+		kernel_stat_delta(i ? &known : &unknown, i ? &unknown : &known, &r);
+		ok(r.have && !r.have_flush, "delta: nor is it of flushes");
+	}
+}
+
 int main(void)
 {
 	char *sys, *proc;
@@ -580,6 +640,7 @@ int main(void)
 	test_anonymous();
 	test_overlay();
 	test_target_fields();
+	test_stands_on();
 	test_by_dev();
 	test_facts_disk();
 	test_facts_others();
@@ -587,6 +648,7 @@ int main(void)
 	test_odd_mounts();
 	test_stat();
 	test_delta();
+	test_delta_bounds();
 	test_replaced();
 	test_all();
 	tree_remove();
