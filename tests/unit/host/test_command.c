@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -229,6 +230,191 @@ static void test_failures(void)
 	fails("./script", ENOENT, EXIT_CANNOT_RUN, "cannot run './script': its interpreter is not there", "no interpreter");
 }
 
+/* What execvp() says that is none of the above, and what a path says that leads through a file. */
+static void test_other_failures(void)
+{
+	char *long_word = xcalloc(200001, 1), *const argv[] = { "true", long_word, NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+
+	fails("./plain/x", ENOTDIR, EXIT_NOT_FOUND, "cannot run './plain/x': not found", "a file where a folder should be");
+	memset(long_word, 'x', 200000); /* the kernel takes 128 KiB */
+	ok(!command_fork(&c, argv, false, &e) && command_release(&c, &e) == -E2BIG && e.status == EXIT_CANNOT_RUN,
+	   "a long argument");
+	is_str(e.text, "cannot run 'true': Argument list too long", "and why");
+	command_abandon(&c);
+	free(long_word);
+}
+
+/* Descriptors that are not open. */
+static void test_no_files(void)
+{
+	static const struct command_io io[] = { { .in = 1000 }, { .out = 1000 }, { .err = 1000 } };
+	char *const argv[] = { "sh", "-c", "echo >ran", NULL };
+
+	for (size_t i = 0; i < sizeof(io) / sizeof(*io); i++) {
+		struct command c = { 0 };
+		struct err e = { 0 };
+
+		ok(!command_fork_io(&c, argv, false, &io[i], &e) && command_release(&c, &e) == -EBADF &&
+			   e.status == EXIT_CANNOT_RUN,
+		   "a standard file that can't be had: %zu", i);
+		is_str(e.text, "cannot run 'sh': its input or output: Bad file descriptor", "and why");
+		ok(!there("ran") && !c.pid, "it did not run");
+	}
+}
+
+/* PATH as a shell reads it: an empty part is this folder. */
+static void test_in_path(void)
+{
+	static const struct {
+		const char *path, *name;
+		bool want;
+	} rows[] = {
+		{ "one:two", "in_one", true },	    { "one:two", "in_two", true },  { "one:two", "here", false },
+		{ "two", "in_one", false },	    { "", "here", true },	    { ":one", "here", true },
+		{ "one:", "here", true },	    { "one::two", "here", true },   { "one::two", "in_two", true },
+		{ "one/", "in_one", true },	    { "none:one", "in_one", true }, { NULL, "here", false },
+		{ "one:two", "two/in_two", false }, { "", "two/in_two", true },
+	};
+	char *before = xstrdup(getenv("PATH"));
+
+	mkdir("one", 0755);
+	mkdir("two", 0755);
+	put("one/in_one", "", 0755);
+	put("two/in_two", "", 0755);
+	put("here", "", 0755);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (rows[i].path)
+			setenv("PATH", rows[i].path, 1);
+		else
+			unsetenv("PATH");
+		ok(command_in_path(rows[i].name) == rows[i].want, "%s %s in PATH=%s", rows[i].name,
+		   rows[i].want ? "is" : "isn't", rows[i].path ? rows[i].path : "(none)");
+	}
+	setenv("PATH", before, 1);
+	free(before);
+}
+
+/* The longest path that the kernel takes has 4,095 letters. */
+static void test_long_path(void)
+{
+	char *before = xstrdup(getenv("PATH")), path[4200];
+
+	put("one/x", "", 0755);
+	for (size_t n = 4093; n <= 4095; n++) {
+		memset(path, '/', n);
+		memcpy(path, dir, strlen(dir));
+		strcpy(path + n - 5, "./one");
+		path[n - 6] = '/';
+		strcpy(path + n, ":two");
+		setenv("PATH", path, 1);
+		/* behind it: a slash, one letter */
+		ok(command_in_path("x") == (n <= 4093), "a folder's name of %zu letters and one more", n);
+		ok(command_in_path("in_two"), "doesn't hide the folders after it");
+	}
+	setenv("PATH", before, 1);
+	free(before);
+	drop("one/x");
+	drop("one/in_one");
+	drop("two/in_two");
+	drop("here");
+	rmdir("one");
+	rmdir("two");
+}
+
+/* A new terminal's end for a command, or -1. */
+static int terminal(int *other_end)
+{
+	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	*other_end = fd;
+	if (fd < 0 || grantpt(fd) || unlockpt(fd))
+		return -1;
+	return open(ptsname(fd), O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
+static void run_beside_screen(const struct command_io *io)
+{
+	char *const argv[] = { "sh", "-c", "cat; echo said; echo wrong >&2", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+
+	ok(!command_fork_io(&c, argv, false, io, &e) && !command_release(&c, &e) && !command_wait(&c, &status) && !status,
+	   "a command runs beside a screen");
+}
+
+/* What would go to a terminal is held back, and nothing is read from one; other files are left alone. */
+static void test_held(void)
+{
+	int other_end, tty = terminal(&other_end);
+	int file = open("o", O_RDWR | O_CREAT | O_CLOEXEC, 0600),
+	    held = open("held", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int in = open("in", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (tty < 0) {
+		ok(true, "beside a screen # SKIP there is no terminal");
+	} else {
+		run_beside_screen(&(struct command_io){ .in = tty, .out = tty, .err = tty, .held = held });
+		text_is("held", "said\nwrong\n");
+		close(held);
+		held = open("held", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		ok(pwrite(in, "given\n", 6, 0) == 6, "an input is prepared");
+		run_beside_screen(&(struct command_io){ .in = in, .out = file, .err = tty, .held = held });
+		text_is("held", "wrong\n");
+		text_is("o", "given\nsaid\n");
+	}
+	drop("o");
+	drop("in");
+	drop("held");
+	close(file);
+	close(held);
+	close(in);
+	close(tty);
+	close(other_end);
+}
+
+/* Exactly what the kernel has booked for our children meanwhile. */
+static void test_user_time(void)
+{
+	char *const argv[] = { "sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; exit 255", NULL };
+	struct rusage before, after;
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+	int64_t ns;
+
+	getrusage(RUSAGE_CHILDREN, &before);
+	ok(!command_fork(&c, argv, false, &e) && !command_release(&c, &e) && !command_wait(&c, &status) && status == 255,
+	   "it works");
+	getrusage(RUSAGE_CHILDREN, &after);
+	ns = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * INT64_C(1000000000) +
+	     (after.ru_utime.tv_usec - before.ru_utime.tv_usec) * INT64_C(1000);
+	if (!ok(llabs((int64_t)c.user_ns - ns) <= 2000, "for as long as the kernel says"))
+		diag("%lld ns, not %lld", (long long)c.user_ns, (long long)ns);
+	ok(command_wait(&c, &status) < 0, "nobody is left to wait for");
+}
+
+/* We may have raised the limit for ourselves. */
+static void test_limit(void)
+{
+	struct rlimit was, ours;
+	char *want;
+
+	getrlimit(RLIMIT_NOFILE, &was);
+	ours = was;
+	ours.rlim_cur = was.rlim_cur - 1;
+	want = xasprintf("%llu", (unsigned long long)was.rlim_cur);
+	setrlimit(RLIMIT_NOFILE, &ours);
+	if (was.rlim_cur == RLIM_INFINITY)
+		ok(true, "open files # SKIP no limit");
+	else
+		says("ulimit -n", want, "the command's limit of open files is our caller's");
+	setrlimit(RLIMIT_NOFILE, &was);
+	free(want);
+}
+
 static void test_no_command(void)
 {
 	char *const argv[] = { NULL };
@@ -346,6 +532,8 @@ static void test_signals(void)
 	sigprocmask(SIG_BLOCK, &set, &before);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);   /* the first */
+	signal(SIGRTMAX, SIG_IGN); /* the last */
 	signal(SIGTERM, on_signal);
 	has_line(blocked, "the command's signal mask is our caller's");
 	has_line(ignored, "the command ignores what our caller ignored");
@@ -353,6 +541,8 @@ static void test_signals(void)
 	ok(sigismember(&set, SIGUSR1) && !sigismember(&set, SIGUSR2), "our own mask is as it was");
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGRTMAX, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(blocked);
@@ -599,6 +789,13 @@ int main(int argc, char *argv[])
 	test_ends();
 	test_files();
 	test_failures();
+	test_other_failures();
+	test_no_files();
+	test_in_path();
+	test_long_path();
+	test_held();
+	test_user_time();
+	test_limit();
 	test_no_command();
 	test_abandon();
 	test_signal_at_gate();
