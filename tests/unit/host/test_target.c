@@ -140,6 +140,46 @@ static void test_words(void)
 	      "a word longer than a kernel name");
 }
 
+/* A word of n letters that are no control characters, in front of which is a path. */
+static void names_word(size_t n, const char *shown, const char *name)
+{
+	char *word = xcalloc(n + 1, 1), *want;
+
+	memset(word, 'x', n);
+	memcpy(word, "/no/", 4);
+	want = xasprintf("-2 2 no file or disk '%s': name a disk, a mount point or a file (try lsblk)",
+			 shown ? shown : word);
+	gives(word, want, name);
+	free(want);
+	free(word);
+}
+
+static void test_long_words(void)
+{
+	char cut[201];
+
+	memset(cut, 'x', sizeof(cut));
+	memcpy(cut, "/no/", 4);
+	strcpy(cut + 197, "...");
+	names_word(199, NULL, "a long word");
+	names_word(200, NULL, "the longest that is shown as a whole");
+	names_word(201, cut, "a longer one is cut");
+}
+
+/* What stat() says of a word that is no path: a name with a slash may be a kernel name all the same. */
+static void test_words_here(void)
+{
+	if (chdir(dir))
+		return;
+	put("cciss", "");
+	gives("cciss/c9d0", "cciss!c9d0", "a kernel name that would lead through a file");
+	gives("cciss/c9d1", "-20 2 cannot look at 'cciss/c9d1': Not a directory", "no kernel name either");
+	link_to("btb", "btb");
+	gives("btb", "-40 2 cannot look at 'btb': Too many levels of symbolic links", "a link to itself is no kernel name");
+	unlink("cciss");
+	unlink("btb");
+}
+
 static void test_merge(void)
 {
 	struct targets t = { 0 };
@@ -429,6 +469,66 @@ static void test_facts_others(void)
 	facts_free(&d);
 }
 
+static void facts_scheduler(const char *text, const char *want)
+{
+	put("sys/devices/pci/block/bta/queue/scheduler", text);
+	facts_of("bta", &d);
+	is_str(d.scheduler, want, "facts: a scheduler");
+	facts_free(&d);
+}
+
+/* What is there and says nothing, or not what is expected. */
+static void test_odd_facts(void)
+{
+	facts_scheduler("[none] x\n", "none");
+	facts_scheduler("none\n", NULL);
+	facts_scheduler("none [cut\n", NULL);
+	facts_scheduler("]none[\n", NULL);
+	facts_scheduler("a]none [b] [c]\n", "b");
+	facts_scheduler("none [mq-deadline] kyber\n", "mq-deadline");
+	put("sys/devices/pci/block/btb/device/model", " \n");
+	put("sys/devices/pci/block/btb/device/name", "SD16G\n");
+	put("sys/devices/pci/block/btb/queue/rotational", "0\n");
+	put("sys/devices/pci/block/btb/queue/fua", "2\n");
+	put("sys/devices/pci/block/btb/queue/wbt_lat_usec", "0\n");
+	facts_of("btb", &d);
+	is_str(d.model, "SD16G", "facts: the name of a card, when its model is empty");
+	ok(d.have_fua && d.fua && d.have_rotational && !d.rotational && d.have_wbt && !d.wbt_lat_us,
+	   "facts: anything but 0 is yes");
+	ok(d.nr_requests == 700 && d.size == 8192 * 512 && !d.disk, "facts: requests and size");
+	facts_free(&d);
+	unlink("sys/devices/pci/block/btb/device/name");
+}
+
+/*
+ * Twenty devices, each on the next: looked through are the first and 16 beneath; above the last one, it and 16 more.
+ */
+static void test_deep_stacks(void)
+{
+	struct buf b = { 0 };
+	struct targets t;
+
+	for (int i = 0; i < 20; i++) {
+		char *folder = xasprintf("virtual/block/dm-%d", 200 + i), *dev = xasprintf("253:%d", 200 + i);
+		char *slave = xasprintf("slaves/dm-%d=", 201 + i), *holder = xasprintf("holders/dm-%d=", 199 + i);
+
+		DEVICE(folder, dev, "size=10\n", i < 19 ? slave : "x=", i ? holder : "x=");
+		buf_printf(&b, "%d 1 253:%d / /%d rw - ext2 /dev/x rw\n", 20 + i, 200 + i, i);
+		free(folder);
+		free(dev);
+		free(slave);
+		free(holder);
+	}
+	t = one("dm-200");
+	ok(t.n == 17 && !strcmp(t.t[16].name, "dm-216"), "a deep stack has an end");
+	targets_free(&t);
+	put("proc/self/mountinfo", b.data);
+	facts_of("dm-219", &d);
+	ok(d.n_mounts == 17 && !strcmp(d.mounts[0].dir, "/3"), "also upwards");
+	facts_free(&d);
+	buf_free(&b);
+}
+
 static const char mountinfo[] = "20 1 253:91 /etc /mnt/bind rw - ext4 /dev/mapper/top rw\n"
 				"21 1 253:91 / /srv/my\\040db rw,noatime - ext4 /dev/mapper/top rw,nobarrier\n"
 				"22 1 253:91 / /again rw - ext4 /dev/mapper/top rw\n"
@@ -520,6 +620,51 @@ static void test_stat(void)
 	targets_free(&part);
 	targets_free(&old);
 	targets_free(&none);
+}
+
+static void stat_is(const char *device, const char *text, bool good, bool have_flush, const char *name)
+{
+	char *path = xasprintf("sys/class/block/%s/stat", device);
+	struct targets t = one(device);
+	struct report_kernel k = { .reads = 77 };
+	int ret;
+
+	put(path, text);
+	ret = kernel_stat_read(t.t, &k);
+	ok(good ? !ret && k.have && k.reads == 1 && k.write_ns == 8000000 : ret == -ENODEV && k.reads == 77, "%s", name);
+	ok(!good || (k.have_flush == have_flush && k.flushes == (have_flush ? 16 : 0) &&
+		     k.flush_ns == (have_flush ? 17000000 : 0)),
+	   "and FLUSHes where they are known");
+	targets_free(&t);
+	free(path);
+}
+
+static void test_stat_fields(void)
+{
+	stat_is("bta", "1 2 3 4 5 6 7\n", false, false, "seven fields are too few");
+	stat_is("bta", "1 2 3 4 5 6 7 8\n", true, false, "eight are enough");
+	stat_is("bta", "1 2 3 4 5 6 7 8 x 10 11\n", true, false, "what is none ends them");
+	stat_is("bta", "x 1 2 3 4 5 6 7 8\n", false, false, "at once, too");
+	stat_is("bta", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", true, false, "16 fields: half of the FLUSHes");
+	stat_is("bta", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n", true, true, "17 fields");
+	stat_is("bta", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n", true, true, "some to come");
+	stat_is("dm-90", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n", true, false, "a device without requests");
+	stat_is("bta1", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n", true, false, "a partition");
+}
+
+/* Another disk under the same name is seen by either part of its number. */
+static void test_other_number(void)
+{
+	struct targets t = one("bta1");
+
+	ok(!target_gone(t.t), "a partition's disk is there");
+	put("sys/devices/pci/block/bta/dev", "8:161\n");
+	ok(target_gone(t.t), "another minor number");
+	put("sys/devices/pci/block/bta/dev", "9:160\n");
+	ok(target_gone(t.t), "another major number");
+	put("sys/devices/pci/block/bta/dev", "8:160\n");
+	ok(!target_gone(t.t) && !target_diskseq(t.t), "it is back, and has no sequence number");
+	targets_free(&t);
 }
 
 static void test_replaced(void)
@@ -634,6 +779,8 @@ int main(void)
 	make_disks();
 	sysfs_roots(sys, proc);
 	test_words();
+	test_long_words();
+	test_words_here();
 	test_merge();
 	test_nodes();
 	test_files();
@@ -644,13 +791,18 @@ int main(void)
 	test_by_dev();
 	test_facts_disk();
 	test_facts_others();
+	test_odd_facts();
 	test_mounts();
 	test_odd_mounts();
 	test_stat();
+	test_stat_fields();
+	test_other_number();
 	test_delta();
 	test_delta_bounds();
 	test_replaced();
 	test_all();
+	sysfs_roots(sys, proc);
+	test_deep_stacks();
 	tree_remove();
 	free(sys);
 	free(proc);
