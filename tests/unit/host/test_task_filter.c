@@ -124,8 +124,8 @@ static pid_t sleeper(void)
 
 static void end(pid_t pid)
 {
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	if (pid > 0 && !kill(pid, SIGKILL))
+		waitpid(pid, NULL, 0);
 }
 
 static int take_pid(struct filter *f, pid_t pid)
@@ -196,11 +196,12 @@ static void test_threads(void)
 	struct filter f = FILTER_NONE;
 	int before = open_files();
 	pthread_t t;
-	pid_t tid = 0;
+	pid_t tid = 0, child = sleeper();
 
-	ok(!take_pid(&f, getpid()) && f.n_pids == 1, "we ourselves");
+	ok(!take_pid(&f, getpid()) && !take_pid(&f, child) && f.n_pids == 2, "we ourselves and a child");
 	filter_free(&f);
 	ok(open_files() == before, "the descriptors of who lives are closed");
+	end(child);
 	if (!pthread_create(&t, NULL, wait_here, &tid))
 		pthread_join(t, NULL);
 	ok(tid > 0 && take_pid(&f, tid) == -ESRCH, "a thread that has ended is no process");
