@@ -84,6 +84,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
+	if (n != 1)
+		world.wrong_sleeps++;
 	if (world.polls < ROUNDS_MOST)
 		world.pause[world.polls] = timeout;
 	if (++world.polls < world.rounds)

@@ -222,6 +222,18 @@ static void test_slaves(void)
 	is_list(block_slaves("bta1"), "-", "another kind of disk");
 }
 
+/* The path is the first of all names. */
+static void test_one_path(void)
+{
+	char *sys = full("other");
+
+	put("other/class/block/nvme0c1n1/dev", "259:1\n");
+	put("other/class/block/nvme0n1/dev", "259:0\n");
+	sysfs_roots(sys, proc_root());
+	is_list(block_slaves("nvme0n1"), "nvme0c1n1", "a machine with one disk and one path to it");
+	free(sys);
+}
+
 static void test_queues(void)
 {
 	static const struct {
@@ -289,6 +301,7 @@ int main(void)
 		"nvme1c5n2 nvme1c6n2 nvme1n2 nvme1n2p1 nvme2c0n2 nvme3c0n1 nvme3n1 short two " LONGEST " " LONGEST "2",
 		"all of them");
 	test_queues();
+	test_one_path();
 	tree_remove();
 	free(sys);
 	free(proc);
