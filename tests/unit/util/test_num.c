@@ -84,6 +84,13 @@ static void test_sizes(void)
 	is(num_bytes(500107862016, 0).s, "466 GiB", "a 500 GB disk");
 	is(num_bytes(1ull << 60, NUM_TIGHT).s, "1EiB", "an EiB, tight");
 	is(num_bytes(UINT64_MAX, 0).s, "16.0 EiB", "all there is");
+	is(num_bytes(3ull << 59, 0).s, "1.50 EiB", "one and a half EiB");
+	is(num_bytes((10ull << 10) - 6, 0).s, "9.99 KiB", "10 KiB less 6 bytes");
+	is(num_bytes((10ull << 10) - 5, 0).s, "10.0 KiB", "10 KiB less 5 bytes");
+	is(num_bytes((100ull << 10) - 52, 0).s, "99.9 KiB", "100 KiB less 52 bytes");
+	is(num_bytes((100ull << 10) - 51, 0).s, "100 KiB", "100 KiB less 51 bytes");
+	is(num_bytes((1ull << 20) - 513, 0).s, "1023 KiB", "a MiB less 513 bytes");
+	is(num_bytes((1ull << 20) - 512, 0).s, "1.00 MiB", "a MiB less 512 bytes");
 }
 
 static void test_counts(void)
@@ -92,6 +99,8 @@ static void test_counts(void)
 	is(num_count(999).s, "999", "999");
 	is(num_count(1000).s, "1,000", "1000");
 	is(num_count(1234567).s, "1,234,567", "1234567");
+	is(num_count(100000).s, "100,000", "100000");
+	is(num_count(1000000).s, "1,000,000", "1000000");
 	is(num_count(UINT64_MAX).s, "18,446,744,073,709,551,615", "the largest count");
 	is(num_count_short(950).s, "950", "950, short");
 	is(num_count_short(12345).s, "12.3k", "12345, short");
@@ -111,6 +120,19 @@ static void test_shares(void)
 	is(num_percent(UINT64_MAX / 2, UINT64_MAX, 0).s, "50.0 %", "half of the largest");
 	is(num_percent(1, UINT64_MAX, 0).s, "<0.1 %", "hardly any of the largest");
 	is(num_percent(3, 2, 0).s, "150.0 %", "more than all");
+	is(num_percent(2, 1, 0).s, "200 %", "twice as much");
+	is(num_percent(100001, 100000, 0).s, "100.0 %", "a little more than all");
+	is(num_percent(1, 2000, 0).s, "0.1 %", "1 of 2000 is rounded up");
+	is(num_percent(1, 2001, 0).s, "<0.1 %", "1 of 2001 down");
+	is(num_percent(99949, 100000, 0).s, "99.9 %", "99.949 %");
+	is(num_percent(99950, 100000, 0).s, ">99.9 %", "99.95 %");
+	is(num_percent(UINT64_MAX / 2000, UINT64_MAX, 0).s, "<0.1 %", "a little less than a 2000th of the largest");
+	is(num_percent(UINT64_MAX, UINT64_MAX / 4 * 3, 0).s, "133.3 %", "more than all, of the largest");
+	is(num_plural(0), "s", "none");
+	is(num_plural(1), "", "one");
+	is(num_plural(2), "s", "two");
+	is(num_ratio(2, 400).s, "0.01", "2 / 400");
+	is(num_ratio(2, 401).s, "<0.01", "2 / 401");
 	is(num_ratio(414, 207).s, "2.00", "414 / 207");
 	is(num_ratio(1, 3).s, "0.33", "1 / 3");
 	is(num_ratio(1, 1000).s, "<0.01", "1 / 1000 is not nothing");
@@ -171,6 +193,13 @@ static void test_parse_seconds(void)
 		{ "1.0000000001", 1000000000 },
 		{ "18446744073.709551615", UINT64_MAX },
 		{ "1d", 86400000000000 },
+		{ "0.0ns", 0 },
+		{ "1.9ns", 1 },
+		{ "0.001us", 1 },
+		{ "0.05us", 50 },
+		{ "0.010us", 10 },
+		{ "0.0010us", 1 },
+		{ "1.0019us", 1001 },
 	};
 	/* clang-format off */
 	static const char *const bad[] = {
@@ -181,7 +210,7 @@ static void test_parse_seconds(void)
 	};
 	static const char *const range[] = {
 		"18446744073.709551616", "18446744074", "99999999999999999999999", "6000000h",
-		"0.0000000001", "0.1ns",
+		"0.0000000001", "0.1ns", "0.9ns", "0.0009us",
 	};
 	/* clang-format on */
 	uint64_t v;
@@ -202,6 +231,7 @@ static void test_parse_bytes(void)
 	/* clang-format off */
 	static const struct { const char *s; uint64_t bytes; } good[] = {
 		{ "0", 0 }, { "4096", 4096 }, { "1K", 1024 }, { "3M", 3145728 }, { "3MB", 3145728 }, { "2GiB", 2147483648 },
+		{ "1KiB", 1024 }, { "1KB", 1024 }, { "1G", 1073741824 }, { "1T", 1099511627776 }, { "0T", 0 },
 		{ "16777215T", 16777215ull << 40 }, { "18446744073709551615", UINT64_MAX },
 	};
 	/* clang-format on */
