@@ -108,6 +108,7 @@ static const struct {
 	{ TEXT_FILTER, "pid 42x", "pid container1" },
 	{ TEXT_FILTER, "comm joe", "comm task1" },
 	{ TEXT_FILTER, "comm joe, x, pid 4", "comm task1, pid 4" },
+	{ TEXT_FILTER, "comm , pid 4", "comm , pid 4" },
 	{ TEXT_FILTER, "comm joe, ", "comm task1" },
 	/* a task's name has 15 bytes at most */
 	{ TEXT_FILTER, "comm a-long-program-n, comm a-long-program-, comm a-long-program",
@@ -232,6 +233,8 @@ static void test_same_names(void)
 		{ TEXT_FSTYPE, "usr", "fs1" },
 		{ TEXT_PRIVATE, "usr", "name1" },
 		{ TEXT_PRIVATE, "usr2", "name2" },
+		{ TEXT_KERNEL_TASK, "kworker/u8:2-usr", "kworker/-w3" },
+		{ TEXT_KERNEL_TASK, "kworker/1:1+usr", "kworker/+w3" },
 	};
 	struct stand_ins *s = stand_ins_new();
 

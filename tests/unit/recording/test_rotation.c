@@ -169,6 +169,210 @@ static void test_dropped(void)
 	rotation_drop(NULL);
 }
 
+static void test_parse(void)
+{
+	static const struct {
+		const char *value;
+		uint64_t size;
+		uint32_t files; /* 0: refused */
+	} rows[] = {
+		{ "100M,10", 100ull << 20, 10 },
+		{ "1M,2", 1 << 20, 2 },
+		{ "1048576,1000", 1 << 20, 1000 },
+		{ "1048575,2", 0, 0 },
+		{ "1024T,2", 1ull << 50, 2 },
+		{ "1125899906842625,2", 0, 0 },
+		{ "1M,1", 0, 0 },
+		{ "1M,1001", 0, 0 },
+		{ "1M", 0, 0 },
+		{ "1M,", 0, 0 },
+		{ ",2", 0, 0 },
+		{ "", 0, 0 },
+		{ "1M,2,3", 0, 0 },
+		{ "1M,2x", 0, 0 },
+		{ "1X,2", 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rotation_opts o = { .size = 5, .files = 6 };
+		int err = rotation_parse(rows[i].value, &o, &e);
+
+		if (rows[i].files)
+			ok(!err && o.size == rows[i].size && o.files == rows[i].files, "--rotate %s", rows[i].value);
+		else
+			ok(err == -EINVAL && e.status == EXIT_USAGE && o.size == 5 && o.files == 6, "not --rotate '%s'",
+			   rows[i].value);
+	}
+	ok(!strcmp(e.text, "--rotate '1X,2': write SIZE,N, such as 100M,10: files of at most SIZE, from 1M on, and at most N of them, "
+			   "2 to 1000"),
+	   "so: %s", e.text);
+}
+
+/* So many bytes of records that are 8 bytes each, not yet in a block. */
+static void add_bytes(struct rotation *r, size_t bytes)
+{
+	struct wire_head h = { .kind = 63, .size = 8 };
+
+	for (size_t i = 0; i < bytes; i += 8)
+		recording_add(rotation_writer(r), &h, &e);
+}
+
+/* Of a block the head has 40 bytes and of a file 16; the end gets 64 KiB, and twice the longest beginning or end. */
+static void test_due_at(void)
+{
+	static const struct {
+		uint64_t size;
+		size_t beginning, last; /* bytes of records; with the last it isn't due yet, and with one more it is */
+	} rows[] = {
+		{ 200000, 0, 200000 - 65536 - 2 * 16 - 56 },		/* the end has to fit */
+		{ 100000, 40000 - 56, 40000 + 25000 - 8 - 56 - 39944 }, /* a quarter is for more than beginnings */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rotation_opts o = { .path = "at", .size = rows[i].size, .files = 2 };
+		struct rotation *r;
+		bool early;
+
+		unlink("at");
+		rotation_open(&o, &r, &e);
+		add_bytes(r, rows[i].beginning);
+		rotation_begun(r, &e);
+		add_bytes(r, rows[i].last);
+		early = rotation_due(r);
+		add_bytes(r, 8);
+		ok(!early && rotation_due(r), "a file of %llu bytes is due with %zu more",
+		   (unsigned long long)rows[i].size, rows[i].last);
+		recording_stop(rotation_writer(r));
+		ok(!rotation_due(r) && rotation_written(r).stopped && rotation_written(r).files == 1,
+		   "not once it has stopped");
+		rotation_drop(r);
+	}
+}
+
+/* A long end makes the next file due the sooner. */
+static void test_longest_end(void)
+{
+	struct rotation_opts o = { .path = "end", .size = 300000, .files = 2 };
+	struct rotation *r;
+	uint64_t noise = 1;
+	char bytes[20000];
+	bool early;
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		noise = noise * 6364136223846793005ull + 1442695040888963407ull;
+		bytes[i] = (char)(noise >> 56);
+	}
+	rotation_open(&o, &r, &e);
+	rotation_begun(r, &e);
+	rotation_ends(r, &e);
+	recording_add_long(rotation_writer(r), WIRE_END, bytes, sizeof(bytes), &e);
+	rotation_turn(r, &e);
+	rotation_begun(r, &e);
+	/* of the end: 40 of its block, 16 of its record */
+	add_bytes(r, 300000 - 65536 - 2 * (40 + 16 + 20000) - 56);
+	early = rotation_due(r);
+	add_bytes(r, 8);
+	ok(!early && rotation_due(r), "of a file the end before it says how much room its own needs");
+	rotation_close(r, &e);
+}
+
+static void test_recent_bytes(void)
+{
+	static const struct {
+		uint64_t size;
+		size_t recent;
+	} rows[] = { { 0, 0 },
+		     { 127, 8 },
+		     { 128, 16 },
+		     { 1 << 20, 1 << 17 },
+		     { (8 << 20) - 8, 1048568 },
+		     { 8 << 20, 1 << 20 },
+		     { 1ull << 40, 1 << 20 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rotation_opts o = { .path = "recent", .size = rows[i].size, .files = 2 };
+		struct rotation *r;
+
+		rotation_open(&o, &r, &e);
+		ok(rotation_recent(r) == rows[i].recent, "of %llu bytes %zu are for the latest facts",
+		   (unsigned long long)rows[i].size, rows[i].recent);
+		rotation_drop(r);
+	}
+}
+
+static void test_arguments(void)
+{
+	for (int i = 0; i < 4; i++) {
+		struct rotation_opts o = { .path = "args", .show_args = i & 1 };
+		struct rotation *r;
+
+		rotation_open(&o, &r, &e);
+		if (chmod("args", i & 2 ? 0644 : 0600))
+			abort();
+		ok(rotation_hides_arguments(r) == (i == 2),
+		   "arguments are hidden where others can read, unless they are asked for: %d", i);
+		rotation_drop(r);
+	}
+}
+
+static int open_at(const char *path)
+{
+	struct rotation_opts o = { .path = path, .size = 1 << 20, .files = 3 };
+	struct rotation *r;
+	int err;
+
+	e = (struct err){ 0 };
+	err = rotation_open(&o, &r, &e);
+	if (!err)
+		rotation_drop(r);
+	return err;
+}
+
+static void put_text(const char *name, const char *text)
+{
+	FILE *f = fopen(name, "we");
+
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		abort();
+}
+
+static void cannot(const char *path, int err, enum exit_status status, const char *words)
+{
+	int got = open_at(path);
+
+	if (!ok(got == err && e.status == status && !strcmp(e.text, words), "cannot begin: %s", words))
+		diag("got %d, %d: %s", got, e.status, e.text);
+}
+
+/* What stands under a name that will be needed, and is no recording. */
+static void test_refused(void)
+{
+	char fd[32];
+
+	write_recording("no.1", 5);
+	put_text("no.2", "text");
+	cannot("no", -EEXIST, EXIT_FAILED, "will not replace no.2: it is not a recording made by barriertrace");
+	ok(task_in("no.1") == 5 && !there("no"), "and nothing has been touched");
+	put_text("no.2", "");
+	ok(!open_at("no"), "an empty file is as good as none");
+	unlink("no.2");
+	put_text("no.3", "text");
+	ok(!open_at("no"), "and what is not needed may be anything");
+	if (symlink("no.1", "no.2"))
+		abort();
+	cannot("no", -ELOOP, EXIT_FAILED, "will not replace no.2: it is a symbolic link");
+	unlink("no.2");
+	if (mkfifo("no.2", 0600))
+		abort();
+	cannot("no", -EEXIST, EXIT_FAILED, "will not replace no.2: it is no regular file");
+	cannot("-", -EINVAL, EXIT_USAGE, "--rotate needs a file: standard output is none");
+	cannot("", -EINVAL, EXIT_USAGE, "a recording needs a file name");
+	cannot(".", -EINVAL, EXIT_FAILED, "--rotate needs a regular file, and . is none");
+	cannot("no.2", -EINVAL, EXIT_FAILED, "--rotate needs a regular file, and no.2 is none");
+	snprintf(fd, sizeof(fd), "/dev/fd/%d", STDERR_FILENO);
+	ok(open_at(fd) == -EINVAL && strstr(e.text, "--rotate needs a file"), "nor a descriptor");
+}
+
 /* ---- what a file needs of those before it ---- */
 
 static char *log_text;
@@ -380,6 +584,12 @@ int main(void)
 	test_in_the_way();
 	test_one();
 	test_dropped();
+	test_parse();
+	test_due_at();
+	test_longest_end();
+	test_recent_bytes();
+	test_arguments();
+	test_refused();
 	test_carry();
 	test_carry_bio();
 	test_many();

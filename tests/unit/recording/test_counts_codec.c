@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The bytes of counts, against docs/reference/recording-format.md, and what is known of them without making room. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/recording.h"
+#include "util/mem.h"
+#include "tap.h"
+
+#define SUMS 17 /* numbers in front of the cells */
+
+static struct view_counts *view;
+
+static void is_encoded(uint32_t id, bool interval, const char *want, size_t n, const char *name)
+{
+	struct buf b = { 0 };
+
+	recording_counts_encode(id, interval, view, &b);
+	if (!ok(b.len == n && !memcmp(b.data, want, n), "%s", name))
+		diag("%zu bytes, not %zu", b.len, n);
+	buf_free(&b);
+}
+
+/* Seven bits a byte, lowest first, the top bit set but in the last. */
+static void test_numbers(void)
+{
+	static const struct {
+		uint32_t id;
+		const char *bytes;
+	} rows[] = {
+		{ 1, "\1" },
+		{ 127, "\x7f" },
+		{ 128, "\x80\1" },
+		{ 255, "\xff\1" },
+		{ 256, "\x80\2" },
+		{ 16383, "\xff\x7f" },
+		{ 16384, "\x80\x80\1" },
+		{ 0x12345678, "\xf8\xac\xd1\x91\1" },
+		{ UINT32_MAX, "\xff\xff\xff\xff\x0f" },
+	};
+
+	memset(view, 0, sizeof(*view));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char want[64] = "";
+		size_t n = strlen(rows[i].bytes);
+
+		memcpy(want, rows[i].bytes, n);
+		want[n + 1] = SUMS;
+		is_encoded(rows[i].id, false, want, n + 2 + SUMS + 1, "a number as bytes");
+	}
+}
+
+static void test_bytes(void)
+{
+	static const char want[] = "\5\1\x11"
+				   "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2"
+				   "\2"
+				   /* a cell that is there for its bytes only */
+				   "\0\0\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				   /* and one with a histogram: buckets 3, 4 and 200 */
+				   "\12\3\4"
+				   "\0\0\0\0\0"
+				   "\6\7\10\11\3\3\1\1\2\xc4\1\3"
+				   "\0\0\0\0\0";
+	struct hist *h = &view->cell[10].device;
+
+	memset(view, 0, sizeof(*view));
+	view->sums.flush_pre = 1;
+	view->sums.flush_no_depth = 2;
+	view->cell[0].bytes = 7;
+	view->cell[10].count = 3;
+	view->cell[10].bytes = 4;
+	h->count = 6;
+	h->sum = 7;
+	h->min = 8;
+	h->max = 9;
+	h->bucket[3] = 1;
+	h->bucket[4] = 2;
+	h->bucket[200] = 3;
+	is_encoded(5, true, want, sizeof(want) - 1, "sums, cells with something in them, and of their buckets the steps");
+}
+
+static bool outline(uint32_t id, bool interval, uint32_t octaves)
+{
+	struct counts_outline out = { 0 };
+	struct buf b = { 0 };
+	bool good;
+
+	recording_counts_encode(id, interval, view, &b);
+	good = !recording_counts_outline(b.data, b.len, &out) && out.view == id && out.interval == interval &&
+	       out.octaves == octaves;
+	if (!good)
+		diag("view %u, interval %d, octaves %u", out.view, out.interval, out.octaves);
+	buf_free(&b);
+	return good;
+}
+
+static void test_outline(void)
+{
+	memset(view, 0, sizeof(*view));
+	ok(outline(0, false, 0) && outline(UINT32_MAX, true, 0), "an idle view has no octaves");
+	view->cell[3].queue.bucket[0] = 1;
+	view->cell[3].queue.bucket[HIST_SUB - 1] = 1;
+	ok(outline(7, true, 1), "two buckets of one octave");
+	view->cell[3].queue.bucket[HIST_SUB] = 1;
+	ok(outline(7, true, 2), "one of the next");
+	view->cell[3].queue.bucket[HIST_BUCKETS - 1] = 1;
+	view->cell[3].queue.bucket[HIST_BUCKETS - 2] = 1;
+	ok(outline(7, true, 3), "two of the last");
+	view->cell[3].device.bucket[5] = 1;
+	view->cell[3].total.bucket[5] = 1;
+	view->cell[4].total.bucket[5] = 1;
+	ok(outline(7, true, 6), "in each histogram anew");
+}
+
+/* One cell with one histogram in `device`; the others are empty. */
+#define CELL(hist) \
+	"\1\0\0" \
+	"\1" \
+	"\0\0\0" \
+	"\0\0\0\0\0" hist "\0\0\0\0\0"
+
+static void test_checked(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		bool good;
+		const char *name;
+	} rows[] = {
+#define ROW(bytes, good, name) { bytes, sizeof(bytes) - 1, good, name }
+		ROW("\1\0\0\0", true, "no sums, no cells"),
+		ROW("\xff\xff\xff\xff\x0f\0\0\0", true, "the largest view"),
+		ROW("\x80\x80\x80\x80\x10\0\0\0", false, "one beyond it"),
+		ROW("\1\0\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\0", true, "the largest number"),
+		ROW("\1\0\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\0", false, "one bit more"),
+		ROW("\1\0\1\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\0\0", false, "a byte more"),
+		ROW("\1\0\0\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", false,
+		    "a cell that has no next"),
+		ROW(CELL("\0\0\0\0\0"), true, "a cell"),
+		ROW(CELL("\0\0\0\0\1\0\1"), true, "the first bucket"),
+		ROW(CELL("\0\0\0\0\2\0\1\1\1"), true, "and the second"),
+		ROW(CELL("\0\0\0\0\2\0\1\0\1"), false, "twice the first"),
+		ROW(CELL("\0\0\0\0\2\0\1\1"), false, "a bucket without a value"),
+		ROW(CELL("\0\0\0\0\0") "\0", false, "a byte behind the end"),
+#undef ROW
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t *exact = memcpy(xcalloc(1, rows[i].n), rows[i].bytes, rows[i].n);
+		struct counts_outline out = { .view = 77 };
+		int err = recording_counts_outline(exact, rows[i].n, &out);
+
+		ok(rows[i].good ? !err : err == -EBADMSG && out.view == 77, "%s", rows[i].name);
+		free(exact);
+	}
+}
+
+/* The last bucket is one, and what is behind it none. */
+static void test_last_bucket(void)
+{
+	bool in, out;
+
+	for (int more = 0; more < 2; more++) {
+		unsigned int at = HIST_BUCKETS - 1 + (unsigned int)more, steps[2] = { at, at };
+
+		for (int parts = 1; parts <= 2; parts++) {
+			struct counts_outline outline_of;
+			struct buf b = { 0 };
+			int err;
+
+			buf_add(&b, "\1\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+			buf_char(&b, (char)parts);
+			if (parts == 2) {
+				buf_add(&b, "\1\1", 2);
+				steps[1] = at - 1;
+			}
+			buf_char(&b, (char)(steps[parts - 1] | 0x80));
+			buf_char(&b, (char)(steps[parts - 1] >> 7));
+			buf_add(&b, "\1\0\0\0\0\0", 6);
+			err = recording_counts_outline(b.data, b.len, &outline_of);
+			in = !err;
+			out = err == -EBADMSG;
+			ok(more ? out : in, "bucket %u in %d steps is %s", at, parts, more ? "none" : "one");
+			buf_free(&b);
+		}
+	}
+}
+
+int main(void)
+{
+	view = xcalloc(1, sizeof(*view));
+	test_numbers();
+	test_bytes();
+	test_outline();
+	test_checked();
+	test_last_bucket();
+	free(view);
+	return tap_done();
+}
