@@ -272,11 +272,15 @@ static void test_first_byte(void)
 
 int main(void)
 {
+	int first = dup(STDIN_FILENO);
+
+	close(first);
 	test_all();
 	test_counts();
 	test_hists();
 	test_sense();
 	test_too_much();
 	test_first_byte();
+	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
 	return tap_done();
 }

@@ -287,6 +287,7 @@ static void test_recent_bytes(void)
 		     { 1 << 20, 1 << 17 },
 		     { (8 << 20) - 8, 1048568 },
 		     { 8 << 20, 1 << 20 },
+		     { 17 << 19, 1 << 20 },
 		     { 1ull << 40, 1 << 20 } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -576,9 +577,12 @@ static void remove_dir(const char *dir)
 int main(void)
 {
 	char dir[] = "/tmp/test_rotation.XXXXXX";
+	int first;
 
 	if (!mkdtemp(dir) || chdir(dir))
 		abort();
+	first = dup(STDIN_FILENO);
+	close(first);
 	test_files();
 	test_due();
 	test_in_the_way();
@@ -594,6 +598,7 @@ int main(void)
 	test_carry_bio();
 	test_many();
 	test_known();
+	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
 	remove_dir(dir);
 	return tap_done();
 }

@@ -2,12 +2,16 @@
 /* Files that the user names: with whose rights, through which links, and who else writes them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -72,7 +76,123 @@ static bool can_open_dir(const char *path)
 	return true;
 }
 
+/* ---- as anybody ---- */
+
+static bool reads(const char *path, char want)
+{
+	int fd = user_file_read(path, &e);
+	char c = 0;
+	bool good = fd > 2 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && read(fd, &c, 1) == 1 && c == want;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static void cannot_read(const char *path, int err, const char *words)
+{
+	e = (struct err){ 0 };
+	ok(user_file_read(path, &e) == err && e.status == EXIT_FAILED && !strcmp(e.text, words), "%s", words);
+}
+
+static void test_read(void)
+{
+	int in = dup(STDIN_FILENO), fd;
+	char path[32];
+
+	make("plain", 0600, getuid(), getgid());
+	ok(reads("plain", 'x') && reads("./plain", 'x'), "a file is read");
+	if (symlink("plain", "to-plain") || mkfifo("fifo", 0600) || mkdir("folder", 0700))
+		abort();
+	ok(reads("to-plain", 'x'), "by way of a link, too");
+	cannot_read("folder", -EISDIR, "cannot read folder: Is a directory");
+	cannot_read("fifo", -EINVAL, "cannot read fifo: it is no regular file; '-' reads standard input");
+	cannot_read("/dev/null", -EINVAL, "cannot read /dev/null: it is no regular file; '-' reads standard input");
+	cannot_read("absent", -ENOENT, "cannot read absent: No such file or directory");
+	fd = open("plain", O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ok(reads(path, 'x') && lseek(fd, 0, SEEK_SET) == 0, "a descriptor of our caller's is read");
+	dup2(fd, STDIN_FILENO);
+	ok(reads("-", 'x') && lseek(fd, 0, SEEK_SET) == 0 && reads("/dev/stdin", 'x'), "and standard input");
+	close(STDIN_FILENO);
+	cannot_read("-", -EBADF, "cannot read standard input: Bad file descriptor");
+	dup2(in, STDIN_FILENO);
+	close(in);
+	close(fd);
+}
+
+static void test_reopen(void)
+{
+	int found = open("plain", O_PATH | O_CLOEXEC),
+	    fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDWR | O_NOFOLLOW);
+	char c = 0;
+
+	ok(fd >= 0 && read(fd, &c, 1) == 1 && c == 'x' && (fcntl(fd, F_GETFD) & FD_CLOEXEC), "what was found is opened");
+	close(fd);
+	close(found);
+	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) < 0, "or isn't");
+}
+
+static void test_standard(void)
+{
+	ok(user_inherited_fd("/dev/stdin") == 0 && user_inherited_fd("/dev/stdout") == 1 &&
+		   user_inherited_fd("/dev/stderr") == 2 && user_inherited_fd("/dev/fd/1") == 1 &&
+		   user_inherited_fd("/proc/self/fd/2") == 2,
+	   "the standard streams");
+	ok(user_inherited_fd("/dev/stdi") < 0 && user_inherited_fd("/dev/fd") < 0 &&
+		   user_inherited_fd("/dev/fd/-1") < 0 && user_inherited_fd("/dev/fd/2147483648") < 0 &&
+		   user_inherited_fd("/proc/self/fd/") < 0 && user_inherited_fd("-") < 0,
+	   "and what is none");
+}
+
+static void test_dirs(void)
+{
+	struct user_dir d = USER_DIR_NONE;
+	struct stat a, b;
+	char deep[4200];
+
+	user_dir_close(&d);
+	ok(!user_dir_open("folder/name", &d, &e) && !strcmp(d.name, "name") && !fstat(d.fd, &a) &&
+		   !stat("folder", &b) && a.st_ino == b.st_ino,
+	   "a name in a directory");
+	user_dir_close(&d);
+	ok(d.fd < 0 && !user_dir_open("name", &d, &e) && !strcmp(d.name, "name") && !fstat(d.fd, &a) &&
+		   !stat(".", &b) && a.st_ino == b.st_ino,
+	   "and in this one");
+	user_dir_close(&d);
+	ok(!user_dir_open("/name", &d, &e) && !fstat(d.fd, &a) && !stat("/", &b) && a.st_ino == b.st_ino,
+	   "and in the first");
+	user_dir_close(&d);
+	ok(!user_dir_open_itself("folder/.", &d, &e) && !strcmp(d.name, "."), "itself");
+	user_dir_close(&d);
+	ok(user_dir_open("", &d, &e) == -EISDIR && user_dir_open("folder/", &d, &e) == -EISDIR &&
+		   user_dir_open(".", &d, &e) == -EISDIR && user_dir_open("folder/..", &d, &e) == -EISDIR &&
+		   !strcmp(e.text, "cannot write folder/..: Is a directory"),
+	   "a directory is no file");
+	ok(!user_dir_open("folder/.a", &d, &e) && !strcmp(d.name, ".a"), "but a name may begin with a dot");
+	user_dir_close(&d);
+	for (size_t n = 4095; n <= 4096; n++) {
+		memset(deep, '/', n);
+		strcpy(deep + n, "f");
+		ok(can_open_dir(deep) == (n == 4095), "a directory whose name has %zu bytes", n);
+	}
+}
+
 /* ---- as root ---- */
+
+/* link1 leads to link2, and so on, to a directory. */
+static void test_many_links(void)
+{
+	char from[32], to[32];
+
+	for (int i = 1; i <= 41; i++) {
+		snprintf(from, sizeof(from), "link%d", i);
+		snprintf(to, sizeof(to), i < 41 ? "link%d" : "folder", i + 1);
+		make_link(to, from, 0);
+	}
+	ok(can_open_dir("link2/f"), "forty links are followed");
+	ok(!can_open_dir("link1/f") && strstr(e.text, "Too many levels"), "forty-one are not");
+}
 
 static void test_links_of_others(void)
 {
@@ -144,6 +264,76 @@ static void test_lock(void)
 }
 
 /* ---- as somebody ---- */
+
+static int times_asked;
+
+static int nobody_knows(struct file_identity *id, struct err *err)
+{
+	(void)id;
+	times_asked++;
+	return err_set(err, ESRCH, EXIT_FAILED, "nobody knows");
+}
+
+static int this_process(struct file_identity *id, struct err *err)
+{
+	(void)err;
+	times_asked++;
+	*id = (struct file_identity){ .uid = 5 };
+	return 0;
+}
+
+static void test_who(void)
+{
+	ok(user_files_uid() == geteuid() && user_files_new_mode() == 0600 && !user_files_mode_given(),
+	   "at first files are this process's");
+	user_files_by(nobody_knows);
+	ok(user_files_begin(&e) == -ESRCH && !strcmp(e.text, "nobody knows") && user_file_read("plain", &e) == -ESRCH &&
+		   times_asked == 2,
+	   "who isn't known is asked for again");
+	user_files_by(this_process);
+	ok(!user_files_begin(&e) && times_asked == 3, "who is known");
+	user_files_end();
+	ok(!user_files_begin(&e) && times_asked == 3 && user_files_uid() == geteuid() && !*user_files_hint(EACCES),
+	   "is asked for once");
+	user_files_end();
+}
+
+/* Of this thread: the lower 32 capabilities, and its groups. */
+static uint32_t capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	return syscall(SYS_capget, &head, data) ? 0 : data[0].effective;
+}
+
+static void test_taken(void)
+{
+	static const int of_files[] = { CAP_CHOWN,  CAP_MKNOD,	CAP_DAC_OVERRIDE,   CAP_DAC_READ_SEARCH,
+					CAP_FOWNER, CAP_FSETID, CAP_LINUX_IMMUTABLE };
+	uint32_t before = capabilities(), now, left = before;
+	static gid_t was[NGROUPS_MAX], groups[NGROUPS_MAX];
+	int n_was = getgroups(NGROUPS_MAX, was), n;
+
+	for (size_t i = 0; i < sizeof(of_files) / sizeof(of_files[0]); i++)
+		left &= ~(1u << of_files[i]);
+	user_files_begin(&e);
+	now = capabilities();
+	n = getgroups(NGROUPS_MAX, groups);
+	ok(now == left, "capabilities that are of files are taken, no others");
+	ok(n == 2 && ((groups[0] == GROUP && groups[1] == SOMEBODY) || (groups[1] == GROUP && groups[0] == SOMEBODY)),
+	   "the groups are somebody's");
+	ok(setfsuid((uid_t)-1) == SOMEBODY && setfsgid((gid_t)-1) == SOMEBODY && user_files_uid() == SOMEBODY,
+	   "so are user and group");
+	errno = ENOTTY;
+	user_files_end();
+	ok(errno == ENOTTY && capabilities() == before && getgroups(NGROUPS_MAX, groups) == n_was &&
+		   !memcmp(was, groups, (size_t)n_was * sizeof(*was)),
+	   "all is given back, and errno kept");
+	ok(!*user_files_hint(ENOENT) && strstr(user_files_hint(EPERM), "--as-root") &&
+		   strstr(user_files_hint(EACCES), "uid 65533"),
+	   "where rights are missing, a way out is named");
+}
 
 static void test_rights(void)
 {
@@ -236,16 +426,25 @@ static void remove_dir(void)
 
 int main(void)
 {
-	if (getuid()) {
-		ok(true, "whose rights files are opened with # SKIP missing: root");
-		return tap_done();
-	}
 	if (!mkdtemp(dir) || chmod(dir, 0755) || chdir(dir))
 		abort();
+	test_read();
+	test_reopen();
+	test_standard();
+	test_dirs();
+	test_who();
+	if (getuid()) {
+		ok(user_files_by_root(&e) == -EPERM && e.status == EXIT_NOT_PERMITTED, "only root is root");
+		ok(true, "whose rights files are opened with # SKIP missing: root");
+		remove_dir();
+		return tap_done();
+	}
 	test_links_of_others();
+	test_many_links();
 	test_inherited();
 	test_lock();
 	user_files_by(somebody);
+	test_taken();
 	test_rights();
 	test_other_threads();
 	test_outfile();
