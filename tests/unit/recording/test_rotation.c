@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "recording/rotation_context.h"
 #include "recording/rotation.h"
 #include "util/mem.h"
+#include "util/user_file.h"
 #include "tap.h"
 
 #define SDA WIRE_DEV(8, 0)
@@ -374,6 +376,54 @@ static void test_refused(void)
 	ok(open_at(fd) == -EINVAL && strstr(e.text, "--rotate needs a file"), "nor a descriptor");
 }
 
+#define SOMEBODY 65533
+
+static int somebody(struct file_identity *id, struct err *err)
+{
+	static gid_t groups[] = { SOMEBODY };
+
+	(void)err;
+	*id = (struct file_identity){ true, SOMEBODY, SOMEBODY, groups, 1 };
+	return 0;
+}
+
+static bool is_theirs(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st) && st.st_uid == SOMEBODY && setfsuid((uid_t)-1) == 0;
+}
+
+/* Each file with the rights of who called, and root's given back. */
+static void test_rights(void)
+{
+	struct rotation_opts o = { .path = "theirs/rec", .size = 1 << 20, .files = 2 };
+	struct rotation *r;
+
+	if (getuid()) {
+		ok(true, "whose rights files are turned with # SKIP missing: root");
+		return;
+	}
+	if (chmod(".", 0755) || mkdir("theirs", 0700) || chown("theirs", SOMEBODY, SOMEBODY))
+		abort();
+	user_files_by(somebody);
+	ok(!rotation_open(&o, &r, &e) && is_theirs("theirs/rec"), "a file of who called");
+	fill(r, 1);
+	ok(!rotation_begun(r, &e) && is_theirs("theirs/rec"), "and after its beginning");
+	ok(!rotation_turn(r, &e) && is_theirs("theirs/rec") && is_theirs("theirs/rec.1"), "and when it has turned");
+	if (chown("theirs", 0, 0))
+		abort();
+	fill(r, 2);
+	ok(rotation_turn(r, &e) < 0 && setfsuid((uid_t)-1) == 0 && rotation_written(r).stopped,
+	   "but no file where that may not write");
+	ok(strstr(e.text,
+		  "Permission denied for uid 65533, who called; --as-root opens files as root; the recording stops here"),
+	   "so: %s", e.text);
+	rotation_close(r, &e);
+	user_files_by(NULL);
+	user_files_by_root(&e);
+}
+
 /* ---- what a file needs of those before it ---- */
 
 static char *log_text;
@@ -594,6 +644,7 @@ int main(void)
 	test_recent_bytes();
 	test_arguments();
 	test_refused();
+	test_rights();
 	test_carry();
 	test_carry_bio();
 	test_many();

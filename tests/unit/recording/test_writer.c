@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -268,6 +269,51 @@ static void test_no_room(void)
 	ok(size_of("room2") == 1000, "but not where other things are, too");
 }
 
+/* ---- with somebody's rights ---- */
+
+#define SOMEBODY 65533
+
+static int somebody(struct file_identity *id, struct err *err)
+{
+	static gid_t groups[] = { SOMEBODY };
+
+	(void)err;
+	*id = (struct file_identity){ true, SOMEBODY, SOMEBODY, groups, 1 };
+	return 0;
+}
+
+static bool are_ours(void)
+{
+	return setfsuid((uid_t)-1) == 0;
+}
+
+static void test_rights(const char *dir)
+{
+	struct recording_writer *w;
+	struct stat st;
+
+	if (getuid()) {
+		ok(true, "whose rights a recording is made with # SKIP missing: root");
+		return;
+	}
+	if (chown(dir, SOMEBODY, SOMEBODY))
+		abort();
+	user_files_by(somebody);
+	write_one("theirs");
+	ok(!stat("theirs", &st) && st.st_uid == SOMEBODY && are_ours(), "who called gets the recording");
+	cannot("rec", -EPERM,
+	       "will not write a recording to rec: it belongs to uid 0, who could change it; remove it, or choose another name");
+	ok(are_ours(), "and root's stays, with root's rights given back");
+	recording_create("dropped2", &w, &e);
+	recording_drop(w);
+	ok(size_of("dropped2") < 0 && are_ours(), "so is it when the run does not start");
+	if (chmod(dir, 0555))
+		abort();
+	cannot("new", -EACCES,
+	       "cannot write new: Permission denied for uid 65533, who called; --as-root opens files as root");
+	ok(are_ours(), "or can't");
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/test_writer.XXXXXX", *command;
@@ -285,6 +331,7 @@ int main(void)
 	test_pieces();
 	test_no_room();
 	test_modes();
+	test_rights(dir);
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
 	command = xasprintf("rm -rf %s", dir);
 	if (chdir("/") || system(command))
