@@ -528,6 +528,128 @@ static void test_damage(const char *in, const char *out)
 	free(b.p);
 }
 
+/* ---- facts, one by one ---- */
+
+union fact {
+	struct wire_head head;
+	struct wire_sync sync;
+	struct wire_sleep sleep;
+	struct wire_request request;
+	struct wire_follow follow;
+	struct wire_file file;
+	struct wire_bio bio;
+	uint8_t bytes[sizeof(struct wire_file) + 16];
+};
+
+/* Of kind `kind` with `size` bytes, all of them set, in; `left` bytes of it out. */
+static const struct {
+	uint16_t kind;
+	size_t size, left;
+} sizes[] = {
+	{ WIRE_SYNC, sizeof(struct wire_sync), sizeof(struct wire_sync) },
+	{ WIRE_SYNC, sizeof(struct wire_sync) + 8, sizeof(struct wire_sync) },
+	{ WIRE_SYNC, sizeof(struct wire_sync) - 1, 8 },
+	{ WIRE_SLEEP, WIRE_SLEEP_SHORT, WIRE_SLEEP_SHORT },
+	{ WIRE_SLEEP, sizeof(struct wire_sleep), sizeof(struct wire_sleep) },
+	{ WIRE_SLEEP, sizeof(struct wire_sleep) + 8, sizeof(struct wire_sleep) },
+	{ WIRE_SLEEP, WIRE_SLEEP_SHORT - 1, 8 },
+	{ WIRE_REQUEST, sizeof(struct wire_request), sizeof(struct wire_request) },
+	{ WIRE_REQUEST, sizeof(struct wire_request) - 1, 8 },
+	{ WIRE_FOLLOW, sizeof(struct wire_follow), sizeof(struct wire_follow) },
+	{ WIRE_FOLLOW, sizeof(struct wire_follow) - 1, 8 },
+	{ WIRE_FILE, sizeof(struct wire_file), sizeof(struct wire_file) },
+	{ WIRE_FILE, sizeof(struct wire_file) - 1, 8 },
+	{ WIRE_BIO, sizeof(struct wire_bio), sizeof(struct wire_bio) },
+	{ WIRE_BIO, sizeof(struct wire_bio) - 1, 8 },
+	{ 0, 40, 8 },
+	{ 50, 40, 8 },
+	{ 63, 8, 8 },
+};
+
+#define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static void fill_fact(union fact *f, size_t i)
+{
+	memset(f, 'x', sizeof(*f));
+	f->head = (struct wire_head){ sizes[i].kind, (uint16_t)sizes[i].size, 3 };
+	if (sizes[i].kind == WIRE_FILE)
+		f->file.n = 2;
+	if (sizes[i].kind == WIRE_FOLLOW)
+		f->follow.kind = TASK_KTHREAD;
+}
+
+/* What it is to be: names of 15 or 48 times the same byte replaced, and nothing but zeroes behind what stands for them. */
+static void expect(union fact *f, size_t i)
+{
+	fill_fact(f, i);
+	f->head.size = (uint16_t)sizes[i].left;
+	if (sizes[i].left == 8)
+		return;
+	switch (sizes[i].kind) {
+	case WIRE_SYNC: strncpy(f->sync.comm, "task1", 16); break;
+	case WIRE_FOLLOW:
+		strncpy(f->follow.comm, "task1", 16);
+		f->follow.pad = 0;
+		break;
+	case WIRE_BIO: f->bio.pad = 0; break;
+	case WIRE_FILE:
+		memset(f->file.name, 0, sizeof(f->file.name));
+		strcpy(f->file.name[0], "d1");
+		strcpy(f->file.name[1], "d1");
+		break;
+	}
+}
+
+static void write_facts(const char *path)
+{
+	struct recording_writer *w = NULL;
+	union fact f;
+
+	if (recording_create(path, &w, &e))
+		abort();
+	recording_add_long(w, WIRE_HEADER, "{\"run\": {}}", 11, &e);
+	for (size_t i = 0; i < N_SIZES; i++) {
+		fill_fact(&f, i);
+		recording_add(w, &f.head, &e);
+	}
+	recording_add_long(w, WIRE_HEADER, "{\"run\": {}}", 11, &e); /* a second one is of no use */
+	recording_add_long(w, WIRE_END, "{}", 2, &e);		     /* and this is none */
+	recording_add_long(w, WIRE_END, "{\"run\": {}}", 11, &e);
+	recording_add_long(w, WIRE_END, "{\"run\": {}}", 11, &e); /* there is one already */
+	if (recording_close(w, &e))
+		abort();
+}
+
+static void test_facts(const char *in, const char *out)
+{
+	struct anonymised done = { 0 };
+	struct recording_record rec;
+	struct recording *r = NULL;
+	size_t i = 0, longs = 0;
+	union fact want;
+
+	write_facts(in);
+	ok(!convert(in, out, &done) && done.records == N_SIZES, "facts of all kinds and sizes");
+	ok(done.left_out == 9 + 3, "those that can't be read are counted, and a header and ends too many");
+	if (recording_open(out, &r, &e))
+		abort();
+	while (recording_next(r, &rec)) {
+		longs += !rec.head;
+		if (!rec.head)
+			continue;
+		if (i == N_SIZES)
+			break;
+		expect(&want, i);
+		ok(rec.size == sizes[i].left && !memcmp(rec.head, &want, rec.size),
+		   "kind %u of %zu bytes: %zu are left", sizes[i].kind, sizes[i].size, sizes[i].left);
+		i++;
+	}
+	ok(i == N_SIZES && longs == 2, "in their order, between a header and an end");
+	recording_free(r);
+}
+
+/* ---- texts ---- */
+
 /* In this order: numbers are given by first appearance. */
 static const struct {
 	enum frame_text what;
@@ -713,6 +835,7 @@ int main(void)
 	test_same_bytes(in, out);
 	make_recording(in, false);
 	test_damage(in, out);
+	test_facts(in, out);
 	test_texts();
 	test_many_names();
 	test_any_text();

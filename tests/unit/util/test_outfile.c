@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,26 @@
 
 static struct err e;
 static struct buf hello;
+
+/* ---- file systems that have no files without a name ---- */
+
+static bool no_unnamed;
+
+/* In the place of libc's. */
+int openat(int dir, const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode;
+
+	va_start(ap, flags);
+	mode = va_arg(ap, mode_t);
+	va_end(ap);
+	if (no_unnamed && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
 
 static void put_text(const char *name, const char *text, mode_t mode)
 {
@@ -200,6 +222,25 @@ static void test_others(void)
 	close(ends[1]);
 }
 
+static void test_named(void)
+{
+	struct outfile o = OUTFILE_NONE;
+
+	no_unnamed = true;
+	put_text("out", "old", 0604);
+	ok(!outfile_open(&o, "out", false, &e) && !outfile_write(&o, &hello, &e) && names() == 2 && o.temp &&
+		   mode_of(o.temp) == 0604 && !strncmp(o.temp, ".barriertrace-", 14) && strlen(o.temp) == 14 + 16 &&
+		   holds("out", "old"),
+	   "a file beside the old one, where there is none without a name");
+	ok(!outfile_scratch(&o), "nor one to note things in");
+	ok(!outfile_commit(&o, &e) && names() == 1 && holds("out", "hello") && mode_of("out") == 0604,
+	   "comes in its place");
+	ok(!outfile_open(&o, "out", false, &e) && names() == 2, "and another");
+	outfile_close(&o);
+	ok(names() == 1 && holds("out", "hello"), "goes when it is given up");
+	no_unnamed = false;
+}
+
 /* Not of ours, so that a write to it fails. */
 static void test_full(void)
 {
@@ -293,6 +334,9 @@ static void test_killed(void)
 	ok(!killed_with(ignore_it, dir) && !access("temp1", F_OK), "one that our caller ignores is ignored");
 	unlink("temp1");
 	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "of an output file nothing stays");
+	no_unnamed = true;
+	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "even if it had a name");
+	no_unnamed = false;
 	close(dir);
 }
 
@@ -339,6 +383,7 @@ int main(void)
 	test_streams();
 	test_others();
 	test_lock();
+	test_named();
 	test_full();
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
 	buf_free(&hello);

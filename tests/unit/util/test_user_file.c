@@ -263,7 +263,79 @@ static void test_lock(void)
 	close(b);
 }
 
+static bool replaces(const char *path)
+{
+	struct outfile o;
+	bool good = !outfile_open(&o, path, false, &e) && !outfile_commit(&o, &e);
+
+	outfile_close(&o);
+	return good;
+}
+
+/* Whose a file is after root has replaced it: its owner's, where nobody else could have put it there. */
+static void test_owners(void)
+{
+	static const struct {
+		const char *dir;
+		mode_t mode;
+		uid_t owner;
+		bool linked, kept;
+	} rows[] = {
+		{ "own0", 0755, 0, false, true },
+		{ "own1", 0700, SOMEBODY, false, true },
+		{ "own2", 0755, SOMEBODY + 1, false, false },
+		{ "own3", 0775, 0, false, false },
+		{ "own4", 0757, 0, false, false },
+		{ "own5", 0755, 0, true, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *file = xasprintf("%s/f", rows[i].dir), *twin = xasprintf("%s/twin", rows[i].dir);
+		struct stat st;
+
+		make_dir(rows[i].dir, rows[i].mode, rows[i].owner);
+		make(file, 0640, SOMEBODY, GROUP);
+		if (rows[i].linked && link(file, twin))
+			abort();
+		ok(replaces(file) && !stat(file, &st) && st.st_uid == (rows[i].kept ? SOMEBODY : 0) &&
+			   st.st_gid == (rows[i].kept ? GROUP : 0) && (st.st_mode & 07777) == (rows[i].kept ? 0640 : 0600),
+		   "a file in %s is %s afterwards", rows[i].dir, rows[i].kept ? "its owner's" : "root's");
+		free(file);
+		free(twin);
+	}
+}
+
 /* ---- as somebody ---- */
+
+/* In /tmp and its like the rename would fail: so it is told at once. */
+static void test_sticky(void)
+{
+	make_dir("sticky", 01777, 0);
+	make_dir("own-sticky", 01777, SOMEBODY);
+	make_dir("not-sticky", 0777, 0);
+	make("sticky/roots", 0666, 0, 0);
+	make("sticky/theirs", 0600, SOMEBODY, SOMEBODY);
+	make("own-sticky/roots", 0600, 0, 0);
+	make("not-sticky/roots", 0600, 0, 0);
+	ok(!replaces("sticky/roots") && strstr(e.text, "cannot write sticky/roots: Operation not permitted for uid 65533"),
+	   "another's file where each keeps his own");
+	ok(replaces("sticky/theirs") && replaces("own-sticky/roots") && replaces("not-sticky/roots") &&
+		   replaces("sticky/new"),
+	   "any other can be replaced");
+}
+
+static void test_scratch(void)
+{
+	struct outfile o;
+	int fd;
+
+	outfile_open(&o, "mine/noted", false, &e);
+	fd = outfile_scratch(&o);
+	ok(fd > 0 && setfsuid((uid_t)-1) == 0, "rights are given back once there is a file to note things in");
+	close(fd);
+	outfile_close(&o);
+	ok(setfsuid((uid_t)-1) == 0 && access("mine/noted", F_OK), "and once it is given up");
+}
 
 static int times_asked;
 
@@ -406,6 +478,7 @@ static void test_outfile(void)
 	ok(!stat("mine/out", &st) && st.st_uid == SOMEBODY && st.st_gid == SOMEBODY && (st.st_mode & 07777) == 0600 &&
 		   st.st_size == 5,
 	   "is somebody's own, and nobody else's to read");
+	test_scratch();
 	ok(outfile_open(&o, "to/out", false, &e) == -EACCES && access("to/out", F_OK), "not where only root may write");
 	ok(outfile_open(&o, "theirs/link/out", false, &e) == -EACCES, "nor through a link");
 	ok(!user_files_by_root(&e) && !outfile_open(&o, "to/out", false, &e) && !outfile_commit(&o, &e) &&
@@ -443,7 +516,9 @@ int main(void)
 	test_many_links();
 	test_inherited();
 	test_lock();
+	test_owners();
 	user_files_by(somebody);
+	test_sticky();
 	test_taken();
 	test_rights();
 	test_other_threads();

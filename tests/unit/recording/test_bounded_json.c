@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* JSON of somebody else's: what its tree takes is counted, and what takes too much is refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/bounded_json.h"
+#include "util/buf.h"
+#include "tap.h"
+
+/* A budget that has so many bytes left. */
+static struct budget budget_of(uint64_t left)
+{
+	struct budget b = { 0 };
+
+	b.used = budget_left(&b) - left;
+	return b;
+}
+
+static uint64_t tree_bytes(const char *text, size_t n)
+{
+	uint64_t bytes = 0;
+	bool refused = true;
+	json_t *j = bounded_json(text, n, 0, NULL, &bytes, &refused, NULL);
+
+	ok(j && !refused && bytes, "without a budget all is read");
+	json_decref(j);
+	return bytes;
+}
+
+/* So many zeroes in an array. */
+static void zeroes(struct buf *b, int n)
+{
+	buf_char(b, '[');
+	for (int i = 0; i < n; i++)
+		buf_str(b, i ? ",0" : "0");
+	buf_char(b, ']');
+}
+
+static void test_small(void)
+{
+	static const char text[] = "{\"a\": [1, 2]} and what is behind it";
+	const size_t n = 13;
+	uint64_t tree = tree_bytes(text, n), bytes = 0;
+	struct budget b = budget_of(tree);
+	bool refused = true;
+	json_t *j = bounded_json(text, n, 0, &b, &bytes, &refused, NULL);
+
+	ok(json_array_size(json_object_get(j, "a")) == 2 && !refused && bytes == tree && !budget_left(&b) &&
+		   budget_kept(&b),
+	   "a tree that takes just what there is");
+	json_decref(j);
+	budget_give(&b, bytes);
+	ok(budget_left(&b) == tree, "and gives it back");
+	b = budget_of(tree - 1);
+	bytes = 77;
+	ok(!bounded_json(text, n, 0, &b, &bytes, &refused, NULL) && refused && b.left_out == 1 &&
+		   budget_left(&b) == tree - 1 && bytes == 77,
+	   "one that takes a byte more is left out");
+}
+
+/* As long as its text is being read, there has to be room for a token as long as all of it: four times as much, and 16 KiB. */
+static void test_large(void)
+{
+	struct buf text = { 0 };
+	uint64_t tree, token, bytes = 0;
+	struct budget b;
+	bool refused = true;
+	json_t *j;
+
+	zeroes(&text, 10000);
+	token = 4 * text.len + 16384;
+	tree = tree_bytes(text.data, text.len);
+	b = budget_of(tree + token);
+	j = bounded_json(text.data, text.len, 0, &b, &bytes, &refused, NULL);
+	ok(json_array_size(j) == 10000 && !refused && bytes == tree && budget_left(&b) == token, "a large one, in pieces");
+	json_decref(j);
+	b = budget_of(tree);
+	ok(!bounded_json(text.data, text.len, 0, &b, &bytes, &refused, NULL) && refused && b.left_out == 1,
+	   "without room for its text it is refused");
+	b = budget_of(0);
+	ok(!bounded_json(text.data, text.len, 0, &b, &bytes, &refused, NULL) && refused && b.left_out == 1,
+	   "and without any");
+	buf_free(&text);
+}
+
+static void test_strings(void)
+{
+	struct buf text = { 0 };
+	uint64_t bytes;
+	bool refused, same = true;
+	json_t *j;
+
+	buf_char(&text, '"');
+	for (int i = 0; i < 5000; i++)
+		buf_char(&text, (char)('a' + i % 26));
+	buf_char(&text, '"');
+	j = bounded_json(text.data, text.len, JSON_DECODE_ANY, NULL, &bytes, &refused, NULL);
+	for (int i = 0; j && i < 5000; i++)
+		same = same && json_string_value(j)[i] == 'a' + i % 26;
+	ok(j && same && json_string_length(j) == 5000, "each piece of a text comes behind the one before");
+	json_decref(j);
+	buf_free(&text);
+}
+
+static void test_bad(void)
+{
+	static const char *const texts[] = { "", "{", "[1,]", "{\"a\": 1, \"a\": 2}" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct budget b = { 0 };
+		json_error_t why = { 0 };
+		uint64_t bytes = 77;
+		bool refused = true;
+
+		ok(!bounded_json(texts[i], strlen(texts[i]), JSON_REJECT_DUPLICATES, &b, &bytes, &refused, &why) &&
+			   !refused && !bytes && !b.used && budget_kept(&b) && *why.text,
+		   "no JSON, and no lack of memory: %s", texts[i]);
+	}
+}
+
+int main(void)
+{
+	json_malloc_t allocate, allocate_after;
+	json_free_t release, release_after;
+
+	json_get_alloc_funcs(&allocate, &release);
+	test_small();
+	test_large();
+	test_strings();
+	test_bad();
+	json_get_alloc_funcs(&allocate_after, &release_after);
+	ok(allocate == allocate_after && release == release_after, "memory is the library's own again");
+	return tap_done();
+}
