@@ -562,6 +562,7 @@ static const struct {
 	{ WIRE_BIO, sizeof(struct wire_bio), sizeof(struct wire_bio) },
 	{ WIRE_BIO, sizeof(struct wire_bio) - 1, 8 },
 	{ 0, 40, 8 },
+	{ WIRE_BIO + 1, 40, 8 },
 	{ 50, 40, 8 },
 	{ 63, 8, 8 },
 };
@@ -630,7 +631,7 @@ static void test_facts(const char *in, const char *out)
 
 	write_facts(in);
 	ok(!convert(in, out, &done) && done.records == N_SIZES, "facts of all kinds and sizes");
-	ok(done.left_out == 9 + 3, "those that can't be read are counted, and a header and ends too many");
+	ok(done.left_out == 10 + 3, "those that can't be read are counted, and a header and ends too many");
 	if (recording_open(out, &r, &e))
 		abort();
 	while (recording_next(r, &rec)) {

@@ -68,7 +68,7 @@ static void test_files(void)
 	ok(!rotation_open(&o, &r, &e) && !rotation_due(r), "a rotation begins with one file");
 	for (uint32_t i = 1; i < 6; i++) {
 		fill(r, i);
-		ok(!rotation_turn(r, &e), "turn %u", i);
+		ok(!rotation_turn(r, &e) && !rotation_begun(r, &e), "turn %u", i);
 	}
 	fill(r, 6);
 	w = rotation_written(r);
