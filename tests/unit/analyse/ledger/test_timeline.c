@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is remembered of tasks and requests, asked directly: what is kept, what gives way to what, and from when on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/ledger/timeline.h"
+#include "rnd.h"
+#include "tap.h"
+#include "util/mem.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define SEC    1000000000ull
+#define KEEP   (120 * SEC)
+#define SWEEP  (15 * SEC)
+
+#define TASKS	 16384u
+#define RING	 65536u
+#define REQUESTS 131072u
+#define BIOS	 65536u
+
+static struct timeline *tl;
+
+static void begin(void)
+{
+	tl_free(tl);
+	tl = tl_new(NULL, 0);
+}
+
+static bool add_sleep(uint32_t tid, uint64_t off, uint64_t on)
+{
+	const struct wire_sleep s = { .head.size = WIRE_SLEEP_SHORT, .off = off, .wake = on, .on = on, .tid = tid };
+
+	return tl_add_sleep(tl, &s);
+}
+
+/* Sleeps of 1 ns that end at `on` and each ns 10 later. */
+static void sleeps(uint32_t tid, uint64_t on, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		add_sleep(tid, on + 10 * i - 1, on + 10 * i);
+}
+
+static uint64_t on_at(uint32_t tid, uint32_t i)
+{
+	return tl_at(tl_task(tl, tid), i)->on;
+}
+
+/* ---- which records make sense ---- */
+
+static void sane_sleeps(void)
+{
+	static const struct {
+		struct wire_sleep s;
+		bool good;
+		uint64_t wake;
+	} all[] = {
+		{ { .off = 10, .wake = 15, .on = 19 }, true, 15 },
+		{ { .off = 10, .wake = 19, .on = 19 }, true, 19 },
+		{ { .off = 19, .wake = 19, .on = 19, .how = HOW_IRQ }, true, 19 },
+		{ { .off = 10, .wake = 9, .on = 19 }, true, 10 },
+		{ { .off = 10, .on = 19 }, true, 0 },
+		{ { .wake = 5, .on = 19 }, true, 5 },
+		{ { .on = 1 }, true, 0 },
+		{ { .off = 0, .wake = 0, .on = 0 }, false, 0 },
+		{ { .off = 20, .on = 19 }, false, 0 },
+		{ { .off = 10, .wake = 20, .on = 19 }, false, 0 },
+		{ { .off = 10, .on = 19, .how = HOW_IRQ + 1 }, false, 0 },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		struct wire_sleep s = all[i].s;
+		const struct tl_task *t;
+
+		begin();
+		s.head.size = WIRE_SLEEP_SHORT;
+		s.tid = 7;
+		ok(tl_add_sleep(tl, &s) == all[i].good, "a sleep: off %llu, wake %llu, on %llu: %s",
+		   (unsigned long long)s.off, (unsigned long long)s.wake, (unsigned long long)s.on,
+		   all[i].good ? "makes sense" : "does not");
+		t = tl_task(tl, 7);
+		ok(all[i].good ? t && t->n == 1 && tl_at(t, 0)->wake == all[i].wake : !t,
+		   "it is kept, or its task is not known");
+	}
+}
+
+static void all_of_a_sleep(void)
+{
+	const struct wire_sleep w = { .head.size = WIRE_SLEEP_SHORT,
+				      .off = 1,
+				      .wake = 2,
+				      .on = 3,
+				      .rq = 4,
+				      .done = 5,
+				      .tid = 6,
+				      .waker = 7,
+				      .seq = 8,
+				      .how = HOW_TASK,
+				      .waker_kind = TASK_KWORKER,
+				      .idle = 1 };
+	const struct tl_sleep *s;
+
+	begin();
+	tl_add_sleep(tl, &w);
+	s = tl_at(tl_task(tl, 6), 0);
+	ok(s->off == 1 && s->wake == 2 && s->on == 3 && s->rq == 4 && s->done == 5 && s->waker == 7 && s->seq == 8 &&
+		   s->how == HOW_TASK && s->waker_kind == TASK_KWORKER && s->idle && !s->bio && s->class == STACK_NONE,
+	   "a sleep is kept as it came");
+	ok(tl_task(tl, 6)->tid == 6 && !tl_task(tl, 6)->since && !tl_task(tl, 6)->lost && !*tl_task(tl, 6)->name &&
+		   !tl_task(tl, 5),
+	   "of its task nothing else is known, and nothing of others");
+}
+
+static void sane_requests(void)
+{
+	static const struct {
+		struct wire_request r;
+		bool good;
+	} all[] = {
+		{ { .done = 10, .alloc = 10 }, true },
+		{ { .done = 10, .alloc = 11 }, false },
+		{ { .done = 0 }, false },
+		{ { .done = 1, .class = WIRE_CLASSES - 1 }, true },
+		{ { .done = 1, .class = WIRE_CLASSES }, false },
+		{ { .done = 9, .pre = { .issue = 5, .done = 5 } }, true },
+		{ { .done = 9, .pre = { .issue = 5, .done = 4 } }, false },
+		{ { .done = 9, .data = { .issue = 5, .done = 4 } }, false },
+		{ { .done = 9, .post = { .issue = 5, .done = 4 } }, false },
+		{ { .done = 9, .pre = { .issue = 5 }, .data = { .issue = 5 }, .post = { .issue = 5 } }, true },
+		{ { .done = 9, .pre = { .done = 5 }, .data = { .done = 5 }, .post = { .done = 5 } }, true },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		begin();
+		ok(tl_add_request(tl, &all[i].r) == all[i].good && !tl_request(tl, 0, all[i].r.done) == !all[i].good,
+		   "request %zu %s", i, all[i].good ? "makes sense" : "does not");
+	}
+}
+
+static void sane_bios(void)
+{
+	static const struct {
+		struct wire_bio b;
+		bool good;
+	} all[] = {
+		{ { .queued = 5, .done = 5, .flushed = 5 }, true },
+		{ { .queued = 0, .done = 5 }, false },
+		{ { .queued = 6, .done = 5 }, false },
+		{ { .queued = 5, .done = 6, .flushed = 7 }, false },
+		{ { .queued = 5, .done = 6, .class = 8 }, true },
+		{ { .queued = 5, .done = 6, .class = WIRE_CLASSES }, false },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		begin();
+		ok(tl_add_bio(tl, &all[i].b) == all[i].good && !tl_task(tl, 0) == !all[i].good, "bio %zu %s", i,
+		   all[i].good ? "makes sense" : "does not");
+	}
+}
+
+/* ---- sleeps in their order ---- */
+
+static void in_any_order(void)
+{
+	bool sorted = true, all = true;
+
+	for (int run = 0; run < 200; run++) {
+		uint32_t n = 1 + (uint32_t)(rnd() % 40), order[40];
+
+		begin();
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t j = (uint32_t)(rnd() % (i + 1));
+
+			order[i] = order[j];
+			order[j] = i;
+		}
+		for (uint32_t i = 0; i < 2 * n; i++)
+			add_sleep(7, 100 + 10 * order[i % n], 105 + 10 * order[i % n]);
+		all = all && tl_task(tl, 7)->n == n;
+		for (uint32_t i = 0; i < n; i++)
+			sorted = sorted && on_at(7, i) == 105 + 10 * i;
+	}
+	ok(sorted, "sleeps that come in any order stand by their ends");
+	ok(all, "each once, if they come twice");
+}
+
+static void same_sleeps(void)
+{
+	begin();
+	add_sleep(7, 10, 20);
+	add_sleep(7, 10, 25);
+	add_sleep(7, 15, 20);
+	ok(tl_task(tl, 7)->n == 1 && on_at(7, 0) == 20, "two sleeps neither begin nor end at once");
+	add_sleep(7, 0, 30);
+	add_sleep(7, 0, 40);
+	ok(tl_task(tl, 7)->n == 3, "unless it is not known when they began");
+	add_sleep(7, 12, 15);
+	ok(tl_task(tl, 7)->n == 4 && on_at(7, 0) == 15 && on_at(7, 3) == 40, "one that comes late stands first");
+	add_sleep(7, 10, 18);
+	ok(tl_task(tl, 7)->n == 4, "the next one may be the same");
+	add_sleep(7, 12, 19);
+	ok(tl_task(tl, 7)->n == 4, "and the one before");
+}
+
+static void first_after(void)
+{
+	bool good = true;
+
+	begin();
+	for (uint32_t n = 0; n < 70; n++) {
+		const struct tl_task *t;
+
+		add_sleep(7, 10 * n + 5, 10 * n + 10);
+		t = tl_task(tl, 7);
+		for (uint32_t k = 0; k <= n; k++)
+			good = good && tl_first(t, 10 * k + 9) == k && tl_first(t, 10 * k + 10) == k + 1 &&
+			       tl_first(t, 10 * k + 11) == k + 1;
+	}
+	ok(good, "the first sleep that ended after a time, of up to 70");
+}
+
+/* ---- room for sleeps ---- */
+
+static bool ring_is(uint32_t tid, uint32_t n, uint32_t cap, uint64_t first, uint64_t lost)
+{
+	const struct tl_task *t = tl_task(tl, tid);
+
+	if (t && t->n == n && t->cap == cap && (!n || tl_at(t, 0)->on == first) && t->lost == lost)
+		return true;
+	diag("%u of %u from %llu on, lost %llu", t ? t->n : 0, t ? t->cap : 0,
+	     (unsigned long long)(t && t->n ? tl_at(t, 0)->on : 0), (unsigned long long)(t ? t->lost : 0));
+	return false;
+}
+
+static void rings_grow(void)
+{
+	begin();
+	sleeps(7, 1000, 8);
+	ok(ring_is(7, 8, 8, 1000, 0), "eight sleeps have room");
+	sleeps(7, 2000, 1);
+	ok(ring_is(7, 9, 16, 1000, 0), "more, and it is doubled");
+	begin();
+	sleeps(7, 1000, RING);
+	ok(ring_is(7, RING, RING, 1000, 0), "up to 65,536");
+	sleeps(7, 1000 + 10 * RING, 3);
+	ok(ring_is(7, RING, RING, 1030, 1020), "then the oldest go, and it is known until when they may be missing");
+	add_sleep(7, 1034, 1035);
+	ok(ring_is(7, RING, RING, 1035, 1030) && on_at(7, 1) == 1040, "one that comes late stands in its place then, too");
+}
+
+/* The second oldest decides: the last one before what may be asked for tells that the task ran. */
+static void old_sleeps_make_room(void)
+{
+	const uint64_t now = 1000 * SEC;
+
+	begin();
+	sleeps(7, now - KEEP - 20, 8);
+	sleeps(7, now - 5, 1);
+	ok(ring_is(7, 8, 8, now - KEEP - 10, now - KEEP - 20), "of two that are older than two minutes the first goes");
+	sleeps(7, now, 1);
+	ok(ring_is(7, 9, 16, now - KEEP - 10, now - KEEP - 20), "the next stays while the one after it is not that old");
+	begin();
+	sleeps(7, 1000, 8);
+	tl_forget(tl, 1010);
+	sleeps(7, 2000, 1);
+	ok(ring_is(7, 9, 16, 1000, 0), "what is asked for stays, and the one before it");
+	begin();
+	sleeps(7, 1000, 8);
+	tl_forget(tl, 1011);
+	sleeps(7, 2000, 1);
+	ok(ring_is(7, 8, 8, 1010, 1000), "what is not asked for makes room");
+}
+
+/* Each 15 s rings are looked through: a quarter has to be enough. */
+static void rings_shrink(void)
+{
+	begin();
+	sleeps(7, 1000, 100);
+	sleeps(8, 1000, 100);
+	tl_forget(tl, SWEEP - 1);
+	ok(ring_is(7, 100, 128, 1000, 0), "not before 15 s");
+	tl_forget(tl, SWEEP);
+	ok(ring_is(7, 1, 1, 1990, 1980) && ring_is(8, 1, 1, 1990, 1980), "the last sleep of each task stays");
+	begin();
+	sleeps(7, SWEEP - 690, 100);
+	tl_forget(tl, SWEEP);
+	ok(ring_is(7, 32, 32, SWEEP - 10, SWEEP - 20), "31 that are asked for, and the one before: a quarter of the room");
+	begin();
+	sleeps(7, SWEEP - 680, 100);
+	tl_forget(tl, SWEEP);
+	ok(ring_is(7, 100, 128, SWEEP - 680, 0), "33 would need more");
+	begin();
+	sleeps(7, SWEEP, 100);
+	tl_forget(tl, 2 * SWEEP - 1);
+	ok(ring_is(7, 100, 128, SWEEP, 0), "15 s have to pass since then");
+	tl_forget(tl, 2 * SWEEP);
+	ok(ring_is(7, 1, 1, SWEEP + 990, SWEEP + 980), "then it is done again");
+	sleeps(7, 2 * SWEEP, 2);
+	ok(ring_is(7, 3, 4, SWEEP + 990, SWEEP + 980), "and it grows again");
+}
+
+/* A million sleeps in all: those give way of whom nothing was heard for longest. */
+static void rings_give_way(void)
+{
+	begin();
+	for (uint32_t tid = 1; tid <= 16; tid++)
+		sleeps(tid, 1000, RING);
+	sleeps(1, 1000 + 10 * RING, 1);
+	ok(ring_is(1, RING, RING, 1010, 1000) && ring_is(2, RING, RING, 1000, 0), "room for 16 times 65,536");
+	sleeps(17, 5000, 1);
+	ok(ring_is(17, 1, 8, 5000, 0), "a 17th task has room");
+	ok(ring_is(2, 0, 0, 0, 1000 + 10 * (RING - 1)), "in place of the one that was silent for longest");
+	ok(ring_is(1, RING, RING, 1010, 1000) && ring_is(3, RING, RING, 1000, 0), "of no other one");
+	sleeps(2, 9000000, 1);
+	ok(ring_is(2, 1, 8, 9000000, 1000 + 10 * (RING - 1)), "it may come back, and it is known what is missing");
+}
+
+/* ---- tasks ---- */
+
+static void follow(uint32_t tid, uint64_t since)
+{
+	const struct wire_follow f = { .since = since, .tid = tid, .tgid = tid, .kind = TASK_USER, .comm = "t" };
+
+	tl_add_follow(tl, &f);
+}
+
+static void tasks_give_way(void)
+{
+	bool known = true;
+
+	begin();
+	for (uint32_t i = 1; i <= TASKS; i++)
+		follow(i, 5);
+	follow(1, 5);
+	follow(3, 5);
+	follow(TASKS, 5);
+	follow(TASKS, 5);
+	for (uint32_t i = 1; i <= TASKS; i++)
+		known = known && tl_task(tl, i);
+	ok(known, "16,384 tasks are known");
+	follow(TASKS + 1, 5);
+	ok(!tl_task(tl, 2) && tl_task(tl, 1) && tl_task(tl, 3) && tl_task(tl, 4),
+	   "for one more that goes which was silent longest");
+	follow(TASKS + 2, 5);
+	ok(!tl_task(tl, 4) && tl_task(tl, 3) && tl_task(tl, 5), "then the next that has not been heard of since");
+	for (uint32_t i = 3; i <= TASKS - 3; i++)
+		follow(TASKS + i, 5);
+	ok(tl_task(tl, 1) && tl_task(tl, 3) && tl_task(tl, TASKS), "those that were heard of are the last");
+	follow(5 * TASKS, 5);
+	ok(!tl_task(tl, 1) && tl_task(tl, 3) && tl_task(tl, TASKS), "in the order in which they were");
+	follow(5 * TASKS + 1, 5);
+	follow(5 * TASKS + 2, 5);
+	ok(!tl_task(tl, 3) && !tl_task(tl, TASKS) && tl_task(tl, TASKS + 1), "one after the other");
+}
+
+static void names(void)
+{
+	static const struct {
+		const char *comm, *name;
+	} all[] = {
+		{ "app", "app" },
+		{ "kworker/u8:2-xfs-log", "kworker-xf" },
+		{ "kworker/u8:2+wb", "kworker-wb" },
+		{ "kworker/0:1H", "kworker" },
+		{ "kworker/0:1-", "kworker-" },
+		{ "kworker", "kworker" },
+		{ "kworkers", "kworkers" },
+		{ "ksoftirqd/11", "ksoftirqd" },
+		{ "iou-wrk-1234", "iou-wrk" },
+		{ "iou-sqp-7", "iou-sqp" },
+		{ "migration/0", "migration" },
+		{ "rcuc/3", "rcuc" },
+		{ "rcu/3", "rcu/3" },
+		{ "my-rcuc/3", "my-rcuc/3" },
+		{ "jbd2/sda1-8", "jbd2/sda1-8" },
+		{ "fifteen letters", "fifteen letters" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		struct wire_follow f = { .since = 5, .tid = 7, .tgid = 7, .kind = TASK_KTHREAD };
+		char padded[16] = "";
+
+		memcpy(f.comm, all[i].comm, strnlen(all[i].comm, 15));
+		snprintf(padded, sizeof(padded), "%s", all[i].name);
+		begin();
+		follow(7, 4);
+		tl_add_follow(tl, &f);
+		ok(!memcmp(tl_task(tl, 7)->name, padded, 16), "'%s' is called '%s'", all[i].comm, all[i].name);
+	}
+}
+
+static void follows(void)
+{
+	struct wire_follow f = { .since = 100, .tid = 7, .tgid = 7, .kind = TASK_USER, .comm = "one" };
+	const struct wire_sync call = { .enter = 40, .exit = 60, .tid = 7, .tgid = 7 };
+	const struct tl_task *t;
+
+	begin();
+	ok(tl_add_follow(tl, &f) && tl_task(tl, 7)->since == 100 && tl_task(tl, 7)->kind == TASK_USER &&
+		   tl_task(tl, 7)->tgid == 7,
+	   "a task is followed");
+	add_sleep(7, 110, 115);
+	add_sleep(7, 190, 200);
+	add_sleep(7, 210, 220);
+	tl_add_call(tl, &call, true);
+	f.since = 99;
+	strcpy(f.comm, "two");
+	ok(tl_add_follow(tl, &f) && tl_task(tl, 7)->since == 100 && !strcmp(tl_task(tl, 7)->name, "one"),
+	   "what is older says nothing new");
+	f.since = 150;
+	tl_add_follow(tl, &f);
+	t = tl_task(tl, 7);
+	ok(t->since == 150 && !strcmp(t->name, "two") && t->n == 3 && t->exit == 60,
+	   "followed anew: its sleeps are its own");
+	f.since = 200;
+	f.tgid = 8;
+	tl_add_follow(tl, &f);
+	t = tl_task(tl, 7);
+	ok(t->tgid == 8 && t->n == 1 && on_at(7, 0) == 220 && t->lost == 200 && !t->enter && !t->exit,
+	   "another task of that number: what was before is not its own");
+	for (uint32_t kind = 0; kind < 6; kind++) {
+		f.kind = kind;
+		f.tid = 100 + kind;
+		ok(tl_add_follow(tl, &f) == (kind >= TASK_USER && kind <= TASK_KWORKER) &&
+			   !tl_task(tl, 100 + kind) == (kind < TASK_USER || kind > TASK_KWORKER),
+		   "a task of kind %u", kind);
+	}
+	f.kind = TASK_USER;
+	f.since = 0;
+	ok(!tl_add_follow(tl, &f), "since nobody knows when");
+}
+
+static void calls(void)
+{
+	struct wire_sync s = {
+		.enter = 10, .exit = 20, .tid = 7, .tgid = 6, .comm = "app", .waited_exit = 30, .switches_all = 40
+	};
+	const struct tl_task *t;
+
+	begin();
+	tl_add_call(tl, &s, true);
+	t = tl_task(tl, 7);
+	ok(t->enter == 10 && t->exit == 20 && t->waited == 30 && t->switches == 40 && t->tgid == 6 &&
+		   !strcmp(t->name, "app"),
+	   "a call that has ended");
+	s = (struct wire_sync){ .enter = 110, .exit = 120, .tid = 7, .tgid = 5, .comm = "new" };
+	tl_add_call(tl, &s, false);
+	t = tl_task(tl, 7);
+	ok(t->enter == 10 && t->exit == 20 && t->tgid == 5 && !strcmp(t->name, "app"), "one of which not all is known");
+	s.worker = 9;
+	tl_add_call(tl, &s, true);
+	t = tl_task(tl, 7);
+	ok(t->exit == 20, "one that another task carried out");
+	s.worker = 0;
+	tl_add_call(tl, &s, true);
+	t = tl_task(tl, 7);
+	ok(t->enter == 110 && t->exit == 120 && !t->waited && !t->switches, "the last one counts");
+}
+
+/* ---- stacks ---- */
+
+static const struct kernel_symbol symbols[] = {
+	{ "down_read", 0x5000, 0x5100 },
+	{ "jbd2_log_wait_commit", 0x3000, 0x3010 },
+	{ "nothing_listed", 0x3800, 0x3900 },
+	{ "wbt_wait", 0x4000, 0x4000 },
+	{ "blk_mq_get_tag.isra.0", 0x1000, 0x1001 },
+	{ "mutex_loc", 0x6000, 0x6100 },
+	{ "mutex_lockx", 0x7000, 0x7100 },
+	{ "submit_bio_wait", 0x5100, 0x5200 },
+	{ "rq_qos_wait", 0x9000, 0x8000 },
+};
+
+static enum stack_class class_of(uint16_t size, uint8_t len, uint64_t a, uint64_t b)
+{
+	struct wire_sleep s = { .head.size = size, .off = 1, .on = 2, .tid = 1, .stack_len = len, .stack = { a, b } };
+	enum stack_class class;
+
+	s.stack[WIRE_STACK - 1] = 0x1000;
+	tl_free(tl);
+	tl = tl_new(symbols, LEN(symbols));
+	tl_add_sleep(tl, &s);
+	class = (enum stack_class)tl_at(tl_task(tl, 1), 0)->class;
+	return class;
+}
+
+static void stacks(void)
+{
+	const uint16_t whole = sizeof(struct wire_sleep);
+	static const struct {
+		uint64_t address;
+		enum stack_class class;
+	} all[] = {
+		{ 0x1000, STACK_TAG },	  { 0x1001, STACK_NONE }, { 0xfff, STACK_NONE },  { 0x3000, STACK_COMMIT },
+		{ 0x300f, STACK_COMMIT }, { 0x3010, STACK_NONE }, { 0x3850, STACK_NONE }, { 0x4000, STACK_NONE },
+		{ 0x5000, STACK_LOCK },	  { 0x50ff, STACK_LOCK }, { 0x5100, STACK_IO },	  { 0x51ff, STACK_IO },
+		{ 0x5200, STACK_NONE },	  { 0x6050, STACK_NONE }, { 0x7050, STACK_NONE }, { 0x8800, STACK_NONE },
+		{ 0x9000, STACK_NONE },	  { 0, STACK_NONE },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++)
+		ok(class_of(whole, 1, all[i].address, 0) == all[i].class, "asleep at %llx",
+		   (unsigned long long)all[i].address);
+	ok(class_of(whole, 2, 0x3000, 0x5000) == STACK_COMMIT && class_of(whole, 2, 0x10, 0x5000) == STACK_LOCK,
+	   "the innermost that is listed decides");
+	ok(class_of(whole, 1, 0x10, 0x5000) == STACK_NONE && class_of(whole, 0, 0x5000, 0) == STACK_NONE,
+	   "of those that there are");
+	ok(class_of(whole, WIRE_STACK, 0x10, 0) == STACK_TAG && class_of(whole, 255, 0x10, 0) == STACK_TAG,
+	   "of twelve at most");
+	ok(class_of(WIRE_SLEEP_SHORT, 2, 0x5000, 0x5000) == STACK_NONE &&
+		   class_of(whole - 1, 2, 0x5000, 0x5000) == STACK_NONE,
+	   "a short record has no stack");
+}
+
+/* ---- bios ---- */
+
+static const struct tl_sleep *sleep_of(uint32_t tid, uint32_t seq)
+{
+	const struct wire_sleep s = {
+		.head.size = WIRE_SLEEP_SHORT, .off = 100 + 10 * seq, .on = 105 + 10 * seq, .tid = tid, .seq = seq
+	};
+
+	tl_add_sleep(tl, &s);
+	return tl_at(tl_task(tl, tid), tl_task(tl, tid)->n - 1);
+}
+
+static void bios(void)
+{
+	struct wire_bio b = { .queued = 1, .done = 2, .tid = 7, .seq = 3, .disk = 11 };
+	const struct tl_sleep *s;
+	struct tl_sleep kept;
+
+	begin();
+	ok(!tl_bio(tl, sleep_of(7, 2)), "no bio");
+	tl_add_bio(tl, &b);
+	b.disk = 22;
+	b.tid = 8;
+	tl_add_bio(tl, &b);
+	s = sleep_of(7, 3);
+	ok(tl_bio(tl, s) && tl_bio(tl, s)->disk == 11, "the bio that ended a sleep");
+	kept = *s;
+	ok(!tl_bio(tl, sleep_of(7, 4)), "it ended no other one of it");
+	s = sleep_of(8, 3);
+	ok(tl_bio(tl, s) && tl_bio(tl, s)->disk == 22, "nor one of another task");
+	ok(!tl_bio(tl, sleep_of(9, 3)), "who had none has none");
+	for (uint32_t i = 0; i < BIOS - 2; i++)
+		tl_add_bio(tl, &b);
+	ok(tl_bio(tl, &kept) && tl_bio(tl, &kept)->disk == 11, "it is known until 65,535 more have come");
+	tl_add_bio(tl, &b);
+	ok(!tl_bio(tl, &kept), "then no more");
+}
+
+/* ---- requests ---- */
+
+static void requests(uint64_t from, uint64_t n, uint64_t done)
+{
+	for (uint64_t i = from; i < from + n; i++) {
+		const struct wire_request r = { .rq = i * 64, .done = done + i, .bytes = (uint32_t)i };
+
+		tl_add_request(tl, &r);
+	}
+}
+
+static uint64_t known(uint64_t from, uint64_t n, uint64_t done)
+{
+	uint64_t k = 0;
+
+	for (uint64_t i = from; i < from + n; i++) {
+		const struct tl_request *r = tl_request(tl, i * 64, done + i);
+
+		k += r && r->r.bytes == (uint32_t)i && r->r.rq == i * 64;
+	}
+	return k;
+}
+
+static void requests_are_found(void)
+{
+	struct wire_request r = { .rq = 64, .done = 1001, .bytes = 5 };
+
+	begin();
+	requests(1, 512, 1000);
+	ok(known(1, 512, 1000) == 512 && !tl_request(tl, 64, 1002) && !tl_request(tl, 128, 1001), "each by its key");
+	tl_request(tl, 64, 1001)->call = 77;
+	tl_add_request(tl, &r);
+	ok(tl_request(tl, 64, 1001)->r.bytes == 5 && tl_request(tl, 64, 1001)->call == 77, "it may come again, with more");
+	r.bytes = 1;
+	tl_add_request(tl, &r);
+	requests(513, 1, 1000);
+	ok(known(1, 513, 1000) == 513, "more than 512, and all are known");
+	requests(514, REQUESTS - 513, 1000);
+	ok(known(1, REQUESTS, 1000) == REQUESTS, "131,072 are known");
+	requests(REQUESTS + 1, 3, 1000);
+	ok(!known(1, 3, 1000) && known(4, REQUESTS, 1000) == REQUESTS, "then the oldest go");
+	tl_request(tl, 4 * 64, 1004)->call = 77;
+	tl_request(tl, 4 * 64, 1004)->steps = 3;
+	requests(REQUESTS + 4, 1, 1000);
+	r.done = 1000 + REQUESTS + 4;
+	ok(!known(4, 1, 1000) && !tl_request(tl, (REQUESTS + 4) * 64ull, r.done)->call &&
+		   !tl_request(tl, (REQUESTS + 4) * 64ull, r.done)->steps,
+	   "and nothing of them is left in their places");
+}
+
+static void old_requests_make_room(void)
+{
+	const uint64_t now = 1000 * SEC;
+
+	begin();
+	requests(1, 100, now - KEEP - 200);
+	requests(101, 412, now);
+	requests(513, 100, now);
+	ok(!known(1, 100, now - KEEP - 200) && known(101, 512, now) == 512, "those older than two minutes make room");
+	requests(613, 1, now);
+	ok(known(101, 513, now) == 513, "others do not: there is more room, also where the oldest stands amid the others");
+	requests(614, 3000, now);
+	ok(known(101, 3513, now) == 3513, "again and again");
+	begin();
+	requests(1, 512, 1000);
+	tl_forget(tl, 1002);
+	requests(513, 2, 1000);
+	ok(!known(1, 1, 1000) && known(2, 513, 1000) == 513, "so do those that nobody asks for");
+}
+
+int main(void)
+{
+	sane_sleeps();
+	all_of_a_sleep();
+	sane_requests();
+	sane_bios();
+	in_any_order();
+	same_sleeps();
+	first_after();
+	rings_grow();
+	old_sleeps_make_room();
+	rings_shrink();
+	rings_give_way();
+	tasks_give_way();
+	names();
+	follows();
+	calls();
+	stacks();
+	bios();
+	requests_are_found();
+	old_requests_make_room();
+	tl_free(tl);
+	tl_free(NULL);
+	return tap_done();
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How calls and requests are packed: numbers of every length come back, and take no more bytes than they need. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/report.h"
+#include "rnd.h"
+#include "tap.h"
+#include "util/mem.h"
+
+static struct report_detail *d;
+
+static void begin(void)
+{
+	report_detail_free(d);
+	d = xcalloc(1, sizeof(*d));
+}
+
+/* At the ends of each length: 7 bits to a byte. */
+static uint64_t edge(unsigned int i)
+{
+	unsigned int bits = i / 3 % 10 * 7;
+	uint64_t power = bits ? 1ull << bits : 1;
+
+	return power - 1 + i % 3;
+}
+
+#define EDGES 30
+
+/* ---- slices ---- */
+
+static bool slice_is(struct detail_slices *from, uint64_t ns, uint32_t via, uint32_t device, enum cause cause)
+{
+	struct detail_slice s;
+
+	return detail_next_slice(from, &s) && s.ns == ns && s.via == via && s.device == device && s.cause == cause;
+}
+
+static void slices(void)
+{
+	const struct detail_call first = {
+		.start_ns = 5, .duration_ns = 6, .pid = 7, .n_slices = 99, .summed = 1, .flushed = 1
+	};
+	const struct detail_call second = { .start_ns = 8 };
+	struct detail_slices all;
+	struct detail_slice s;
+	bool good = true;
+
+	begin();
+	report_detail_add_call(d, &first, NULL);
+	for (unsigned int i = 0; i < EDGES; i++) {
+		s = (struct detail_slice){ edge(i), (uint32_t)edge(i % 14), (uint32_t)edge(14 - i % 14), i % CAUSE_COUNT };
+		report_detail_add_slice(d, &s);
+	}
+	report_detail_add_call(d, &second, NULL);
+	s = (struct detail_slice){ .ns = 1, .via = 2, .device = 3, .cause = CAUSE_LOCK };
+	report_detail_add_slice(d, &s);
+	all = detail_slices(d, &d->call[0]);
+	for (unsigned int i = 0; i < EDGES; i++)
+		good = good &&
+		       slice_is(&all, edge(i), (uint32_t)edge(i % 14), (uint32_t)edge(14 - i % 14), i % CAUSE_COUNT);
+	ok(good && !detail_next_slice(&all, &s), "slices of all lengths, in their order, and then no more");
+	all = detail_slices(d, &d->call[1]);
+	ok(slice_is(&all, 1, 2, 3, CAUSE_LOCK) && !detail_next_slice(&all, &s), "those of the next call are its own");
+	ok(d->n_calls == 2 && d->n_slices == EDGES + 1 && d->call[0].n_slices == EDGES && d->call[1].n_slices == 1,
+	   "they are counted");
+	ok(d->call[0].start_ns == 5 && d->call[0].duration_ns == 6 && d->call[0].pid == 7 && d->call[0].flushed &&
+		   !d->call[0].summed && d->call[1].at == d->n_packed - 4,
+	   "the call is as it was, but for them: four bytes for four small numbers");
+}
+
+static void sizes(void)
+{
+	const struct detail_call c = { .start_ns = 1 };
+	bool good = true;
+
+	for (unsigned int bits = 0; bits < 64; bits++) {
+		const struct detail_slice s = { .ns = 1ull << bits };
+
+		begin();
+		report_detail_add_call(d, &c, NULL);
+		report_detail_add_slice(d, &s);
+		good = good && d->n_packed == 3 + bits / 7 + 1;
+	}
+	ok(good, "seven bits to a byte");
+}
+
+static void ledgers(void)
+{
+	const struct detail_call c = { .start_ns = 1 };
+	struct ledger sums, have;
+	struct detail_slices all;
+	struct detail_slice s;
+	bool good = true;
+
+	begin();
+	for (int c1 = 0; c1 < CAUSE_COUNT; c1++)
+		sums.ns[c1] = c1 % 5 ? edge(29 - (unsigned int)c1) : 0;
+	report_detail_add_call(d, &c, &sums);
+	report_detail_add_call(d, &c, &(struct ledger){ { 0 } });
+	report_detail_add_call(d, &c, NULL);
+	s = (struct detail_slice){ .ns = 100, .cause = CAUSE_TAG };
+	report_detail_add_slice(d, &s);
+	report_detail_add_slice(d, &s);
+	all = detail_slices(d, &d->call[0]);
+	ok(d->call[0].summed && !d->call[0].n_slices && !detail_next_slice(&all, &s),
+	   "beyond what is kept a call has no slices");
+	detail_ledger(d, &d->call[0], &have);
+	ok(!memcmp(&have, &sums, sizeof(have)), "only their sums");
+	detail_ledger(d, &d->call[1], &have);
+	ok(d->call[1].summed && !ledger_sum(&have), "which may be none");
+	detail_ledger(d, &d->call[2], &have);
+	good = have.ns[CAUSE_TAG] == 200 && ledger_sum(&have) == 200;
+	ok(good, "of slices they are added up");
+	begin();
+	report_detail_add_call(d, &c, NULL);
+	detail_ledger(d, &d->call[0], &have);
+	ok(!ledger_sum(&have), "a call without anything");
+}
+
+/* ---- requests ---- */
+
+static uint64_t any(void)
+{
+	return rnd() >> rnd() % 64;
+}
+
+static struct detail_step any_step(void)
+{
+	struct detail_step s = { .happened = rnd() % 2 };
+
+	if (s.happened)
+		s = (struct detail_step){ true, any(), any(), any(), (uint32_t)any() };
+	return s;
+}
+
+static struct detail_request any_request(void)
+{
+	return (struct detail_request){
+		.begin_ns = any(),
+		.end_ns = any(),
+		.sector = any(),
+		.bytes = (uint32_t)any(),
+		.pid = (uint32_t)any(),
+		.tid = (uint32_t)any(),
+		.device = (uint32_t)any(),
+		.disk = (uint32_t)any(),
+		.class = (enum op_class)(rnd() % OP_CLASSES),
+		.sequence = rnd() % 2,
+		.throttled = rnd() % 2,
+		.pre = any_step(),
+		.data = any_step(),
+		.post = any_step(),
+	};
+}
+
+static bool same_step(const struct detail_step *a, const struct detail_step *b)
+{
+	return a->happened == b->happened && a->begin_ns == b->begin_ns && a->issue_ns == b->issue_ns &&
+	       a->done_ns == b->done_ns && a->in_flight == b->in_flight;
+}
+
+static bool same_request(const struct detail_request *a, const struct detail_request *b)
+{
+	return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->sector == b->sector && a->bytes == b->bytes &&
+	       a->pid == b->pid && a->tid == b->tid && a->device == b->device && a->disk == b->disk &&
+	       a->class == b->class && a->sequence == b->sequence && a->throttled == b->throttled &&
+	       same_step(&a->pre, &b->pre) && same_step(&a->data, &b->data) && same_step(&a->post, &b->post);
+}
+
+#define REQUESTS 10000
+
+static void requests(void)
+{
+	struct detail_request *all = xcalloc(REQUESTS, sizeof(*all)), back;
+	unsigned int good = 0;
+
+	begin();
+	for (size_t i = 0; i < REQUESTS; i++) {
+		all[i] = any_request();
+		report_detail_add_request(d, &all[i]);
+	}
+	for (size_t i = REQUESTS; i-- > 0;) {
+		detail_request(d, i, &back);
+		good += same_request(&all[i], &back);
+	}
+	ok(good == REQUESTS && d->n_requests == REQUESTS, "10,000 random requests come back (%u)", good);
+	free(all);
+}
+
+/* Distances: one byte where times are near, whichever comes first. */
+static void distances(void)
+{
+	static const struct {
+		int64_t by;
+		size_t bytes;
+	} all[] = { { 0, 1 },	 { 63, 1 },   { 64, 2 },    { -64, 1 },	 { -65, 2 },
+		    { 8191, 2 }, { 8192, 3 }, { -8192, 2 }, { -8193, 3 } };
+	struct detail_request q = { .begin_ns = 100000 }, back;
+	bool sizes_good = true, values = true;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		begin();
+		q.end_ns = 100000 + (uint64_t)all[i].by;
+		report_detail_add_request(d, &q);
+		/* flags, class, a begin of three bytes, and six numbers that are 0 */
+		sizes_good = sizes_good && d->n_packed == 1 + 1 + 3 + all[i].bytes + 6;
+		detail_request(d, 0, &back);
+		values = values && back.end_ns == q.end_ns;
+	}
+	ok(sizes_good && values, "a distance takes the bytes that it needs, forwards and backwards");
+}
+
+int main(void)
+{
+	slices();
+	sizes();
+	ledgers();
+	requests();
+	distances();
+	report_detail_free(d);
+	report_detail_free(NULL);
+	return tap_done();
+}
