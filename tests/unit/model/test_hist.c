@@ -190,6 +190,67 @@ static void test_tally(void)
 	ok(!few.octave && !few.count, "tally: empty again");
 }
 
+/* 64 to 127 is a power of two with 64 buckets: which of them have something, and what is asked for of one's middle. */
+static void test_tally_answers(void)
+{
+	struct tally t = { 0 }, of_hist = { 0 };
+	struct hist h = { 0 }, back, more = { 0 };
+
+	ok(!tally_buckets(&t) && !tally_quantile(&t, 0.5) && !tally_mean(&t), "tally: nothing is in no bucket");
+	tally_merge_hist(&of_hist, &h);
+	ok(!of_hist.n && !of_hist.count && !of_hist.octave, "tally: an empty histogram needs no room");
+	tally_add(&t, 70);
+	tally_add(&t, 70);
+	tally_add(&t, 71);
+	tally_add(&t, 5);
+	ok(tally_buckets(&t) == 3, "tally: three buckets");
+	ok(tally_quantile(&t, 0) == 5 && tally_quantile(&t, 0.25) == 5 && tally_quantile(&t, 0.26) == 70 &&
+		   tally_quantile(&t, 0.75) == 70 && tally_quantile(&t, 0.76) == 71,
+	   "tally: quantiles");
+	ok(tally_mean(&t) == 54 && t.min == 5 && t.max == 71 && t.sum == 216, "tally: mean, least and most");
+	tally_add(&t, 2);
+	tally_add(&t, 2);
+	/* 220 / 6 is 36.7 */
+	ok(tally_mean(&t) == 37, "tally: the mean is rounded");
+	tally_hist(&t, &h);
+	tally_merge_hist(&of_hist, &h);
+	tally_merge_hist(&of_hist, &h);
+	tally_hist(&of_hist, &back);
+	ok(back.count == 12 && back.sum == 440 && back.min == 2 && back.max == 71 && back.bucket[70] == 4 &&
+		   back.bucket[2] == 4 && of_hist.n == 2,
+	   "tally: histograms are added");
+	hist_add(&more, 1000);
+	hist_merge_tally(&more, &t);
+	ok(more.count == 7 && more.sum == 1220 && more.min == 2 && more.max == 1000 && more.bucket[70] == 2,
+	   "and added to one");
+	tally_free(&t);
+	tally_free(&of_hist);
+}
+
+/* 1024 to 2047 has buckets of 16: their middle, but within what there was. */
+static void test_middles(void)
+{
+	struct hist h = { 0 };
+
+	for (uint64_t v = 1024; v < 1040; v++)
+		hist_add(&h, v);
+	hist_add(&h, 5000);
+	ok(hist_quantile(&h, 0.5) == 1031, "the middle of a bucket");
+	hist_add(&h, 2040);
+	h.min = 1035;
+	ok(hist_quantile(&h, 0.5) == 1035, "but not less than the least");
+	h.min = 1024;
+	h.max = 1026;
+	ok(hist_quantile(&h, 0.5) == 1026, "nor more than the most");
+	h = (struct hist){ 0 };
+	hist_add(&h, 1);
+	hist_add(&h, 2);
+	ok(hist_mean(&h) == 2, "the mean of 1 and 2 is rounded");
+	hist_add(&h, 1);
+	ok(hist_mean(&h) == 1 && hist_quantile(&h, -1) == 1 && hist_quantile(&h, 2) == 2,
+	   "that of 1, 1 and 2 down; shares end at 0 and 1");
+}
+
 int main(void)
 {
 	test_buckets();
@@ -199,5 +260,7 @@ int main(void)
 	test_edges();
 	test_merge();
 	test_tally();
+	test_tally_answers();
+	test_middles();
 	return tap_done();
 }

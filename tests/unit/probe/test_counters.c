@@ -161,6 +161,120 @@ static void rows(void)
 	ok(device[heat_row(hist_lower(hist_index(5000)))] == 4, "and are added to");
 }
 
+/* Each figure of each cell and view is its own: the sum over stripes, and what is new of it. */
+static void number_all(uint64_t factor)
+{
+	for (uint32_t v = 0; v < VIEWS * STRIPES; v++) {
+		uint64_t *w = (uint64_t *)&views[v];
+
+		for (size_t i = 0; i < sizeof(views[v]) / sizeof(*w); i++)
+			w[i] = factor * (v + 1) * (i + 1);
+	}
+	for (uint32_t i = 0; i < VIEWS * WIRE_CELLS * STRIPES; i++) {
+		struct wire_cell *w = &cells[i];
+
+		w->count = factor * (i + 1);
+		w->bytes = factor * (i + 1) * 10;
+		for (unsigned int t = 0; t < WIRE_TIMES; t++) {
+			w->sum[t] = factor * (i + 1) * (100 + t);
+			for (unsigned int b = 0; b < HIST_BUCKETS; b++)
+				w->bucket[b][t] = factor * (i + 1) * (b % 7 + t);
+		}
+	}
+}
+
+/* As many times as number_all() has it: of a view's three stripes. */
+static bool hist_is(const struct hist *h, uint64_t i, uint64_t t)
+{
+	uint64_t count = 0;
+
+	for (unsigned int b = 0; b < HIST_BUCKETS; b++) {
+		if (h->bucket[b] != i * (b % 7 + t))
+			return false;
+		count += i * (b % 7 + t);
+	}
+	return h->count == count && h->sum == i * (100 + t);
+}
+
+static bool view_is(const struct view_counts *v, uint32_t view, uint64_t factor)
+{
+	const uint64_t *sums = (const uint64_t *)&v->sums;
+	uint64_t of_stripes = 3 * (view * STRIPES + 2) * factor;
+
+	for (size_t i = 0; i < sizeof(v->sums) / sizeof(*sums); i++)
+		if (sums[i] != of_stripes * (i + 1))
+			return false;
+	for (uint32_t i = 0; i < WIRE_CELLS; i++) {
+		const struct cell_counts *got = &v->cell[i];
+
+		of_stripes = 3 * ((view * WIRE_CELLS + i) * STRIPES + 2) * factor;
+		if (got->count != of_stripes || got->bytes != of_stripes * 10 ||
+		    !hist_is(&got->queue, of_stripes, WIRE_QUEUE) || !hist_is(&got->device, of_stripes, WIRE_DEVICE) ||
+		    !hist_is(&got->total, of_stripes, WIRE_TOTAL))
+			return false;
+	}
+	return true;
+}
+
+static void each_figure(struct view_counts *v)
+{
+	bool good = true;
+
+	begin();
+	number_all(1);
+	for (uint32_t view = 0; view < VIEWS; view++) {
+		counters_total(c, view, v);
+		good = good && view_is(v, view, 1);
+	}
+	ok(good, "each figure of each view");
+	for (uint32_t view = 0; view < VIEWS; view++) {
+		counters_interval(c, view, v);
+		good = good && view_is(v, view, 1);
+	}
+	ok(good, "in the first interval, too");
+	number_all(5);
+	for (uint32_t view = 0; view < VIEWS; view++) {
+		counters_since(c, view, v);
+		good = good && view_is(v, view, 4);
+		counters_interval(c, view, v);
+		good = good && view_is(v, view, 4);
+		counters_since(c, view, v);
+		good = good && view_is(v, view, 0);
+	}
+	ok(good, "of later ones what is new");
+}
+
+/* In both generations of all stripes, and of those that were cleared. */
+static void extremes(struct view_counts *v)
+{
+	begin();
+	for (uint32_t stripe = 0; stripe < STRIPES; stripe++) {
+		request(1, 0, stripe, 100 - stripe, 1000 + stripe);
+		request(1, WIRE_CELLS - 1, stripe, 50 + stripe, 500 - stripe);
+	}
+	for (unsigned int step = 0; step < 5; step++) {
+		counters_step(c);
+		counters_interval(c, 1, v);
+		ok(is(&v->cell[0].queue, step ? 0 : 3, step ? 0 : 297, step ? 0 : 98, step ? 0 : 100),
+		   "step %u: extremes are those of one interval", step);
+		counters_total(c, 1, v);
+		ok(is(&v->cell[0].queue, 3, 297, 98, 100) && is(&v->cell[0].device, 3, 3003, 1000, 1002) &&
+			   is(&v->cell[WIRE_CELLS - 1].queue, 3, 153, 50, 52) &&
+			   is(&v->cell[WIRE_CELLS - 1].device, 3, 1497, 498, 500),
+		   "and of the run those of all");
+	}
+	ok(sums.generation == 5, "each step is a generation");
+	request(1, 0, 1, 7, 5000);
+	counters_since(c, 1, v);
+	ok(is(&v->cell[0].queue, 1, 7, 7, 7) && is(&v->cell[0].device, 1, 5000, 5000, 5000),
+	   "since the last step there is one");
+	counters_total(c, 1, v);
+	ok(is(&v->cell[0].queue, 4, 304, 7, 100) && is(&v->cell[0].device, 4, 8003, 1000, 5000),
+	   "which is of the run at once");
+	counters_total(c, 0, v);
+	ok(is(&v->cell[0].queue, 0, 0, 0, 0), "and not of another view");
+}
+
 int main(void)
 {
 	struct view_counts *v = xcalloc(1, sizeof(*v));
@@ -169,6 +283,8 @@ int main(void)
 	intervals(v);
 	without_extremes(v);
 	rows();
+	each_figure(v);
+	extremes(v);
 	counters_free(c);
 	free(v);
 	return tap_done();

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Settings, findings and rows of cards: which one is found, and in what order they stand; command lines without their arguments. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/arguments.h"
+#include "model/cpu_warmup.h"
+#include "model/diagnosis.h"
+#include "model/flush_profile.h"
+#include "tap.h"
+#include "util/mem.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+static bool is(const char *have, const char *want)
+{
+	return want ? have && !strcmp(have, want) : !have;
+}
+
+/* ---- settings ---- */
+
+static void settings(void)
+{
+	char back[] = "write back", none[] = "none", sda[] = "sda", sdb[] = "sdb";
+	struct diag_setting of_sda[] = { { .key = "scheduler", .value = none },
+					 { .key = "write_cache", .value = back },
+					 { .key = "wbt" } };
+	struct diag_layer layers[] = { { .name = sda, .setting = of_sda, .n_settings = 3 }, { .name = sdb } };
+	struct diagnosis d = { .layer = layers, .n_layers = 2 };
+
+	ok(is(diag_value(layers, "scheduler"), "none") && is(diag_value(layers, "write_cache"), "write back"),
+	   "the value of a setting");
+	ok(!diag_value(layers, "wbt") && !diag_value(layers, "x") && !diag_value(layers + 1, "wbt"),
+	   "one that is not known, or is none");
+	ok(diag_is(layers, "scheduler", "none") && !diag_is(layers, "scheduler", "non") && !diag_is(layers, "wbt", "none"),
+	   "whether it is this");
+	ok(diag_layer_named(&d, "sda") == layers && diag_layer_named(&d, "sdb") == layers + 1 && !diag_layer_named(&d, "sd"),
+	   "a layer by its name");
+	d.n_layers = 1;
+	ok(!diag_layer_named(&d, "sdb"), "of those that there are");
+}
+
+static void names(void)
+{
+	static const char *const kinds[DIAG_KINDS] = { "file system", "loop", "dm", "md", "partition", "disk", "machine" };
+	static const char *const grades[DIAG_GRADES] = { "unsafe", "check", "slow", "note" };
+	bool good = true;
+
+	for (int i = 0; i < DIAG_KINDS; i++)
+		good = good && is(diag_kind_name((enum diag_kind)i), kinds[i]);
+	for (int i = 0; i < DIAG_GRADES; i++)
+		good = good && is(diag_grade_name((enum diag_grade)i), grades[i]);
+	ok(good, "kinds of layers and grades of findings have names");
+}
+
+/* The key says where each belongs; those with the same grade and weight stay as they are. */
+static void order_of_findings(void)
+{
+	struct diag_finding all[] = {
+		{ .grade = DIAG_NOTE, .key = "6", .weight_ns = 900 },
+		{ .grade = DIAG_SLOW, .key = "4", .weight_ns = 5 },
+		{ .grade = DIAG_SLOW, .key = "5", .weight_ns = 5 },
+		{ .grade = DIAG_UNSAFE, .key = "1" },
+		{ .grade = DIAG_SLOW, .key = "3", .weight_ns = 6 },
+		{ .grade = DIAG_UNSAFE, .key = "2" },
+		{ .grade = DIAG_UNSAFE, .key = "0", .weight_ns = 1 },
+		{ .grade = DIAG_NOTE, .key = "7" },
+	};
+	struct diagnosis d = { .finding = all, .n_findings = LEN(all) };
+	bool good = true;
+
+	diagnosis_sort(&d);
+	for (size_t i = 0; i < LEN(all); i++)
+		good = good && all[i].key[0] == (char)('0' + i);
+	ok(good, "the worst first, then by weight");
+	d.n_findings = 0;
+	diagnosis_sort(&d);
+	ok(all[0].key[0] == '0', "none need no order");
+}
+
+/* ---- cards ---- */
+
+static void card_names(void)
+{
+	static const char *const tests[CARD_TESTS] = { "dirty", "flush", "fua", "depth", "busy", "idle", "discard" };
+	static const char *const grades[CARD_GRADES] = { "believable", "doubtful", "impossible", "no flush", "unknown" };
+	static const char *const media[CARD_MEDIA] = { "virtual", "rotating", "flash" };
+	bool good = true;
+
+	for (int i = 0; i < CARD_TESTS; i++)
+		good = good && is(card_test_name((enum card_test)i), tests[i]) && *card_test_help((enum card_test)i) &&
+		       is(card_test_param((enum card_test)i), i == CARD_DEPTH ? "writers" :
+							      i == CARD_IDLE  ? "rest_ns" :
+										"bytes");
+	for (int i = 0; i < CARD_GRADES; i++)
+		good = good && is(card_grade_name((enum card_grade)i), grades[i]);
+	for (int i = 0; i < CARD_MEDIA; i++)
+		good = good && is(card_medium_name((enum card_medium)i), media[i]);
+	ok(good, "tests, grades and media have names");
+}
+
+static void card_rows(void)
+{
+	struct card_row *rows = xcalloc(4, sizeof(*rows));
+	struct card c = { .row = rows, .n_rows = 4 };
+
+	rows[0] = (struct card_row){ .test = CARD_DEPTH, .param = 4 };
+	rows[1] = (struct card_row){ .test = CARD_DEPTH, .param = 4, .call.count = 1 };
+	rows[2] = (struct card_row){ .test = CARD_DEPTH, .param = 8, .call.count = 1 };
+	rows[3] = (struct card_row){ .test = CARD_BUSY, .param = 4, .call.count = 1 };
+	ok(card_row_of(&c, CARD_DEPTH, 4) == &rows[1] && card_row_of(&c, CARD_DEPTH, 8) == &rows[2] &&
+		   card_row_of(&c, CARD_BUSY, 4) == &rows[3],
+	   "a row that was measured");
+	ok(!card_row_of(&c, CARD_BUSY, 8) && !card_row_of(&c, CARD_IDLE, 4), "or none");
+	free(rows);
+}
+
+/* Flushes of 1 to 10 us, small enough for buckets of a ns or two; calls of 100 us. */
+static void flush_quantiles(void)
+{
+	struct card_row *r = xcalloc(1, sizeof(*r));
+	uint64_t ns = 0;
+
+	hist_add(&r->call, 100);
+	ok(!card_row_flush(r, 0.5, &ns) && ns == 100, "no flush was waited for: less than the call");
+	for (uint64_t i = 1; i <= 10; i++)
+		hist_add(&r->flush, i);
+	ok(card_row_flush(r, 0.5, &ns) && ns == 5, "the median of ten");
+	ok(card_row_flush(r, 1, &ns) && ns == 10 && card_row_flush(r, 0, &ns) && ns == 1, "the longest and the shortest");
+	r->unwaited = 10;
+	ok(card_row_flush(r, 0.75, &ns) && ns == 5, "those that were not waited for are the quickest");
+	ok(card_row_flush(r, 0.5, &ns) && ns == 1, "half of them");
+	ok(!card_row_flush(r, 0.49, &ns) && ns == 100, "of these it is only known that they took less than the call");
+	free(r);
+}
+
+/* ---- command lines ---- */
+
+static void arguments(void)
+{
+	static const char *const lines[][2] = {
+		{ "/usr/bin/mysql -psecret", "mysql" },
+		{ "mysql -p/secret", "mysql" },
+		{ "mysql", "mysql" },
+		{ "/bin/", "" },
+		{ "/a b", "a" },
+		{ "", "" },
+		{ " x", "" },
+	};
+	char path[] = "/opt/tool", secret[] = "secret", bare[] = "x";
+	char *both[] = { path, secret, NULL }, *one[] = { bare, NULL }, *none[] = { NULL }, *name[2];
+
+	for (size_t i = 0; i < LEN(lines); i++) {
+		char *p = arguments_program(lines[i][0]);
+
+		ok(is(p, lines[i][1]), "the program of '%s'", lines[i][0]);
+		free(p);
+	}
+	ok(!arguments_program(NULL), "no command line has none");
+	ok(arguments_hide(both, name) && is(name[0], "tool") && !name[1], "arguments are hidden");
+	free(name[0]);
+	ok(!arguments_hide(one, name) && is(name[0], "x") && !name[1], "where there are any");
+	free(name[0]);
+	ok(!arguments_hide(none, name) && !name[0], "nothing to hide");
+	ok(!arguments_hide(NULL, name) && !name[0], "no command");
+}
+
+static void hidden_in_reports(void)
+{
+	char path[] = "/opt/tool", secret[] = "secret", line[] = "/bin/db --key 5";
+	char *command[] = { path, secret, NULL };
+	struct report_outstanding calls[] = { { .pid = 7, .cmdline = line }, { .pid = 8 } };
+	struct report r = { .command = command, .outstanding = calls, .n_outstanding = 2, .wall_ns = 5 };
+	struct report_no_arguments out;
+
+	report_hide_arguments(&r, &out);
+	ok(out.r.arguments_hidden && is(out.r.command[0], "tool") && !out.r.command[1] && out.r.wall_ns == 5 &&
+		   is(r.command[1], "secret"),
+	   "a report without arguments; the report itself has them");
+	ok(out.r.n_outstanding == 2 && out.r.outstanding[0].pid == 7 && is(out.r.outstanding[0].cmdline, "db") &&
+		   out.r.outstanding[1].pid == 8 && !out.r.outstanding[1].cmdline && is(calls[0].cmdline, line),
+	   "nor those of calls that have not returned");
+	report_no_arguments_free(&out);
+	r.command = NULL;
+	r.n_outstanding = 0;
+	report_hide_arguments(&r, &out);
+	ok(!out.r.arguments_hidden && !out.r.command && !out.r.n_outstanding, "without a command there are none");
+	report_no_arguments_free(&out);
+	r.arguments_hidden = true;
+	report_hide_arguments(&r, &out);
+	ok(out.r.arguments_hidden, "hidden before, it stays said");
+	report_no_arguments_free(&out);
+}
+
+/* ---- paces ---- */
+
+static void paces(void)
+{
+	struct pace_point points[] = { { 100, 10, 1 }, { 200, 30, 2 }, { 400, 130, 12 } };
+	struct pace p = { points, 3 };
+	static const struct {
+		uint64_t idle;
+		double work;
+		uint64_t wake;
+	} all[] = { { 0, 10, 1 },   { 100, 10, 1 }, { 150, 20, 1 },   { 199, 29.8, 1 }, { 200, 30, 2 },
+		    { 220, 40, 3 }, { 300, 80, 7 }, { 400, 130, 12 }, { 401, 130, 12 }, { UINT64_MAX, 130, 12 } };
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		struct pace_sum s = { .pace = &p, .work = 1000 };
+
+		pace_add(&s, all[i].idle);
+		ok(s.work > 1000 + all[i].work - 1e-6 && s.work < 1000 + all[i].work + 1e-6 &&
+			   pace_wake_ns(&p, all[i].idle) == all[i].wake,
+		   "after %llu ns of rest", (unsigned long long)all[i].idle);
+	}
+	ok(pace_sane(&p), "points in order");
+	points[1].idle_ns = 400;
+	ok(!pace_sane(&p), "two at once");
+	points[1].idle_ns = 399;
+	points[0].idle_ns = 399;
+	ok(!pace_sane(&p), "or the first two");
+	p.n = 1;
+	ok(pace_sane(&p) && pace_wake_ns(&p, 5) == 1 && pace_wake_ns(&p, 5000) == 1, "one is everywhere the same");
+	p.n = 0;
+	ok(pace_sane(&p) && !pace_wake_ns(&p, 5), "none say nothing");
+	ok(pace_left(1, 2) == 0.5 && pace_left(2, 2) == 1 && pace_left(3, 2) == 1 && pace_left(0, 2) == 1 &&
+		   pace_left(0.5, 2) == 0.25,
+	   "what is left of a time: never more than it was, and all where nothing is known");
+}
+
+int main(void)
+{
+	settings();
+	names();
+	order_of_findings();
+	card_names();
+	card_rows();
+	flush_quantiles();
+	arguments();
+	hidden_in_reports();
+	paces();
+	return tap_done();
+}
