@@ -201,6 +201,147 @@ static void old_events_are_forgotten(void)
 	ok(!tail_period(&tail).calls, "nor where no call takes any time");
 }
 
+/* ---- to the call ---- */
+
+/* Slow calls of 25 ms, with so many quick ones of 1 ms before each; up to a gap of 0. */
+static struct tail_period of_gaps(const unsigned int *gap)
+{
+	start();
+	for (unsigned int i = 0; i < 40; i++)
+		call(1e6);
+	for (; *gap; gap++) {
+		for (unsigned int i = 1; i < *gap; i++)
+			call(1e6);
+		call(25e6);
+	}
+	return tail_period(&tail);
+}
+
+/* The first gap only leads to the first slow call. From slow call to slow call it takes 24 ms and 2 ms for each of the gap. */
+static void gaps_alike(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t calls, ms;
+		unsigned int gap[16];
+	} all[] = {
+		{ "five slow calls are enough", 100, 0, { 1, 100, 100, 100, 100 } },
+		{ "four are not", 0, 0, { 1, 100, 100, 100 } },
+		{ "one gap in five is a quarter off", 100, 0, { 1, 100, 100, 125, 100, 100 } },
+		{ "or a quarter less", 100, 0, { 1, 100, 75, 100, 100, 100 } },
+		{ "more than a quarter", 0, 0, { 1, 100, 100, 126, 100, 100 } },
+		{ "more than a quarter less", 0, 0, { 1, 100, 74, 100, 100, 100 } },
+		{ "one in seven", 0, 0, { 1, 100, 100, 300, 100, 100, 100, 100 } },
+		{ "one in eight", 100, 0, { 1, 100, 100, 300, 100, 100, 100, 100, 100 } },
+		{ "two in eight: three quarters are alike", 100, 0, { 1, 100, 100, 300, 100, 500, 100, 100, 100 } },
+		{ "three in eight", 0, 0, { 1, 100, 100, 300, 100, 500, 100, 700, 100 } },
+		{ "each second call", 2, 0, { 1, 2, 2, 2, 2, 2, 2, 2, 2 } },
+		{ "each call: back to back", 0, 0, { 1, 1, 1, 1, 1, 1, 1, 1, 1 } },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct tail_period p = of_gaps(all[i].gap);
+		bool none = !all[i].calls && !all[i].ms;
+
+		if (!ok(p.calls == all[i].calls && p.ns == all[i].ms * MS && p.slow_ns == (none ? 0 : 25 * MS) &&
+				p.quick_ns == (none ? 0 : MS),
+			"gaps of slow calls: %s", all[i].what))
+			diag("%llu calls, %llu ns", (unsigned long long)p.calls, (unsigned long long)p.ns);
+	}
+}
+
+/* Ten slow calls, one in 20. */
+static struct tail_period ten_slow(double ns)
+{
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? ns : 1e6);
+	return tail_period(&tail);
+}
+
+static void kinds_of_calls(void)
+{
+	ok(ten_slow(25e6).calls == 20, "ten slow calls");
+	ok(ten_slow(3.1e6).calls == 20, "three times as slow is slow, to a bucket");
+	ok(!ten_slow(2.9e6).calls, "less is not");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 25e6 : i == 7 || i == 48 ? 2.5e6 : 1e6);
+	ok(tail_period(&tail).calls == 20, "one call between the kinds for five slow ones is not too many");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 3.2e6 : i == 7 || i == 48 || i == 111 ? 2.5e6 : 1e6);
+	ok(!tail_period(&tail).calls && !tail_period(&tail).ns, "more are");
+	start();
+	for (unsigned int i = 0; i < 400; i++)
+		call(i % 40 == 39 ? 300e6 : i % 10 == (i / 10 * 7) % 10 ? 50e6 : 1e6);
+	ok(tail_period(&tail).calls == 40, "slow calls among others that are slow without a period: by how slow they are");
+}
+
+/* From then on a call is an event, when it was asked after so many calls. */
+static void what_is_slow(void)
+{
+	static const struct {
+		unsigned int after;
+		uint64_t slow_ns;
+	} all[] = { { 15, 0 },	       { 16, 30 * MS },	  { 31, 30 * MS },  { 32, 3 * MS },
+		    { 63, 3 * MS },    { 64, 3 * MS },	  { 255, 3 * MS },  { 511, 3 * MS },
+		    { 512, 300 * US }, { 767, 300 * US }, { 768, 600 * US } };
+	unsigned int n = 0;
+	bool good = true;
+
+	start();
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		for (; n < all[i].after; n++)
+			call(n < 16 ? 10e6 : n < 256 ? 1e6 : n < 300 ? 2e5 : n < 450 ? 1e5 : 2e5);
+		if (tail.slow_ns != all[i].slow_ns)
+			diag("after %u: %llu", n, (unsigned long long)tail.slow_ns);
+		good = good && tail.slow_ns == all[i].slow_ns;
+	}
+	ok(good, "it is looked at again after 16, 32.. and each 256 calls: three times what the quickest quarter takes");
+	ok(tail.calls == 768 && tail.events == 16, "calls are counted");
+	start();
+	for (unsigned int i = 0; i < 100; i++)
+		call(i == 50 ? 3e6 : i == 60 ? 2.9e6 : 1e6);
+	ok(tail.events == 17 && tail.event[16].call == 50 && tail.event[16].ns == 3 * MS,
+	   "after the first 16 only slow ones are kept");
+}
+
+static void at(uint64_t enter, uint64_t ns)
+{
+	static const struct ledger nothing;
+
+	tail_add(&tail, enter, ns, &nothing);
+}
+
+/* Pairs of slow calls, of which the second begins `after` the first, which takes 25 ms. */
+static struct tail_period pairs(uint64_t after)
+{
+	start();
+	for (unsigned int i = 0; i < 40; i++)
+		call(1e6);
+	for (unsigned int k = 0; k < 6; k++) {
+		at(now, 25 * MS);
+		at(now + after, 35 * MS);
+		now += 100 * MS;
+		for (unsigned int i = 0; i < 98; i++)
+			call(1e6);
+	}
+	return tail_period(&tail);
+}
+
+static void overlapping_calls(void)
+{
+	struct tail_period p = pairs(25 * MS);
+
+	ok(p.calls == 100 && p.slow_ns == 60 * MS,
+	   "a slow call that begins when another ends is the same event: as long as both");
+	p = pairs(5 * MS);
+	ok(p.calls == 100 && p.slow_ns == 40 * MS, "so is one that begins in it");
+	p = pairs(25 * MS + 1);
+	ok(!p.calls && !p.ns, "one that begins later is another one");
+}
+
 /* ---- sums ---- */
 
 static void slowest_add_up(void)
@@ -412,6 +553,10 @@ int main(void)
 	bursts_have_no_short_period();
 	waits_together_are_one();
 	old_events_are_forgotten();
+	gaps_alike();
+	kinds_of_calls();
+	what_is_slow();
+	overlapping_calls();
 	slowest_add_up();
 	tails_of_reports();
 	replays_are_the_same();
