@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The facts' way in: which records make sense, what files are called, whose calls count, and what lies between calls. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/analysis.h"
+#include "analyse/whatif/whatif.h"
+#include "tap.h"
+#include "util/mem.h"
+#include "wire.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define US     1000ull
+#define MS     1000000ull
+#define T0     (1000 * MS)
+#define SDA    WIRE_DEV(8, 0)
+#define SDA1   WIRE_DEV(8, 1)
+#define SDB    WIRE_DEV(8, 16)
+#define SDC    WIRE_DEV(8, 32) /* of which nothing is known */
+
+static const struct device_name devices[] = {
+	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true },
+	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
+	{ .dev = SDB, .name = "sdb", .mount = "/", .fstype = "xfs" },
+};
+
+static struct sync_analysis *a;
+static struct report r;
+
+static void begin_with(struct sync_opts o)
+{
+	o.start_ns = T0;
+	o.devices = devices;
+	o.n_devices = LEN(devices);
+	sync_free(a);
+	report_free(&r);
+	a = sync_new(&o);
+}
+
+static void begin(void)
+{
+	begin_with((struct sync_opts){ .slowest = 3 });
+}
+
+static void feed(void *record, uint16_t kind, size_t size)
+{
+	struct wire_head *h = record;
+
+	h->kind = kind;
+	h->size = (uint16_t)size;
+	sync_feed(a, h);
+}
+
+#define FEED(record, kind) feed(&(record), kind, sizeof(record))
+
+static void call(struct wire_sync s)
+{
+	s.call = s.call ? s.call : CALL_FSYNC;
+	s.tid = s.tid ? s.tid : 7;
+	s.tgid = s.tgid ? s.tgid : s.tid;
+	FEED(s, WIRE_SYNC);
+}
+
+#define CALL(...) call((struct wire_sync){ __VA_ARGS__ })
+
+static const struct report_sync *result(void)
+{
+	report_free(&r);
+	sync_report(a, &r.sync, false);
+	return &r.sync;
+}
+
+/* ---- names ---- */
+
+static void paths(void)
+{
+	static const struct {
+		uint32_t dev;
+		struct wire_file f;
+		const char *path;
+	} all[] = {
+		{ SDA1, { .n = 1, .whole = 1, .name = { "db" } }, "/srv/db" },
+		{ SDA1, { .n = 2, .whole = 1, .name = { "db", "data" } }, "/srv/data/db" },
+		{ SDA1, { .n = 2, .name = { "db", "data" } }, "/srv/.../data/db" },
+		{ SDA1, { .n = 1, .whole = 1, .name = { "db", "data" } }, "/srv/db" },
+		{ SDA1, { .n = 0, .whole = 1 }, "/srv" },
+		{ SDA1, { .n = 0 }, "/srv/..." },
+		{ SDB, { .n = 1, .whole = 1, .name = { "db" } }, "/db" },
+		{ SDB, { .n = 1, .name = { "db" } }, "/.../db" },
+		{ SDB, { .n = 0, .whole = 1 }, "/" },
+		{ SDC, { .n = 1, .whole = 1, .name = { "db" } }, "/db" },
+		{ SDA1, { .n = 8, .whole = 1, .name = { "a", "b", "c", "d", "e", "f", "g", "h" } }, "/srv/h/g/f/e/d/c/b/a" },
+		{ SDB,
+		  { .n = 2, .whole = 1, .name = { "x", "123456789012345678901234567890123456789012345678" } },
+		  "/123456789012345678901234567890123456789012345678/x" },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		struct wire_file f = all[i].f;
+
+		begin();
+		f.ino = 5;
+		f.dev = all[i].dev;
+		FEED(f, WIRE_FILE);
+		CALL(.enter = T0, .exit = T0 + 10, .dev = all[i].dev, .ino = 5);
+		if (!ok(result()->n_files == 1 && !strcmp(r.sync.file[0].path, all[i].path), "a file called %s", all[i].path))
+			diag("%s", r.sync.n_files ? r.sync.file[0].path : "none");
+	}
+}
+
+static void without_names(void)
+{
+	static const struct {
+		uint32_t dev;
+		uint64_t ino;
+		const char *path;
+	} all[] = {
+		{ SDA1, 5, "8:1:5" },
+		{ SDC, UINT64_MAX - 1, "8:32:18446744073709551614" },
+		{ SDA1, WIRE_INO_DISK, "/dev/sda1" },
+		{ SDC, WIRE_INO_DISK, "/dev/8:32" },
+		{ SDA1, 0, "(no file)" },
+		{ 0, 0, "(no file)" },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		begin();
+		CALL(.enter = T0, .exit = T0 + 10, .dev = all[i].dev, .ino = all[i].ino);
+		ok(result()->n_files == 1 && !strcmp(r.sync.file[0].path, all[i].path), "a file without a name: %s",
+		   all[i].path);
+	}
+}
+
+static void names_of_processes(void)
+{
+	struct wire_sync s = { .enter = T0, .exit = T0 + 10, .call = CALL_FSYNC, .tid = 7, .tgid = 7, .comm = "app" };
+
+	begin();
+	FEED(s, WIRE_SYNC);
+	memcpy(s.comm, "app\0rubbish", 11);
+	FEED(s, WIRE_SYNC);
+	ok(result()->n_processes == 1 && r.sync.process[0].count == 2 && !strcmp(r.sync.process[0].comm, "app"),
+	   "what stands behind the end of a name is no part of it");
+	memcpy(s.comm, "1234567890123456", 16);
+	FEED(s, WIRE_SYNC);
+	s.comm[15] = '\0';
+	FEED(s, WIRE_SYNC);
+	ok(result()->n_processes == 2 && r.sync.process[1].count == 2 &&
+		   strlen(r.sync.process[0].comm) + strlen(r.sync.process[1].comm) == 18,
+	   "a name without an end has 15 bytes");
+}
+
+/* ---- which records make sense ---- */
+
+static void sane_calls(void)
+{
+	static const struct {
+		struct wire_sync s;
+		bool good;
+	} all[] = {
+		{ { .enter = 1, .exit = 1, .call = 1 }, true },
+		{ { .enter = 0, .exit = 1, .call = 1 }, false },
+		{ { .enter = 2, .exit = 1, .call = 1 }, false },
+		{ { .enter = 1, .exit = 2, .call = 0 }, false },
+		{ { .enter = 1, .exit = 2, .call = 10 }, true },
+		{ { .enter = 1, .exit = 2, .call = 11 }, false },
+		{ { .enter = 1, .exit = (1ull << 56) + 1, .call = 1 }, true },
+		{ { .enter = 1, .exit = (1ull << 56) + 2, .call = 1 }, false },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		struct wire_sync s = all[i].s;
+
+		begin();
+		FEED(s, WIRE_SYNC);
+		ok(result()->count == all[i].good && sync_damaged(a) == !all[i].good, "call %zu %s", i,
+		   all[i].good ? "makes sense" : "does not");
+	}
+}
+
+static void sane_records(void)
+{
+	static const struct {
+		uint16_t kind;
+		size_t least;
+	} all[] = { { WIRE_SYNC, sizeof(struct wire_sync) },	   { WIRE_SLEEP, WIRE_SLEEP_SHORT },
+		    { WIRE_REQUEST, sizeof(struct wire_request) }, { WIRE_FOLLOW, sizeof(struct wire_follow) },
+		    { WIRE_FILE, sizeof(struct wire_file) },	   { WIRE_BIO, sizeof(struct wire_bio) } };
+	static const uint16_t others[] = { WIRE_HEADER, WIRE_HEADER + 1, WIRE_END };
+	static const uint16_t unknown[] = { 0, WIRE_BIO + 1, WIRE_HEADER - 1, WIRE_END + 1 };
+	static union {
+		struct wire_head h;
+		unsigned char bytes[512];
+	} record;
+	struct wire_follow f = { .since = 1, .kind = TASK_USER };
+
+	begin();
+	for (size_t i = 0; i < LEN(all); i++)
+		feed(&record, all[i].kind, all[i].least - 1);
+	ok(sync_damaged(a) == LEN(all), "records that are too short make no sense");
+	for (size_t i = 0; i < LEN(others); i++)
+		feed(&record, others[i], 8);
+	ok(sync_damaged(a) == LEN(all), "those of a recording itself are none of ours");
+	for (size_t i = 0; i < LEN(unknown); i++)
+		feed(&record, unknown[i], 8);
+	ok(sync_damaged(a) == LEN(all) + LEN(unknown), "nobody knows any others");
+	begin();
+	CALL(.enter = T0, .exit = T0 + 10);
+	FEED(f, WIRE_FOLLOW);
+	ok(!sync_damaged(a), "records that make sense are no damage");
+}
+
+static void sane_files(void)
+{
+	struct wire_file f = { .ino = 5, .dev = SDA1, .n = WIRE_NAMES + 1 };
+
+	begin();
+	FEED(f, WIRE_FILE);
+	f.n = 1;
+	f.ino = 0;
+	FEED(f, WIRE_FILE);
+	ok(sync_damaged(a) == 2, "a file with too many names, and one that is none");
+}
+
+/* ---- whose calls count ---- */
+
+static void traced_only(void)
+{
+	begin_with((struct sync_opts){ .only_traced = true });
+	CALL(.enter = T0, .exit = T0 + 1, .dev = SDA1);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB);
+	CALL(.enter = T0, .exit = T0 + 100, .dev = SDC);
+	CALL(.enter = T0, .exit = T0 + 1000);
+	CALL(.enter = T0, .exit = T0 + 10000, .dev = SDB, .other = 1);
+	CALL(.enter = T0, .exit = T0 + 100000, .dev = SDA1, .other = 1);
+	ok(result()->count == 2 && r.sync.total_ns == 1001, "calls on traced disks, and on none");
+	ok(r.sync.elsewhere == 2 && r.sync.elsewhere_ns == 110, "those elsewhere are counted");
+	ok(r.sync.others == 1 && r.sync.others_ns == 100000, "of others only those on traced disks");
+	begin();
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .other = 1);
+	ok(result()->count == 1 && r.sync.others == 1 && !r.sync.elsewhere, "on any disk, where all are asked for");
+}
+
+static void known_from(void)
+{
+	begin_with((struct sync_opts){ .known_ns = T0 + 50 });
+	CALL(.enter = T0 + 49, .exit = T0 + 60, .call = CALL_MSYNC);
+	CALL(.enter = T0 + 50, .exit = T0 + 70, .call = CALL_SYNC);
+	CALL(.enter = T0 + 51, .exit = T0 + 90, .call = CALL_SYNC);
+	ok(result()->count == 2 && r.sync.total_ns == 59 && r.sync.no_ledger == 1 && r.sync.no_ledger_ns == 11,
+	   "calls that began before facts are known have no ledger");
+	ok(r.sync.calls[CALL_SYNC] == 2 && !r.sync.calls[CALL_MSYNC] && r.sync.latency.min == 20 && r.sync.latency.max == 39,
+	   "the others are counted by their kind");
+}
+
+static void unsafe_on_a_volatile_cache(void)
+{
+	begin();
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .had = HAD_PAGES);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB, .had = HAD_PAGES);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .had = HAD_PAGES);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .had = HAD_PAGES, .ret = -1);
+	ok(result()->unsafe == 1 && r.sync.unsafe_ns == 10 && !r.sync.durable,
+	   "without a flush: unsafe where the cache is volatile");
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB, .had = HAD_PAGES, .flushes = 1);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .had = HAD_FUA, .writes = 1);
+	ok(result()->durable == 2 && r.sync.unsafe == 1, "with one: durable anywhere");
+}
+
+static void heat(void)
+{
+	begin();
+	CALL(.enter = T0 - 5000, .exit = T0 - 1000);
+	CALL(.enter = T0 + 30 * MS - 9000, .exit = T0 + 30 * MS);
+	ok(result()->heat && r.sync.heat->n[0][heat_row(4000)] == 1 && r.sync.heat->n[2][heat_row(9000)] == 1 &&
+		   r.sync.heat->columns == 3,
+	   "a heat map: by the ends of calls since the start");
+}
+
+/* ---- requests ---- */
+
+static void requests(void)
+{
+	struct wire_request q = { .rq = 1, .done = T0, .dev = SDA1, .disk = SDA, .class = WIRE_CLASSES - 1 };
+	struct detail_request back;
+	struct report_detail *d;
+
+	begin_with((struct sync_opts){ .detail = true });
+	FEED(q, WIRE_REQUEST);
+	FEED(q, WIRE_REQUEST);
+	q.done = T0 - 1;
+	FEED(q, WIRE_REQUEST);
+	q.done = T0 + 1;
+	q.class = WIRE_CLASSES;
+	FEED(q, WIRE_REQUEST);
+	q.class = WIRE_FUA;
+	q.dev = SDC;
+	FEED(q, WIRE_REQUEST);
+	q.done = T0 + 2;
+	q.disk = WIRE_DEV(8, 48);
+	FEED(q, WIRE_REQUEST);
+	d = sync_take_detail(a);
+	ok(d->n_requests == 3 && sync_damaged(a) == 1, "requests since the start are kept, each once");
+	detail_request(d, 0, &back);
+	ok(!strcmp(d->name[back.device], "sda1") && !strcmp(d->name[back.disk], "sda"), "with the names of their disks");
+	detail_request(d, 1, &back);
+	ok(!strcmp(d->name[back.device], "sda"), "a device that has no name has its disk's");
+	detail_request(d, 2, &back);
+	ok(!strcmp(d->name[back.device], "8:32") && !strcmp(d->name[back.disk], "8:48"), "where that has one");
+	report_detail_free(d);
+}
+
+/* ---- between calls ---- */
+
+/* A call of 10 us, a FLUSH of 20 ms, and 5 us. Returns its end. */
+static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
+{
+	uint64_t off = enter + 10 * US, done = off + 20 * MS;
+	struct wire_request q = { .rq = 1,
+				  .done = done,
+				  .alloc = off,
+				  .dev = SDA1,
+				  .disk = SDA,
+				  .tid = 7,
+				  .tgid = 7,
+				  .class = WIRE_FLUSH,
+				  .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+				  .pre = { .begin = off, .issue = off, .done = done } };
+	struct wire_sleep sleep = {
+		.off = off, .wake = done, .on = done, .rq = 1, .done = done, .tid = 7, .seq = seq, .how = HOW_REQUEST
+	};
+
+	FEED(q, WIRE_REQUEST);
+	feed(&sleep, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	s.enter = enter;
+	s.exit = done + 5 * US;
+	s.sleeps = s.switches = 1;
+	call(s);
+	return s.exit;
+}
+
+static const struct pace_point points[] = { { .idle_ns = MS, .work_ns = 10 * US, .wake_ns = US },
+					    { .idle_ns = 10 * MS, .work_ns = 30 * US, .wake_ns = US } };
+
+/* Two such calls, 500 us apart: the wall time without flushes, in ns, when CPUs stay warm and half of the computing is left. */
+static void between(struct wire_sync first, struct wire_sync second, uint64_t want, const char *what)
+{
+	uint64_t end, have = 0;
+
+	begin();
+	end = flushing(T0, 0, first);
+	end = flushing(end + 500 * US, 1, second);
+	result();
+	r.have_sync = true;
+	r.wall_ns = end - T0;
+	r.pace.point = xcalloc(LEN(points), sizeof(points[0]));
+	memcpy(r.pace.point, points, sizeof(points));
+	r.pace.n = LEN(points);
+	whatif_make(&r, sync_whatif(a));
+	if (r.n_whatif == 1 && !strcmp(r.whatif[0].remove, "flush"))
+		have = r.whatif[0].wall_ns;
+	if (!ok(have + 2 >= want && have <= want + 2, "%s", what))
+		diag("%llu instead of %llu", (unsigned long long)have, (unsigned long long)want);
+}
+
+#define SYNC(...) ((struct wire_sync){ __VA_ARGS__ })
+
+/* 15 us of both calls are left, and of the gap half where it is known to be computing. */
+static void gaps(void)
+{
+	const uint64_t all = 515 * US;
+	const struct wire_sync first = SYNC(.waited_enter = 900, .waited_exit = 1000, .switches_all = 40);
+
+	between(first, SYNC(.waited_enter = 1000, .switches_all = 41), 265 * US,
+		"it never lost the CPU between calls: all is computing");
+	between(first, SYNC(.waited_enter = 1000, .switches_all = 42), all, "it did: that is not known");
+	between(first, SYNC(.waited_enter = 1000 + 200 * US, .switches_all = 41), 365 * US,
+		"of it, it waited for a CPU");
+	between(first, SYNC(.waited_enter = 999, .switches_all = 41), all, "clocks that go back say nothing");
+	between(SYNC(.switches_all = 40), SYNC(.waited_enter = 1000, .switches_all = 41), all, "nor those that do not go");
+	between(SYNC(.waited_exit = 1000, .switches_all = 65535), SYNC(.waited_enter = 1000, .switches_all = 0),
+		265 * US, "switches are counted modulo 65,536");
+}
+
+static void period(void)
+{
+	begin();
+	flushing(T0, 0, SYNC(.ret = 0));
+	flushing(T0 + 50 * MS, 1, SYNC(.ret = 0));
+	ok(sync_period(a) == (70 * MS + 15 * US) / 2, "how long from call to call");
+}
+
+int main(void)
+{
+	paths();
+	without_names();
+	names_of_processes();
+	sane_calls();
+	sane_records();
+	sane_files();
+	traced_only();
+	known_from();
+	unsafe_on_a_volatile_cache();
+	heat();
+	requests();
+	gaps();
+	period();
+	report_free(&r);
+	sync_free(a);
+	sync_free(NULL);
+	return tap_done();
+}
