@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From walked calls to predictions, to the nanosecond: what of a call is kept, what of it goes away, what others and warm CPUs make of it. */
+/* From walked calls to predictions, to the nanosecond: what is kept of a call, what of it goes, what others and warm CPUs change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,8 +326,8 @@ static void two_share(bool late_first, uint64_t seen_by_second)
 /* ---- writes that a device holds ---- */
 
 /*
- * Task 1 flushes for 10 of each 11 ms. Task 2 writes 2 ms after it began, and is done 1 ms after it has ended; task 3 writes for 1 ms
- * `before` the end of so many of them.
+ * Task 1 flushes for 10 of each 11 ms. Task 2 writes 2 ms after it began, and is done 1 ms after it has ended. Of so many FLUSHes
+ * another task writes for 1 ms `before` the end.
  */
 static void held_writes(uint64_t quick, uint64_t before, bool is_held, const char *what)
 {
@@ -349,8 +349,8 @@ static void held_writes(uint64_t quick, uint64_t before, bool is_held, const cha
 			call(10 + (uint32_t)i, time + 10 * MS - before, alone, 1, T0);
 	}
 	/* half a ms, one, and five: what writes take that are alone */
-	call(30, T0 + 10 * MS, long_one, 1, T0);
-	call(31, T0 + 10 * MS, alone, 1, T0);
+	call(30, T0 + 10 * MS, alone, 1, T0);
+	call(31, T0 + 10 * MS, long_one, 1, T0);
 	call(32, T0 + 10 * MS, short_one, 1, T0);
 	r.wall_ns = 88 * MS;
 	for (uint32_t i = 0; i < 16; i++)
@@ -408,6 +408,37 @@ static void blocking(void)
 	blocks(7000, 6850, 640, 27490, 27490, "one that ended before was not stopped");
 }
 
+/*
+ * Commits of three tasks at 0, 7 and 14 ms, told in another order. Another task has 2 ms of FLUSH in a call that ends at 7.1 ms, and
+ * in the gap after it blocks are written for 400 and for 500 us.
+ */
+static void blocks_in_any_order(void)
+{
+	static const uint64_t order[] = { 14, 0, 7 };
+	const struct piece first[] = { OWN(CAUSE_DEVICE_WRITE, 4400), OF(PART_EMPTY, CAUSE_FLUSH_ONLY, 2000),
+				       OWN(CAUSE_DEVICE_WRITE, 700) };
+	const struct piece second[] = { OWN(CAUSE_DEVICE_WRITE, 20000) };
+	uint64_t end;
+
+	begin();
+	end = call(2, T0, first, 3, 0);
+	for (uint32_t i = 0; i < LEN(order); i++) {
+		const uint64_t key = T0 + i + 1;
+		const struct piece all[] = { OF(PART_JOURNAL, CAUSE_CPU, 200), OF(PART_JOURNAL, CAUSE_DEVICE_WRITE, 300),
+					     STEP(PART_PRE, key, CAUSE_FLUSH_PRE, 1500),
+					     STEP(PART_DATA, key, CAUSE_DEVICE_WRITE, 800),
+					     STEP(PART_POST, key, CAUSE_FLUSH_POST, 1500) };
+
+		call(10 + i, T0 + order[i] * MS, all, 5, T0);
+	}
+	end = call(2, end + 8900 * US, second, 1, end);
+	r.wall_ns = end - T0;
+	for (uint32_t i = 0; i < 8; i++)
+		whatif_cpu(w, i);
+	whatif_make(&r, w);
+	is("flush", (uint64_t)(36e6 * 33.1 / 35.5), "blocks of commits in any order");
+}
+
 /* ---- CPU time of requests ---- */
 
 /* Four tasks on one CPU, each with a write of 200 us and the same FLUSH; `kernel_us` of CPU time in the kernel beside. */
@@ -439,8 +470,8 @@ static void crowded(uint64_t kernel_us, uint64_t user_us, uint64_t want_us, uint
 }
 
 /*
- * Without: computing by turns, what is left of the write, and the ends. As it was: then also a FLUSH of the first, one of the others, and
- * a way back.
+ * Without: computing by turns, what is left of the write, and the ends. As it was: also a FLUSH of the first, one of the others, and a
+ * way back.
  */
 static void requests_compute(void)
 {
@@ -464,9 +495,16 @@ static void measured(void)
 	memcpy(r.pace.point, points, sizeof(points));
 }
 
-/* Two commits of 21 ms in FLUSHes, and all that computes in between. */
-static void commits_on_warm_cpus(void)
+/*
+ * Two commits of 21 ms in FLUSHes, and all that computes in between. Bits of `writes`: the own part, the blocks and the record are
+ * written, or something else is waited for.
+ */
+static void commits_on_warm_cpus(unsigned int writes)
 {
+	const enum cause own = writes & 1 ? CAUSE_DEVICE_WRITE : CAUSE_LOCK,
+			 blocks = writes & 2 ? CAUSE_DEVICE_WRITE : CAUSE_LOCK,
+			 data = writes & 4 ? CAUSE_DEVICE_FUA : CAUSE_LOCK;
+	const uint64_t written = (writes & 1) + (writes >> 1 & 1) + (writes >> 2);
 	uint64_t end = 0;
 
 	begin();
@@ -474,12 +512,12 @@ static void commits_on_warm_cpus(void)
 	for (uint64_t i = 0; i < 2; i++) {
 		const uint64_t key = T0 + i + 1, time = i ? end + 500 * US : T0;
 		const struct piece p[] = { OWN(CAUSE_CPU, 11),
-					   OWN(CAUSE_DEVICE_WRITE, 200),
+					   OWN(own, 200),
 					   OF(PART_JOURNAL, CAUSE_CPU, 20),
-					   OF(PART_JOURNAL, CAUSE_DEVICE_WRITE, 100),
+					   OF(PART_JOURNAL, blocks, 100),
 					   STEP(PART_PRE, key, CAUSE_FLUSH_PRE, 20000),
 					   STEP(PART_DATA, key, CAUSE_COMPLETION, 7),
-					   STEP(PART_DATA, key, CAUSE_DEVICE_WRITE, 300),
+					   STEP(PART_DATA, key, data, 300),
 					   STEP(PART_POST, key, CAUSE_FLUSH_POST, 1000),
 					   OF(PART_JOURNAL, CAUSE_CPU, 4),
 					   OWN(CAUSE_RUNQ, 100),
@@ -491,12 +529,13 @@ static void commits_on_warm_cpus(void)
 		flush_seen(time + 20638 * US, time + 21638 * US);
 	}
 	r.wall_ns = end - T0;
-	/* known: 45 us of each call, and 440 us between them; ten requests of 40 us */
-	r.kernel_cpu_ns = 600 * US;
+	/* known: 45 us of each call, and 440 us between them; then 40 us of each FLUSH and write */
+	r.kernel_cpu_ns = (200 + 2 * (written + 2) * 40) * US;
 	r.user_ns = 330 * US;
 	whatif_make(&r, w);
 	/* 10 and 30 us of work: without flushes 10 and 10; 2 and 4 of waking up: 2 and 2 */
-	is("flush", 2 * (22500 + 540 * US + 66666 + 101 * US) + 220 * US + 60 * US, "commits on warm CPUs");
+	is("flush", 2 * (22500 + 600 * US - written * 20 * US + 66666 + 101 * US) + 220 * US + 60 * US,
+	   "commits on warm CPUs");
 }
 
 /* What a gap computes where it lost the CPU: as much as those like it in which it did not. */
@@ -642,8 +681,10 @@ int main(void)
 	two_share(false, 3100);
 	holding();
 	blocking();
+	blocks_in_any_order();
 	requests_compute();
-	commits_on_warm_cpus();
+	for (unsigned int writes = 0; writes < 8; writes++)
+		commits_on_warm_cpus(writes);
 	gaps_on_warm_cpus();
 	long_runs();
 	bounds();
