@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From walked calls to predictions, to the nanosecond: what is kept of a call, what of it goes, what others and warm CPUs change. */
+/* From walked calls to predictions, to the ns: what is kept of a call, what of it goes, what others and warm CPUs change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -409,7 +409,7 @@ static void blocking(void)
 }
 
 /*
- * Commits of three tasks at 0, 7 and 14 ms, told in another order. Another task has 2 ms of FLUSH in a call that ends at 7.1 ms, and
+ * Commits of three tasks at 0, 7 and 14 ms, told in another order. Another task has 2 ms of FLUSH in a call until 7.1 ms, and
  * in the gap after it blocks are written for 400 and for 500 us.
  */
 static void blocks_in_any_order(void)
@@ -470,7 +470,7 @@ static void crowded(uint64_t kernel_us, uint64_t user_us, uint64_t want_us, uint
 }
 
 /*
- * Without: computing by turns, what is left of the write, and the ends. As it was: also a FLUSH of the first, one of the others, and a
+ * Without: computing by turns, what is left of the write, and the ends. As it was: also a FLUSH of the first, one of the others, a
  * way back.
  */
 static void requests_compute(void)
