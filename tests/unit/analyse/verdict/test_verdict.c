@@ -7,95 +7,7 @@
 #include "analyse/verdict/verdict.h"
 #include "util/mem.h"
 #include "tap.h"
-#include "wire.h"
-
-#define US  1000ull
-#define MS  1000000ull
-#define SEC 1000000000ull
-
-/* ---- reports ---- */
-
-static struct report_device *add_device(struct report *r, const char *name, const char *cache)
-{
-	struct report_device *d = grow((void **)&r->device, &r->n_devices, sizeof(*d));
-
-	snprintf(d->name, sizeof(d->name), "%s", name);
-	d->write_cache = xstrdup(cache);
-	d->scheduler = xstrdup("mq-deadline");
-	d->nr_requests = 64;
-	d->kernel.have = d->kernel.have_flush = true;
-	return d;
-}
-
-static void ops(struct report_device *d, enum op_class c, uint64_t n, uint64_t device_ns)
-{
-	for (uint64_t i = 0; i < n; i++) {
-		tally_add(&d->op[c].device, device_ns);
-		tally_add(&d->op[c].queue, 0);
-		tally_add(&d->op[c].total, device_ns);
-	}
-	d->op[c].count += n;
-	if (c == OP_FLUSH) {
-		d->kernel.flushes += n;
-		d->kernel.flush_ns += n * device_ns;
-	}
-}
-
-static void add_mount(struct report_device *d, const char *dir, const char *barrier)
-{
-	struct report_mount *m = grow((void **)&d->mounts, &d->n_mounts, sizeof(*m));
-
-	m->dir = xstrdup(dir);
-	m->fstype = xstrdup("ext4");
-	m->options = xstrdup("rw,noatime,nobarrier");
-	m->barrier = xstrdup(barrier);
-}
-
-static void add_process(struct report *r, const char *comm, uint32_t pid, uint64_t count, uint64_t ns)
-{
-	struct report_group *g = grow((void **)&r->sync.process, &r->sync.n_processes, sizeof(*g));
-
-	g->comm = xstrdup(comm);
-	g->pid = pid;
-	g->count = count;
-	g->total_ns = ns;
-}
-
-/* 100 fdatasyncs of 10 ms each, in a run of 1.1 s, nothing in the ledger yet. Shares in per mille. */
-static struct report *start(void)
-{
-	struct report *r = xcalloc(1, sizeof(*r));
-
-	r->have_sync = true;
-	r->wall_ns = 1100 * MS;
-	r->sync.count = 100;
-	r->sync.calls[CALL_FDATASYNC] = 100;
-	r->sync.total_ns = SEC;
-	for (int i = 0; i < 100; i++)
-		hist_add(&r->sync.latency, 10 * MS);
-	add_process(r, "sqlite3", 42, 100, SEC);
-	return r;
-}
-
-static void add_file(struct report *r, const char *path, const char *device, uint64_t unsafe)
-{
-	struct report_group *g = grow((void **)&r->sync.file, &r->sync.n_files, sizeof(*g));
-
-	g->path = xstrdup(path);
-	g->device = device ? xstrdup(device) : NULL;
-	g->count = r->sync.count;
-	g->unsafe = unsafe;
-}
-
-static void spend(struct report *r, enum cause c, unsigned int permille)
-{
-	r->sync.ledger.ns[c] += permille * MS;
-}
-
-static void wrap(struct report *r)
-{
-	strv_add(&r->command, xstrdup("sqlite3"));
-}
+#include "verdict_report.h"
 
 /* ---- checks ---- */
 
@@ -128,12 +40,6 @@ static void is_str(const char *have, const char *want, const char *what)
 {
 	if (!ok(have && !strcmp(have, want), "%s", what))
 		diag("is %s", have ? have : "NULL");
-}
-
-static void drop(struct report *r)
-{
-	report_free(r);
-	free(r);
 }
 
 /* Where there is nothing to have a part of, there is none: not 0. */

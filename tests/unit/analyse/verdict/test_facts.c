@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a verdict goes by: which disk matters, what is in its queue, whose writes and FLUSHes, and which groups are the largest. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/verdict/facts.h"
+#include "tap.h"
+#include "verdict_report.h"
+
+static struct report *empty(void)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->have_sync = true;
+	r->wall_ns = SEC;
+	return r;
+}
+
+/* ---- disks ---- */
+
+static void test_legs(void)
+{
+	static const struct {
+		const char *disk, *slave;
+		bool leg;
+	} rows[] = {
+		{ "sda", "sda", true },
+		{ "sda", "sda1", true },
+		{ "sda", "sda12", true },
+		{ "sda", "sdab", false },
+		{ "sda", "sdb", false },
+		{ "sda", "sd", false },
+		{ "sda", "sdap1", true },
+		{ "sda", "sdap", false },
+		{ "sda", "sdapx", false },
+		{ "nvme0n1", "nvme0n1", true },
+		{ "nvme0n1", "nvme0n1p2", true },
+		{ "nvme0n1", "nvme0n12", false },
+		{ "nvme0n1", "nvme0n1px", false },
+		{ "sda (diskseq 17)", "sda", true },
+		{ "sda (diskseq 17)", "sda3", true },
+		{ "", "5", false },
+	};
+	struct report_device top = { 0 }, d = { 0 };
+	char *slaves[3] = { "zz9" };
+
+	ok(!facts_is_leg(&top, &d), "nothing lies on a disk without slaves");
+	top.slaves = slaves;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(d.name, sizeof(d.name), "%s", rows[i].disk);
+		slaves[1] = (char *)rows[i].slave;
+		ok(facts_is_leg(&top, &d) == rows[i].leg, "%s is %sone of %s", rows[i].slave, rows[i].leg ? "" : "not ",
+		   rows[i].disk);
+	}
+}
+
+static void test_nobarrier(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+
+	ok(!facts_nobarrier(d), "no mounts");
+	add_mount(d, "/a", NULL);
+	add_mount(d, "/b", "barrier");
+	ok(!facts_nobarrier(d), "mounts with barriers, or without a choice");
+	add_mount(d, "/c", "nobarrier");
+	ok(facts_nobarrier(d) == &d->mounts[2], "the one without");
+	free(d->write_cache);
+	d->write_cache = xstrdup("write through");
+	ok(!facts_nobarrier(d), "without a volatile cache it doesn't matter");
+	free(d->write_cache);
+	d->write_cache = NULL;
+	ok(!facts_nobarrier(d), "nor where it is not known");
+	drop(r);
+}
+
+static const char *main_disk(const struct report *r)
+{
+	struct facts f;
+
+	facts_of(r, &f);
+	return f.dev ? f.dev->name : "none";
+}
+
+static void is_str(const char *have, const char *want, const char *what)
+{
+	if (!ok(have && !strcmp(have, want), "%s", what))
+		diag("is %s, not %s", have ? have : "NULL", want);
+}
+
+static void test_main_disk(void)
+{
+	static const enum op_class waited[] = { OP_FLUSH, OP_WRITE_BARRIER, OP_WRITE_SYNC, OP_FUA };
+	static const enum op_class others[] = { OP_READ_SYNC, OP_READ_ASYNC, OP_WRITE_ASYNC, OP_DISCARD, OP_OTHER };
+	struct report *r = empty();
+
+	is_str(main_disk(r), "none", "no disk");
+	add_device(r, "sda", "write back");
+	is_str(main_disk(r), "sda", "one that did nothing");
+	add_device(r, "sdb", "write back");
+	is_str(main_disk(r), "sda", "the first of two that did nothing");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		ops(&r->device[1], others[i], 1, MS);
+	is_str(main_disk(r), "sda", "no call waits for reads, background writes or discards");
+	for (size_t i = 0; i < sizeof(waited) / sizeof(waited[0]); i++) {
+		ops(&r->device[1 - i % 2], waited[i], 1, (i + 1) * MS);
+		ops(&r->device[1 - i % 2], waited[i], 1, (i + 1) * MS);
+		is_str(main_disk(r), i % 2 ? "sda" : "sdb", "the one with most time of what calls wait for");
+	}
+	drop(r);
+}
+
+/* md0, 100 ms of FLUSHes, on sda and sdb, with so many milliseconds of their own. */
+static struct report *stack(uint64_t a_ms, uint64_t b_ms)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "md0", "write back");
+
+	d->bio_based = true;
+	strv_add(&d->slaves, xstrdup("sda1"));
+	tally_add(&d->op[OP_FLUSH].total, 100 * MS - 1);
+	tally_add(&d->op[OP_FLUSH].device, 1); /* not its time */
+	if (a_ms)
+		ops(add_device(r, "sda", "write back"), OP_FLUSH, 1, a_ms * MS);
+	if (b_ms)
+		ops(add_device(r, "sdb", "write back"), OP_FLUSH, 1, b_ms * MS);
+	return r;
+}
+
+static void test_stack(void)
+{
+	struct report *r = stack(50, 0);
+
+	is_str(main_disk(r), "sda", "half of the time is spent below");
+	drop(r);
+	r = stack(49, 0);
+	is_str(main_disk(r), "md0", "less than half is");
+	drop(r);
+	r = stack(60, 70);
+	is_str(main_disk(r), "sdb", "of two with requests of their own the one with more");
+	drop(r);
+	r = stack(0, 0);
+	is_str(main_disk(r), "md0", "nothing below");
+	drop(r);
+	r = stack(90, 0); /* dm-0 is on md0, and none of its legs */
+	r->device[1].bio_based = true;
+	strv_free(r->device[0].slaves);
+	r->device[0].slaves = NULL;
+	strv_add(&r->device[0].slaves, xstrdup("sdz"));
+	is_str(main_disk(r), "md0", "another that is on top of others, but not below this one");
+	drop(r);
+	r = stack(100, 0); /* a nanosecond longer */
+	r->device[1].bio_based = true;
+	ops(&r->device[1], OP_FLUSH, 1, MS);
+	strv_add(&r->device[1].slaves, xstrdup("sdc"));
+	ops(add_device(r, "sdc", "write back"), OP_FLUSH, 1, 60 * MS);
+	is_str(main_disk(r), "sdc", "the lowest of three");
+	drop(r);
+}
+
+/* ---- the queue ---- */
+
+static struct facts facts(const struct report *r)
+{
+	struct facts f;
+
+	facts_of(r, &f);
+	return f;
+}
+
+static bool near(double have, double want)
+{
+	if (fabs(have - want) < 1e-9)
+		return true;
+	diag("is %.6f, not %.6f", have, want);
+	return false;
+}
+
+static void test_times(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+	struct facts f;
+
+	for (int i = 0; i < 20; i++) {
+		tally_add(&d->op[OP_WRITE_SYNC].device, i < 2 ? 16 : i < 10 ? 24 : 40);
+		tally_add(&d->op[OP_WRITE_SYNC].total, 60);
+		tally_add(&d->op[OP_FLUSH].device, i < 10 ? 20 : 50);
+		tally_add(&d->op[OP_FLUSH].total, 55);
+	}
+	f = facts(r);
+	ok(f.flush_mean == 35 && f.flush_p50 == 20, "a FLUSH's mean and median in the device");
+	ok(f.write_mean == 31 && f.write_p50 == 24 && f.write_fast == 16, "a write's mean (31.2), median and tenth");
+	ok(facts_flush_hist(d) == &d->op[OP_FLUSH].device, "by the device's time");
+	d->bio_based = true;
+	f = facts(r);
+	ok(f.flush_mean == 55 && f.flush_p50 == 55 && f.write_mean == 60 && f.write_fast == 60, "of bios all of it");
+	ok(facts_flush_hist(d) == &d->op[OP_FLUSH].total, "by the total time");
+	drop(r);
+}
+
+static void test_ahead(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+
+	for (int c = 0; c < OP_CLASSES; c++)
+		ops(d, (enum op_class)c, 1, 500 * MS);
+	r->device[0].flush.no_depth = 1;
+	ok(near(facts(r).ahead, 3), "eight of half the run, FLUSHes left out, less the caller's own");
+	r->wall_ns = 0;
+	ok(near(facts(r).ahead, -1), "of a run whose length is not known");
+	r->wall_ns = SEC;
+	ops(d, OP_FLUSH, 4, MS);
+	d->flush.in_flight = 10;
+	ok(near(facts(r).ahead, 2.5), "what the FLUSHes of the disk found, those left out that were not seen to be issued");
+	r->sync.busy_flushes = 2;
+	r->sync.busy_in_flight = 9;
+	ok(near(facts(r).ahead, 4.5), "what those found that calls waited for");
+	drop(r);
+}
+
+static void test_queued(void)
+{
+	static const struct {
+		double ahead;
+		uint64_t flush_mean, write_fast, write_mean;
+		bool flush, data;
+		const char *what;
+	} rows[] = {
+		{ 2, 100, 100, 100, true, true, "two ahead, and as long as writes" },
+		{ 1.99, 100, 100, 1000, false, false, "fewer than two ahead" },
+		{ 2, 200, 100, 100, true, true, "a FLUSH of twice a write" },
+		{ 2, 201, 100, 100, false, false, "of more" },
+		{ 2, 50, 100, 100, true, true, "of half a write" },
+		{ 2, 49, 100, 100, false, false, "of less" },
+		{ 2, 0, 0, 0, false, true, "nothing took any time" },
+		{ 2, 0, 100, 199, false, false, "no FLUSH, and a write less than twice the quickest" },
+		{ 2, 0, 100, 200, false, true, "a write of twice the quickest" },
+		{ 7.99, 1000, 100, 100, false, false, "fewer than eight ahead" },
+		{ 8, 1000, 100, 100, false, true, "eight ahead" },
+	};
+	struct report *r = empty();
+	struct facts f;
+
+	add_device(r, "sda", "write back");
+	f = facts(r);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		f.ahead = rows[i].ahead;
+		f.flush_mean = rows[i].flush_mean;
+		f.write_fast = rows[i].write_fast;
+		f.write_mean = rows[i].write_mean;
+		facts_of_queue(&f);
+		ok(f.flush_queued == rows[i].flush && f.data_queued == rows[i].data, "queued: %s", rows[i].what);
+	}
+	f.dev = NULL;
+	facts_of_queue(&f);
+	ok(!f.flush_queued && !f.data_queued, "without a disk there is no queue");
+	drop(r);
+}
+
+/* ---- groups ---- */
+
+static void test_groups(void)
+{
+	static const enum group of[CAUSE_COUNT] = {
+		[CAUSE_CPU] = GROUP_CPU,
+		[CAUSE_RUNQ] = GROUP_RUNQ,
+		[CAUSE_THROTTLE] = GROUP_THROTTLE,
+		[CAUSE_TAG] = GROUP_SCHEDULER,
+		[CAUSE_IOQ] = GROUP_SCHEDULER,
+		[CAUSE_DEVICE_READ] = GROUP_READ,
+		[CAUSE_DEVICE_WRITE] = GROUP_WRITE,
+		[CAUSE_DEVICE_FUA] = GROUP_FUA,
+		[CAUSE_DEVICE_DISCARD] = GROUP_DISCARD,
+		[CAUSE_DEVICE_OTHER] = GROUP_DISCARD,
+		[CAUSE_FLUSH_WAIT] = GROUP_FLUSH,
+		[CAUSE_FLUSH_PRE] = GROUP_FLUSH,
+		[CAUSE_FLUSH_POST] = GROUP_FLUSH,
+		[CAUSE_FLUSH_ONLY] = GROUP_FLUSH,
+		[CAUSE_COMPLETION] = GROUP_CPU,
+		[CAUSE_JOURNAL] = GROUP_JOURNAL,
+		[CAUSE_LOCK] = GROUP_LOCK,
+		[CAUSE_UNKNOWN] = GROUP_UNKNOWN,
+	};
+	struct facts f = { 0 };
+
+	for (int c = 0; c < CAUSE_COUNT; c++) {
+		bool flush = of[c] == GROUP_FLUSH,
+		     data = of[c] == GROUP_READ || of[c] == GROUP_WRITE || of[c] == GROUP_FUA || of[c] == GROUP_DISCARD;
+
+		f.flush_queued = f.data_queued = false;
+		ok(facts_group(&f, (enum cause)c) == of[c], "%s: its group", cause_name((enum cause)c));
+		f.flush_queued = true;
+		ok(facts_group(&f, (enum cause)c) == (flush ? GROUP_BUSY : of[c]), "%s: where FLUSHes are queued",
+		   cause_name((enum cause)c));
+		f.flush_queued = false;
+		f.data_queued = true;
+		ok(facts_group(&f, (enum cause)c) == (data ? GROUP_BUSY : of[c]), "%s: where data is queued",
+		   cause_name((enum cause)c));
+	}
+}
+
+static void test_order(void)
+{
+	struct report *r = empty();
+	struct facts f = facts(r);
+
+	ok(f.first == GROUP_FLUSH && f.second == GROUP_WRITE, "of nothing the first two");
+	spend(r, CAUSE_UNKNOWN, 5);
+	f = facts(r);
+	ok(f.first == GROUP_UNKNOWN && f.second == GROUP_FLUSH, "the last group is all");
+	spend(r, CAUSE_FLUSH_PRE, 5);
+	f = facts(r);
+	ok(f.first == GROUP_FLUSH && f.second == GROUP_UNKNOWN, "of two that are equal the first");
+	spend(r, CAUSE_LOCK, 5);
+	f = facts(r);
+	ok(f.first == GROUP_FLUSH && f.second == GROUP_LOCK, "of three the first two");
+	spend(r, CAUSE_TAG, 4);
+	spend(r, CAUSE_IOQ, 4);
+	f = facts(r);
+	ok(f.first == GROUP_SCHEDULER && f.second == GROUP_FLUSH && f.ns[GROUP_SCHEDULER] == 8 * MS,
+	   "the causes of a group add up");
+	drop(r);
+}
+
+/* ---- volume ---- */
+
+static void test_own_queue(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+	struct facts f;
+
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		spend(r, volume_causes[i], 100);
+	r->sync.count = 1;
+	r->sync.volume = (struct volume){ 1, SEC, 50, 1 << 20, { 10 * MS, 20 * MS, 30 * MS, 40 * MS } };
+	ops(d, OP_WRITE_SYNC, 100, US);
+	ops(d, OP_WRITE_ASYNC, 1000, US);
+	f = facts(r);
+	ok(f.own_queue && f.ns[GROUP_VOLUME] == 100 * MS, "half of the requests are its own, background writes left out");
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		ok(f.ns[facts_group(&f, volume_causes[i])] > 0, "%s: only that part is moved",
+		   cause_name(volume_causes[i]));
+	ok(f.ns[GROUP_WRITE] + f.ns[GROUP_FUA] + f.ns[GROUP_SCHEDULER] + f.ns[GROUP_VOLUME] == 400 * MS,
+	   "and nothing is lost");
+	ops(d, OP_READ_SYNC, 1, US);
+	f = facts(r);
+	ok(!f.own_queue && !f.ns[GROUP_VOLUME], "less than half");
+	d->kernel.reads = 20;
+	d->kernel.writes = 1080;
+	f = facts(r);
+	ok(!f.own_queue, "what the kernel counted is not asked for without a filter");
+	r->filter = xstrdup("pid 4");
+	f = facts(r);
+	ok(f.own_queue, "with a filter it is: 100 beside the background's");
+	d->kernel.reads++;
+	f = facts(r);
+	ok(!f.own_queue, "101 are too many");
+	d->kernel.reads = d->kernel.writes = 0;
+	f = facts(r);
+	ok(f.own_queue, "fewer than those of the background are none");
+	d->kernel.have = false;
+	f = facts(r);
+	ok(!f.own_queue, "without the kernel's counters it is what was seen");
+	drop(r);
+}
+
+static void test_for_everybody(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+	struct facts f;
+
+	for (int i = 0; i < VOLUME_CAUSES; i++)
+		r->sync.ledger.ns[volume_causes[i]] = (uint64_t)(i + 1) * MS;
+	r->sync.count = 2;
+	r->sync.total_ns = 30 * MS;
+	r->sync.calls[CALL_SYNC] = r->sync.calls[CALL_SYNCFS] = 1;
+	ops(d, OP_WRITE_ASYNC, 31, US);
+	d->op[OP_WRITE_ASYNC].bytes = 5000;
+	ops(d, OP_READ_SYNC, 200, US);
+	f = facts(r);
+	ok(!f.for_everybody && !f.volume.calls, "fewer than 16 writes for each call are no volume");
+	ops(d, OP_WRITE_ASYNC, 1, US);
+	f = facts(r);
+	ok(f.for_everybody && f.own_queue, "16 for each are, whatever else there is");
+	ok(f.volume.calls == 2 && f.volume.total_ns == 30 * MS && f.volume.writes == 32 && f.volume.bytes == 5000,
+	   "its figures");
+	ok(f.volume.wait_ns[0] == MS && f.volume.wait_ns[VOLUME_CAUSES - 1] == VOLUME_CAUSES * MS &&
+		   f.ns[GROUP_VOLUME] == 10 * MS,
+	   "all that waits for writes is its");
+	r->sync.calls[CALL_SYNC] = 0;
+	ok(!facts(r).for_everybody, "one of two that is not for everybody");
+	r->sync.calls[CALL_SYNC] = 1;
+	r->sync.count = 0;
+	ok(!facts(r).for_everybody, "no call at all");
+	drop(r);
+}
+
+static void test_other_calls(void)
+{
+	struct report *r = start();
+	struct call_sums calls = { .count = 3, .total_ns = 7, .unsafe = 1, .unsafe_ns = 5, .durable = 2 };
+	struct report_sync s;
+	struct facts f, g;
+
+	add_device(r, "sda", "write back");
+	r->sync.elsewhere = 9;
+	spend(r, CAUSE_CPU, 500);
+	calls.ledger.ns[CAUSE_LOCK] = 7;
+	calls.volume.calls = 2;
+	f = facts(r);
+	facts_with_calls(&f, &calls, &s, &g);
+	ok(g.s == &s && s.count == 3 && s.total_ns == 7 && s.unsafe == 1 && s.unsafe_ns == 5 && s.durable == 2 &&
+		   s.elsewhere == 9,
+	   "other calls: their sums, and all else of the report");
+	ok(g.first == GROUP_LOCK && g.ns[GROUP_LOCK] == 7 && g.volume.calls == 2, "and what their time went to");
+	f.for_everybody = true;
+	ops(&r->device[0], OP_WRITE_SYNC, 48, US);
+	facts_with_calls(&f, &calls, &s, &g);
+	ok(g.volume.calls == 3 && g.volume.writes == 48, "calls for everybody: all that the disk wrote");
+	drop(r);
+}
+
+/* ---- others' ---- */
+
+static void test_flushed(void)
+{
+	struct report *r = empty();
+	struct report_device *d;
+	struct facts f = facts(r);
+
+	ok(!f.flushed && !f.flushes, "no disk, no FLUSH");
+	d = add_device(r, "sda", "write back");
+	f = facts(r);
+	ok(!f.flushed, "no FLUSH");
+	d->kernel.flushes = 3;
+	d->kernel.flush_ns = 30;
+	f = facts(r);
+	ok(f.flushed == d && f.flushes == 3 && f.flushes_ns == 30, "those that the kernel counted");
+	d->kernel.have = false;
+	ok(!facts(r).flushed, "it has no counters");
+	d->kernel.have = true;
+	d->kernel.have_flush = false;
+	ok(!facts(r).flushed, "it doesn't count FLUSHes");
+	ops(d, OP_FLUSH, 2, 9);
+	f = facts(r);
+	ok(f.flushed == d && f.flushes == 2 && f.flushes_ns == 18, "then those that were seen");
+	ops(add_device(r, "sdb", "write back"), OP_FLUSH, 1, 18);
+	ok(facts(r).flushed == &r->device[0], "of two disks with as much time the first");
+	ops(&r->device[1], OP_FLUSH, 1, 1);
+	f = facts(r);
+	ok(f.flushed == &r->device[1] && f.flushes == 2 && f.flushes_ns == 19, "the one with more");
+	drop(r);
+}
+
+static void test_written(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+	struct facts f;
+
+	ops(d, OP_WRITE_SYNC, 2, 10);
+	ops(d, OP_WRITE_BARRIER, 3, 10);
+	ops(d, OP_FUA, 4, 10);
+	ops(d, OP_WRITE_ASYNC, 50, 10);
+	ok(!facts(r).written, "nobody was asked about: there are no others");
+	strv_add(&r->command, xstrdup("x"));
+	f = facts(r);
+	ok(f.written == d && f.writes == 9 && f.writes_ns == 90, "all but background writes");
+	d->by_command = 8;
+	f = facts(r);
+	ok(f.written == d && f.writes == 1 && f.writes_ns == 90, "the command's own are no others'");
+	d->by_command = 9;
+	ok(!facts(r).written, "all are the command's");
+	d->by_command = 10;
+	ok(!facts(r).written, "and more");
+	d->by_command = 0;
+	ops(add_device(r, "sdb", "write back"), OP_FUA, 1, 90);
+	ok(facts(r).written == &r->device[0], "of two disks with as much time the first");
+	ops(&r->device[1], OP_FUA, 1, 1);
+	f = facts(r);
+	ok(f.written == &r->device[1] && f.writes == 2 && f.writes_ns == 91, "the one with more");
+	drop(r);
+}
+
+static void test_written_by_filter(void)
+{
+	struct report *r = empty();
+	struct report_device *d = add_device(r, "sda", "write back");
+	struct facts f;
+
+	r->filter = xstrdup("pid 4");
+	ops(d, OP_WRITE_SYNC, 2, 10);
+	d->kernel.writes = 2;
+	ok(!facts(r).written, "the kernel counted as many as came through");
+	d->kernel.writes = 3;
+	d->kernel.write_ns = 50;
+	f = facts(r);
+	ok(f.written == d && f.writes == 1 && f.writes_ns == 30, "one more, with the time that is left");
+	d->kernel.write_ns = 19;
+	f = facts(r);
+	ok(f.writes == 1 && !f.writes_ns, "no time is left");
+	d->kernel.have = false;
+	ok(!facts(r).written, "it has no counters");
+	drop(r);
+}
+
+int main(void)
+{
+	test_legs();
+	test_nobarrier();
+	test_main_disk();
+	test_stack();
+	test_times();
+	test_ahead();
+	test_queued();
+	test_groups();
+	test_order();
+	test_own_queue();
+	test_for_everybody();
+	test_other_calls();
+	test_flushed();
+	test_written();
+	test_written_by_filter();
+	return tap_done();
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The verdict where calls have not returned: which of them it is about, its class, and what is said of it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/verdict/verdict.h"
+#include "analyse/verdict/facts.h"
+#include "model/outstanding.h"
+#include "tap.h"
+#include "verdict_report.h"
+
+static struct report_outstanding *add(struct report *r, uint32_t pid, const char *step, uint64_t ns)
+{
+	struct report_outstanding *o = grow((void **)&r->outstanding, &r->n_outstanding, sizeof(*o));
+
+	o->pid = o->tid = pid;
+	o->comm = xstrdup("dd");
+	o->call = xstrdup("fsync");
+	o->step = xstrdup(step);
+	o->ns = ns;
+	return o;
+}
+
+/* Nothing but what hangs, in a run of 10 s. */
+static struct report *hanging(const char *step, uint64_t ns)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->have_sync = true;
+	r->wall_ns = 10 * SEC;
+	add(r, 5, step, ns);
+	return r;
+}
+
+static void is_str(const char *have, const char *want, const char *what)
+{
+	if (!ok(want ? have && !strcmp(have, want) : !have, "%s", what))
+		diag("is %s", have ? have : "NULL");
+}
+
+static void test_kinds(void)
+{
+	static const struct {
+		const char *step, *class, *family, *advice;
+	} rows[] = {
+		{ "flush", "device-flush", "flush", "Find out why the drive does not complete the FLUSH" },
+		{ "flush.wait", "device-flush", "flush", "Find out why the drive does not complete the FLUSH" },
+		{ "device.write", "device-write", "device", "Find out why the drive does not complete the request" },
+		{ "device.read", "device-read", "device", "Find out why the drive does not complete the request" },
+		{ "device.fua", "device-fua", "device", "Find out why the drive does not complete the request" },
+		{ "device.discard", "device-write", "device", "Find out why the drive does not complete the request" },
+		{ "device.other", "device-write", "device", "Find out why the drive does not complete the request" },
+		{ "ioq", "io-scheduler", "I/O scheduler", "Look at what holds the disk's queue" },
+		{ "tag", "io-scheduler", "I/O scheduler", "Look at what holds the disk's queue" },
+		{ "throttle", "throttled", "I/O scheduler", "Raise the cgroup's limit" },
+		{ "journal", "journal", "file system", "See in /proc/PID/stack where" },
+		{ "lock", "lock", "host", "See in /proc/PID/stack where" },
+		{ "cpu", "cpu", "host", "See with perf top" },
+		{ "unknown", "mixed", NULL, "See in /proc/PID/stack where" },
+		{ "what no version knows", "mixed", NULL, "See in /proc/PID/stack where" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *r = hanging(rows[i].step, 3 * SEC);
+
+		verdict_make(r);
+		is_str(r->verdict.scope, "outstanding", rows[i].step);
+		is_str(r->verdict.class, rows[i].class, "its class");
+		is_str(r->verdict.family, rows[i].family, "its family");
+		if (!ok(!strncmp(r->verdict.advice[0], rows[i].advice, strlen(rows[i].advice)), "its advice"))
+			diag("is %s", r->verdict.advice[0]);
+		drop(r);
+	}
+}
+
+/* ---- of whom ---- */
+
+static void test_whose(void)
+{
+	struct report *r = hanging("lock", 3 * SEC);
+	struct facts f;
+
+	r->outstanding[0].other = true;
+	add(r, 6, "tag", 2 * SEC);
+	add(r, 7, "cpu", 20 * SEC);
+	facts_of(r, &f);
+	ok(f.hung && f.hung->pid == 5 && f.hung_ns == 15e9,
+	   "others' count where nothing was asked for; none counts for longer than the run");
+	r->under_way = 1;
+	facts_of(r, &f);
+	ok(f.hung && f.hung->pid == 6 && f.hung_ns == 12e9, "not beside one that was asked for and hangs");
+	r->under_way = 0;
+	r->sync.count = 1;
+	facts_of(r, &f);
+	ok(f.hung && f.hung->pid == 6 && f.hung_ns == 12e9, "nor beside one that returned");
+	r->wall_ns = 0;
+	facts_of(r, &f);
+	ok(f.hung_ns == 22e9, "a run whose length is not known cuts none");
+	r->outstanding[1].other = r->outstanding[2].other = true;
+	facts_of(r, &f);
+	ok(!f.hung && f.hung_ns == 0, "only others'");
+	drop(r);
+}
+
+static void test_share(void)
+{
+	struct report *r = hanging("lock", 3 * SEC);
+
+	r->sync.count = 20;
+	r->sync.total_ns = 3 * SEC;
+	verdict_make(r);
+	is_str(r->verdict.scope, "asked", "as long as those that returned is not longer");
+	drop(r);
+	r = hanging("lock", 3 * SEC);
+	r->sync.count = 20;
+	r->sync.total_ns = SEC;
+	verdict_make(r);
+	is_str(r->verdict.scope, "outstanding", "longer is");
+	ok(fabs(r->verdict.share - 0.75) < 1e-9 && !r->verdict.second && r->verdict.confidence == 0,
+	   "its share is of both: %.3f", r->verdict.share);
+	drop(r);
+}
+
+/* ---- words ---- */
+
+static void says(struct report *r, const char *want, const char *what)
+{
+	free(r->verdict.sentence);
+	strv_free(r->verdict.evidence);
+	strv_free(r->verdict.advice);
+	memset(&r->verdict, 0, sizeof(r->verdict));
+	r->have_verdict = false;
+	verdict_make(r);
+	if (!ok(!strcmp(r->verdict.sentence, want), "%s", what)) {
+		diag("is   %s", r->verdict.sentence);
+		diag("want %s", want);
+	}
+}
+
+#define DD   "dd (5) has been in fsync for 3.00 s and has not returned."
+#define LOCK " It waits for another task."
+
+static void test_words(void)
+{
+	struct report *r = hanging("lock", 3 * SEC);
+
+	r->under_way = 1;
+	says(r, DD LOCK, "one call");
+	r->under_way = 0;
+	says(r, DD LOCK, "one that is younger than those that are counted");
+	r->under_way = 2;
+	says(r, DD LOCK " 1 more call has not returned.", "one more");
+	r->under_way = 3;
+	says(r, DD LOCK " 2 more calls have not returned.", "two more");
+	r->exit_status = 4;
+	says(r, DD LOCK " 2 more calls have not returned.", "a status that is not known");
+	r->have_exit_status = true;
+	says(r, DD LOCK " 2 more calls have not returned. The command ended with exit status 4.", "a command that failed");
+	r->exit_status = 0;
+	says(r, DD LOCK " 2 more calls have not returned.", "one that did not");
+	r->under_way = 0;
+	r->outstanding[0].other = true;
+	says(r, DD LOCK " It is none of the filtered tasks.", "another's");
+	strv_add(&r->command, xstrdup("x"));
+	says(r, DD LOCK " It is none of the command's.", "another's, beside a command");
+	drop(r);
+}
+
+/* Of a call of another's none is taken off those of who was asked about. */
+static void test_more_than_others(void)
+{
+	struct report *r = hanging("lock", 3 * SEC);
+	struct facts f;
+	struct buf b = { 0 };
+
+	r->outstanding[0].other = true;
+	facts_of(r, &f);
+	r->under_way = 1;
+	outstanding_say(&f, &b);
+	is_str(b.data, DD LOCK " It is none of the filtered tasks. 1 more call has not returned.",
+	       "another's, and one that was asked about");
+	buf_free(&b);
+	drop(r);
+}
+
+static void test_began(void)
+{
+	struct report *r = hanging("lock", 3 * SEC);
+	struct facts f;
+	struct buf b = { 0 };
+	static const struct {
+		uint64_t count, began, ns;
+		const char *want, *what;
+	} rows[] = {
+		{ 0, 0, 0, NULL, "none began before" },
+		{ 0, 1, 20 * US, " One call began before the trace and returned after at least 20.0 µs.",
+		  "one, where there is no other" },
+		{ 0, 2, 20 * US, " 2 calls began before the trace and returned, the longest after at least 20.0 µs.", "two" },
+		{ 1, 1, SEC - 1, NULL, "less than a second, where there is another" },
+		{ 1, 1, SEC, " One call began before the trace and returned after at least 1.00 s.", "a second" },
+	};
+
+	facts_of(r, &f);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		r->sync.count = rows[i].count;
+		r->began_before = rows[i].began;
+		r->began_before_ns = rows[i].ns;
+		outstanding_say_began(&f, &b);
+		is_str(b.len ? b.data : NULL, rows[i].want, rows[i].what);
+		buf_free(&b);
+	}
+	drop(r);
+}
+
+int main(void)
+{
+	test_kinds();
+	test_whose();
+	test_share();
+	test_words();
+	test_more_than_others();
+	test_began();
+	return tap_done();
+}
