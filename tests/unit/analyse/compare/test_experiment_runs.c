@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What an experiment's runs come to, in full sentences: how much faster, why, and in what order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare/experiment_runs.h"
+#include "util/mem.h"
+#include "tap.h"
+
+#define MS 1000000ull
+
+static void is_text(const char *have, const char *want, const char *what)
+{
+	if (!ok(have && !strcmp(have, want), "%s", what)) {
+		diag("is   %s", have ? have : "NULL");
+		diag("want %s", want);
+	}
+}
+
+static struct outcome_variant *add(struct outcome *o, const char *name)
+{
+	struct outcome_variant *v = grow((void **)&o->variant, &o->n, sizeof(*v));
+
+	v->name = xstrdup(name);
+	return v;
+}
+
+static void add_run(struct outcome_variant *v, uint64_t wall_ns)
+{
+	struct outcome_run *run = grow((void **)&v->run, &v->n_runs, sizeof(*run));
+
+	run->wall_ns = wall_ns;
+}
+
+/* Two runs of A of so many milliseconds, and two of B: as long, so that the interval has no width. */
+static struct outcome two(uint64_t a_ms, uint64_t b_ms)
+{
+	struct outcome o = { 0 };
+
+	add(&o, "A");
+	add(&o, "B");
+	for (int i = 0; i < 2; i++) {
+		add_run(&o.variant[0], a_ms * MS);
+		add_run(&o.variant[1], b_ms * MS);
+	}
+	return o;
+}
+
+static void concludes(struct outcome *o, const char *want, const char *what)
+{
+	trials_conclude(o);
+	is_text(o->sentence, want, what);
+	outcome_free(o);
+}
+
+/* ---- how much ---- */
+
+static void test_how_much(void)
+{
+	static const struct {
+		uint64_t a, b;
+		const char *want;
+	} rows[] = {
+		{ 302, 200,
+		  "B is 1.51 times faster than A (200 ms instead of 302 ms a run; 95 % confidence: 1.51 to 1.51 times), and "
+		  "not in its "
+		  "sync calls." },
+		{ 200, 302,
+		  "B is 1.51 times slower than A (302 ms instead of 200 ms a run; 95 % confidence: 1.51 to 1.51 times), and "
+		  "not in its "
+		  "sync calls." },
+		{ 298, 200,
+		  "B is 49.0 % faster than A (200 ms instead of 298 ms a run; 95 % confidence: 1.49 to 1.49 times), and not in "
+		  "its sync "
+		  "calls." },
+		{ 200, 298,
+		  "B is 49.0 % slower than A (298 ms instead of 200 ms a run; 95 % confidence: 1.49 to 1.49 times), and not in "
+		  "its sync "
+		  "calls." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = two(rows[i].a, rows[i].b);
+
+		concludes(&o, rows[i].want, "how much");
+	}
+}
+
+/*
+ * Of the logarithms: log(1.2) = 0.182322 apart, variance 0.0166206, by 2 and of both 0.0166206, its root 0.128921,
+ * by t(0.975, 2) = 4.30265: 0.554702, taken back 1.74142 and 0.574244.
+ */
+static void test_not_told(void)
+{
+	struct outcome o = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		add(&o, i ? "B" : "A");
+		add_run(&o.variant[i], 100 * MS);
+		add_run(&o.variant[i], 120 * MS);
+	}
+	trials_conclude(&o);
+	ok(fabs(o.variant[1].change.high - 1.74142) < 1e-4 && fabs(o.variant[1].change.low - 0.574244) < 1e-4 &&
+		   !o.variant[1].change.wide,
+	   "the interval");
+	is_text(o.sentence,
+		"B and A cannot be told apart (110 ms and 110 ms a run; 95 % confidence: 0.57 to 1.74 times as fast).",
+		"not told apart");
+	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1, "both are the fastest");
+	outcome_free(&o);
+}
+
+static void test_wide(void)
+{
+	struct outcome o = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		add(&o, i ? "B" : "A");
+		add_run(&o.variant[i], 10 * MS);
+		add_run(&o.variant[i], 1000 * MS);
+	}
+	concludes(&o,
+		  "B and A cannot be told apart (505 ms and 505 ms a run): runs of the same variant differ too much; more "
+		  "of them (-n) may help.",
+		  "an interval that says nothing");
+}
+
+static void test_single(void)
+{
+	struct outcome o = { 0 };
+
+	add_run(add(&o, "A"), 100 * MS);
+	add_run(add(&o, "B"), 50 * MS);
+	add_run(add(&o, "C"), 60 * MS);
+	concludes(&o,
+		  "B took 50.0 ms, A 100 ms: a single run of each says nothing about chance. C took 60.0 ms, A 100 ms: a "
+		  "single run of each says "
+		  "nothing about chance.",
+		  "single runs, each with variant 0");
+}
+
+/* ---- why ---- */
+
+struct change {
+	enum cause cause;
+	uint64_t a, b; /* ms a run */
+};
+
+static const struct {
+	struct change of[3];
+	const char *less, *more;
+} reasons[] = {
+	{ { { CAUSE_FLUSH_PRE, 40, 15 } },
+	  ", because of the drive's flushes: 25.0 ms less a run",
+	  ", because of the drive's flushes: 25.0 ms more a run" },
+	{ { { CAUSE_FLUSH_PRE, 40, 16 } }, ", and not in its sync calls", ", and not in its sync calls" },
+	{ { { CAUSE_FLUSH_PRE, 40, 20 }, { CAUSE_CPU, 30, 10 } },
+	  ", because of the host: 20.0 ms less a run",
+	  ", because of the host: 20.0 ms more a run" },
+	{ { { CAUSE_FLUSH_PRE, 40, 19 }, { CAUSE_CPU, 30, 10 } },
+	  ", because of the drive's flushes: 21.0 ms less a run",
+	  ", because of the drive's flushes: 21.0 ms more a run" },
+	{ { { CAUSE_FLUSH_PRE, 20, 10 }, { CAUSE_FLUSH_POST, 20, 8 }, { CAUSE_CPU, 30, 10 } },
+	  ", because of the drive's flushes: 22.0 ms less a run",
+	  ", because of the drive's flushes: 22.0 ms more a run" },
+	{ { { CAUSE_FLUSH_PRE, 20, 5 }, { CAUSE_DEVICE_WRITE, 20, 10 }, { CAUSE_CPU, 20, 6 } },
+	  ", for no single reason",
+	  ", for no single reason" },
+	{ { { CAUSE_UNKNOWN, 40, 0 } }, ", for no single reason", ", for no single reason" },
+	{ { { CAUSE_CPU, 0, 10 }, { CAUSE_DEVICE_READ, 40, 0 } },
+	  ", because of the device: 40.0 ms less a run",
+	  ", because of the device: 40.0 ms more a run" },
+	{ { { CAUSE_CPU, 0, 30 }, { CAUSE_DEVICE_READ, 40, 0 } }, ", and not in its sync calls", ", and not in its sync calls" },
+	{ { { CAUSE_CPU, 0, 30 } }, ", and not in its sync calls", ", and not in its sync calls" },
+	{ { { CAUSE_IOQ, 30, 0 } },
+	  ", because of the I/O scheduler: 30.0 ms less a run",
+	  ", because of the I/O scheduler: 30.0 ms more a run" },
+};
+
+static void spend(struct outcome *o, const struct change *of, bool turned)
+{
+	for (int k = 0; k < 3; k++) {
+		o->variant[0].ledger.ns[of[k].cause] += 2 * MS * (turned ? of[k].b : of[k].a);
+		o->variant[1].ledger.ns[of[k].cause] += 2 * MS * (turned ? of[k].a : of[k].b);
+	}
+}
+
+static void test_why(void)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		char *less = xasprintf("B is 2.00 times faster than A (50.0 ms instead of 100 ms a run; 95 %% confidence: 2.00 "
+				       "to 2.00 times)%s.",
+				       reasons[i].less);
+		char *more = xasprintf("B is 2.00 times slower than A (100 ms instead of 50.0 ms a run; 95 %% confidence: 2.00 "
+				       "to 2.00 times)%s.",
+				       reasons[i].more);
+		struct outcome o = two(100, 50);
+
+		spend(&o, reasons[i].of, false);
+		concludes(&o, less, "why it is faster");
+		o = two(50, 100);
+		spend(&o, reasons[i].of, true);
+		concludes(&o, more, "why it is slower");
+		free(less);
+		free(more);
+	}
+}
+
+static void test_own_queue(void)
+{
+	static const struct {
+		enum cause cause;
+		const char *removed;
+		bool told;
+	} rows[] = {
+		{ CAUSE_FLUSH_PRE, "I/O scheduler", true }, { CAUSE_FLUSH_PRE, "flush", false },
+		{ CAUSE_FLUSH_PRE, NULL, false },	    { CAUSE_IOQ, "I/O scheduler", false },
+		{ CAUSE_UNKNOWN, "I/O scheduler", false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = two(100, 50);
+
+		spend(&o, (struct change[3]){ { rows[i].cause, 40, 0 } }, false);
+		o.variant[1].removal.what = rows[i].removed;
+		trials_conclude(&o);
+		ok(!strstr(o.sentence, "; the I/O scheduler's own queue is not the reason.") == !rows[i].told,
+		   "another scheduler, by %s", cause_name(rows[i].cause));
+		outcome_free(&o);
+	}
+}
+
+static void test_causes(void)
+{
+	struct outcome o = two(100, 50);
+	const struct outcome_change *c;
+
+	spend(&o, (struct change[3]){ { CAUSE_CPU, 3, 1 }, { CAUSE_LOCK, 0, 2 }, { CAUSE_UNKNOWN, 9, 1 } }, false);
+	trials_conclude(&o);
+	c = &o.variant[1].change;
+	ok(c->n_causes == 3 && c->cause[0].cause == CAUSE_UNKNOWN && c->cause[1].cause == CAUSE_CPU &&
+		   c->cause[2].cause == CAUSE_LOCK,
+	   "causes that either has: by difference, in the public order where it is the same");
+	ok(c->cause[0].per_run[0] == 9e6 && c->cause[0].per_run[1] == 1e6 && c->sync_difference == -8e6, "a run");
+	outcome_free(&o);
+}
+
+/* ---- the usual run, and the order ---- */
+
+static void test_usual(void)
+{
+	static const struct {
+		uint64_t ns[5];
+		size_t n, median;
+		uint64_t mean;
+	} rows[] = {
+		{ { 3, 1, 2, 5, 4 }, 5, 0, 3 },
+		{ { 1, 9, 5 }, 3, 2, 5 },
+		{ { 5, 5, 1, 9 }, 4, 0, 5 },
+		{ { 9, 1 }, 2, 0, 5 },
+		{ { 1, 2 }, 2, 0, 2 },
+		{ { 1, 1, 2 }, 3, 0, 1 },
+		{ { 7 }, 1, 0, 7 },
+		{ { 0 }, 0, 0, 0 },
+		{ { 9, 8, 1, 2, 3 }, 5, 4, 5 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = { 0 };
+
+		add(&o, "A");
+		for (size_t k = 0; k < rows[i].n; k++)
+			add_run(&o.variant[0], rows[i].ns[k]);
+		trials_conclude(&o);
+		ok(o.variant[0].median == rows[i].median && o.variant[0].mean_ns == rows[i].mean,
+		   "the usual of %zu runs, and their mean: %zu, %llu", rows[i].n, o.variant[0].median,
+		   (unsigned long long)o.variant[0].mean_ns);
+		outcome_free(&o);
+	}
+}
+
+static void test_order(void)
+{
+	static const uint64_t ms[] = { 300, 100, 200, 100, 150 };
+	static const size_t rank[] = { 4, 1, 3, 1, 2 };
+	struct outcome o = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; i < 5; i++) {
+		add(&o, "V");
+		add_run(&o.variant[i], ms[i] * MS);
+		add_run(&o.variant[i], ms[i] * MS);
+	}
+	trials_conclude(&o);
+	for (size_t i = 0; i < 5; i++)
+		good &= o.variant[i].rank == rank[i];
+	ok(good, "the fastest first, those that are as fast together");
+	outcome_free(&o);
+}
+
+/* 100 and 110, 105 and 115, 110 and 120 ms: neighbours cannot be told apart, the first and the last can. */
+static void test_order_of_near(void)
+{
+	struct outcome o = { 0 };
+
+	for (uint64_t i = 0; i < 3; i++) {
+		add(&o, "V");
+		for (uint64_t k = 0; k < 6; k++)
+			add_run(&o.variant[i], (100 + i * 5 + k % 2 * 10) * MS);
+	}
+	trials_conclude(&o);
+	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1 && o.variant[2].rank == 2,
+	   "all are compared with the first of a rank");
+	outcome_free(&o);
+}
+
+/* ---- collecting and predicting ---- */
+
+static void test_collected(void)
+{
+	struct report_device disk[2] = { { .op[OP_FLUSH].count = 3 }, { .op[OP_FLUSH].count = 4 } };
+	struct report r = { .have_sync = true, .device = disk, .n_devices = 2 };
+	struct outcome o = { 0 };
+	struct outcome_variant *v = add(&o, "A");
+
+	r.sync.count = 3;
+	r.sync.total_ns = 30;
+	r.sync.ledger.ns[CAUSE_CPU] = 30;
+	r.verdict.class = "cpu";
+	r.verdict.family = "host";
+	r.verdict.sentence = (char *)"Why.";
+	trials_add(v, &r, 50);
+	trials_add(v, &r, 60);
+	ok(v->n_runs == 2 && v->calls == 6 && v->sync_ns == 60 && v->ledger.ns[CAUSE_CPU] == 60 && !v->incomplete,
+	   "calls and times add up");
+	ok(v->flushes == 14, "so do the FLUSHes of all disks");
+	is_text(v->run[1].class, "cpu", "the class of a run");
+	is_text(v->run[1].family, "host", "its family");
+	is_text(v->run[1].verdict, "Why.", "its sentence");
+	outcome_free(&o);
+}
+
+static void test_predicted(void)
+{
+	struct report_whatif w[] = { { (char *)"lock", 70 * MS, 2 }, { (char *)"flush", 20 * MS, 5 } };
+	struct report r = { .have_sync = true, .wall_ns = 100 * MS, .whatif = w, .n_whatif = 2, .sync.count = 1 };
+	struct outcome o = { 0 };
+
+	for (int i = 0; i < 3; i++) {
+		add(&o, "V")->removal.what = "flush";
+		o.variant[i].removal.at_most = i == 2;
+	}
+	trials_predict(&o, &r);
+	ok(!o.variant[0].prediction.have && o.variant[1].prediction.have && o.variant[2].prediction.have,
+	   "of all but variant 0");
+	ok(!o.variant[1].prediction.at_most && o.variant[2].prediction.at_most, "this much, or at most");
+	ok(o.variant[1].prediction.wall_ns == 20 * MS && o.variant[1].prediction.base_ns == 100 * MS &&
+		   !strcmp(o.variant[1].prediction.without, "flush"),
+	   "how long a run is then");
+	w[1].speedup = 9;
+	trials_predict(&o, &r);
+	ok(o.variant[1].prediction.faster == 5, "another that took as long says no more");
+	r.wall_ns--;
+	r.have_sync = false;
+	trials_predict(&o, &r);
+	ok(o.variant[1].prediction.faster == 5, "nor does one without sync calls");
+	r.have_sync = true;
+	o.variant[1].removal.same = true;
+	trials_predict(&o, &r);
+	ok(o.variant[1].prediction.faster == 1 && o.variant[1].prediction.wall_ns == 100 * MS - 1 &&
+		   !o.variant[1].prediction.without,
+	   "the same setting takes as long");
+	outcome_free(&o);
+}
+
+int main(void)
+{
+	test_how_much();
+	test_not_told();
+	test_wide();
+	test_single();
+	test_why();
+	test_own_queue();
+	test_causes();
+	test_usual();
+	test_order();
+	test_order_of_near();
+	test_collected();
+	test_predicted();
+	return tap_done();
+}
