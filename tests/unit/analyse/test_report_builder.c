@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A report out of a run's context and counters: which disks are in it, what the notes say, and how calls are to be analysed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/analysis.h"
+#include "analyse/report_builder.h"
+#include "util/mem.h"
+#include "tap.h"
+
+static struct view_counts views[4];
+
+/* The third view counted nothing at all. */
+static const struct view_counts *view_of(void *ctx, uint32_t view)
+{
+	(void)ctx;
+	return view == 2 ? NULL : &views[view];
+}
+
+static struct frame_device *add(struct frame *f, const char *name, uint32_t view)
+{
+	struct frame_device *fd = grow((void **)&f->device, &f->n_devices, sizeof(*fd));
+
+	fd->view = view;
+	strcpy(fd->facts.name, name);
+	return fd;
+}
+
+static void nothing_counted(void)
+{
+	memset(views, 0, sizeof(views));
+}
+
+/* ---- disks ---- */
+
+static bool disks_are(struct frame *f, enum report_scope scope, const char *names)
+{
+	char have[100] = "";
+	struct report r;
+
+	report_build(f, view_of, NULL, NULL, scope, &r);
+	for (size_t i = 0; i < r.n_devices; i++)
+		strcat(strcat(have, have[0] ? " " : ""), r.device[i].name);
+	report_free(&r);
+	frame_free(f);
+	if (!strcmp(have, names))
+		return true;
+	diag("is \"%s\", not \"%s\"", have, names);
+	return false;
+}
+
+static struct frame disks(bool all, bool only_command)
+{
+	struct frame f = { .views = 4, .all = all, .only_command = only_command };
+
+	add(&f, "sda", 0);
+	add(&f, "sdb", 1);
+	add(&f, "sdc", 2);
+	add(&f, "sdd", 3);
+	return f;
+}
+
+static void test_which_disks(void)
+{
+	struct frame f = disks(false, false);
+
+	nothing_counted();
+	views[1].cell[WIRE_WRITE_SYNC].count = 1;
+	views[3].cell[WIRE_READ_SYNC].count = 1;
+	views[3].sums.by_command = 1;
+	ok(disks_are(&f, REPORT_FINAL, "sda sdb sdc sdd"), "named disks are always there");
+	f = disks(true, false);
+	ok(disks_are(&f, REPORT_FINAL, "sdb sdd"), "of all those that did something");
+	f = disks(false, true);
+	ok(disks_are(&f, REPORT_FINAL, "sdd"), "of those that the command reached no others");
+	views[3].sums.by_command = 0;
+	f = disks(false, true);
+	ok(disks_are(&f, REPORT_FINAL, "sda sdb sdc sdd"), "it reached none: all stay");
+	f = disks(true, true);
+	ok(disks_are(&f, REPORT_FINAL, "sdb sdd"), "of all those that did something");
+	views[0].sums.by_command = 1;
+	f = disks(true, true);
+	ok(disks_are(&f, REPORT_FINAL, "sda"), "it reached the first");
+}
+
+/* A whole disk has what was counted in its named partitions; but the FLUSHes of these are the disk's own. */
+static void test_parts(void)
+{
+	struct frame f = { .views = 4 };
+	struct frame_device *fd = add(&f, "sda", 0);
+	struct report r;
+
+	nothing_counted();
+	for (uint32_t i = 0; i < 4; i++) {
+		views[i].cell[WIRE_WRITE_SYNC].count = 1 + 9 * i;
+		views[i].cell[WIRE_FLUSH].count = 1;
+		views[i].sums.flush_pre = 1;
+		views[i].sums.merges = 2;
+	}
+	fd->n_parts = 2;
+	fd->part_view[0] = 1;
+	fd->part_view[1] = 2;
+	fd->part_view[2] = 3;
+	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
+	ok(r.n_devices == 1 && r.device[0].op[OP_WRITE_SYNC].count == 11 && r.device[0].merges == 4,
+	   "the disk and its parts add up");
+	ok(r.device[0].op[OP_FLUSH].count == 1 && r.device[0].flush.pre == 1, "FLUSHes are counted once");
+	report_free(&r);
+	frame_free(&f);
+}
+
+/* ---- what was missed ---- */
+
+static uint64_t missed(const char *filter, enum report_scope scope)
+{
+	struct frame f = { .views = 1 };
+	struct report r;
+	uint64_t lost;
+
+	add(&f, "sda", 0)->facts.kernel = (struct report_kernel){ .have = true, .reads = 7 };
+	f.run.filter = xstrdup(filter);
+	report_build(&f, view_of, NULL, NULL, scope, &r);
+	lost = r.lost_events;
+	report_free(&r);
+	frame_free(&f);
+	return lost;
+}
+
+static void test_missed(void)
+{
+	nothing_counted();
+	ok(missed(NULL, REPORT_FINAL) == 7, "requests that only the kernel counted were missed");
+	ok(missed(NULL, REPORT_SO_FAR) == 7, "until now, too");
+	ok(missed(NULL, REPORT_INTERVAL) == 0, "not of an interval");
+	ok(missed("pid 4", REPORT_FINAL) == 0, "nor with a filter, which leaves some out");
+}
+
+static void test_overflow(void)
+{
+	struct frame f = { .views = 2 };
+	struct report r;
+
+	nothing_counted();
+	views[2].sums.overflow = views[3].sums.overflow = 9; /* of no view of this run */
+	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
+	ok(!r.notes && !r.have_sync && !r.have_verdict, "no note, and no calls");
+	report_free(&r);
+	views[0].sums.overflow = 1;
+	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
+	ok(strv_len(r.notes) == 1 && !strncmp(r.notes[0], "1 request with a tag beyond", 27),
+	   "one request with such a tag");
+	report_free(&r);
+	views[1].sums.overflow = 3;
+	f.views = 4;
+	views[3].sums.overflow = 0;
+	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
+	ok(strv_len(r.notes) == 1 && !strncmp(r.notes[0], "4 requests with a tag beyond", 28), "of several views");
+	report_free(&r);
+	frame_free(&f);
+}
+
+/* ---- calls ---- */
+
+static void test_opts(void)
+{
+	struct device_name place[2] = { 0 };
+	struct kernel_symbol symbol[3] = { 0 };
+	struct frame f = {
+		.start_ns = 11, .known_ns = 22, .place = place, .n_places = 2, .symbol = symbol, .n_symbols = 3, .detail = true
+	};
+	struct sync_opts o = frame_sync_opts(&f);
+
+	ok(o.start_ns == 11 && o.known_ns == 22 && o.devices == place && o.n_devices == 2 && o.symbols == symbol &&
+		   o.n_symbols == 3 && o.slowest == 200 && o.detail && o.only_traced,
+	   "named disks: only calls on these");
+	f.all = true;
+	f.detail = false;
+	o = frame_sync_opts(&f);
+	ok(!o.only_traced && !o.detail, "all disks: all calls");
+}
+
+/* Nothing was fed to the analysis. */
+static void test_no_calls(void)
+{
+	static const struct {
+		enum report_scope scope;
+		bool damaged, detail, verdict;
+		const char *what;
+	} rows[] = {
+		{ REPORT_FINAL, false, true, true, "the run: a verdict, every call" },
+		{ REPORT_FINAL, true, true, false, "a damaged one: no verdict on calls that may be missing" },
+		{ REPORT_SO_FAR, false, false, true, "until now: the calls stay" },
+		{ REPORT_INTERVAL, false, false, true, "an interval" },
+	};
+
+	nothing_counted();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct frame f = { .views = 1, .detail = true, .damaged = rows[i].damaged };
+		struct sync_opts o = frame_sync_opts(&f);
+		struct sync_analysis *a = sync_new(&o);
+		struct report r;
+
+		f.run.lost_events = 6;
+		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
+		ok(r.have_sync && r.have_verdict == rows[i].verdict && !r.detail == !rows[i].detail && r.sync.lost == 6,
+		   "%s", rows[i].what);
+		ok(!r.notes, "no notes");
+		report_free(&r);
+		sync_free(a);
+		frame_free(&f);
+	}
+}
+
+int main(void)
+{
+	test_which_disks();
+	test_parts();
+	test_missed();
+	test_overflow();
+	test_opts();
+	test_no_calls();
+	return tap_done();
+}
