@@ -111,8 +111,8 @@ static void test_main_disk(void)
 	drop(r);
 }
 
-/* md0, 100 ms of FLUSHes, on sda and sdb, with so many milliseconds of their own. */
-static struct report *stack(uint64_t a_ms, uint64_t b_ms)
+/* md0, 100 ms of FLUSHes, on sda and sdb, with so much of their own. */
+static struct report *stack(uint64_t a_ns, uint64_t b_ns)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "md0", "write back");
@@ -121,36 +121,36 @@ static struct report *stack(uint64_t a_ms, uint64_t b_ms)
 	strv_add(&d->slaves, xstrdup("sda1"));
 	tally_add(&d->op[OP_FLUSH].total, 100 * MS - 1);
 	tally_add(&d->op[OP_FLUSH].device, 1); /* not its time */
-	if (a_ms)
-		ops(add_device(r, "sda", "write back"), OP_FLUSH, 1, a_ms * MS);
-	if (b_ms)
-		ops(add_device(r, "sdb", "write back"), OP_FLUSH, 1, b_ms * MS);
+	if (a_ns)
+		ops(add_device(r, "sda", "write back"), OP_FLUSH, 1, a_ns);
+	if (b_ns)
+		ops(add_device(r, "sdb", "write back"), OP_FLUSH, 1, b_ns);
 	return r;
 }
 
 static void test_stack(void)
 {
-	struct report *r = stack(50, 0);
+	struct report *r = stack(50 * MS, 0);
 
 	is_str(main_disk(r), "sda", "half of the time is spent below");
 	drop(r);
-	r = stack(49, 0);
+	r = stack(50 * MS - 1, 0);
 	is_str(main_disk(r), "md0", "less than half is");
 	drop(r);
-	r = stack(60, 70);
+	r = stack(60 * MS, 70 * MS);
 	is_str(main_disk(r), "sdb", "of two with requests of their own the one with more");
 	drop(r);
 	r = stack(0, 0);
 	is_str(main_disk(r), "md0", "nothing below");
 	drop(r);
-	r = stack(90, 0); /* dm-0 is on md0, and none of its legs */
+	r = stack(90 * MS, 0); /* dm-0 is on md0, and none of its legs */
 	r->device[1].bio_based = true;
 	strv_free(r->device[0].slaves);
 	r->device[0].slaves = NULL;
 	strv_add(&r->device[0].slaves, xstrdup("sdz"));
 	is_str(main_disk(r), "md0", "another that is on top of others, but not below this one");
 	drop(r);
-	r = stack(100, 0); /* a nanosecond longer */
+	r = stack(100 * MS, 0); /* a nanosecond longer */
 	r->device[1].bio_based = true;
 	ops(&r->device[1], OP_FLUSH, 1, MS);
 	strv_add(&r->device[1].slaves, xstrdup("sdc"));
