@@ -211,6 +211,65 @@ static void test_no_calls(void)
 	}
 }
 
+/* So many names of which the first were not seen for two minutes when there is room for no more; each file or process is another. */
+static void feed_names(struct sync_analysis *a, uint32_t names, uint32_t old, bool files)
+{
+	for (uint32_t i = 0; i < names; i++) {
+		struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) },
+				       .call = CALL_FSYNC,
+				       .dev = WIRE_DEV(8, 1) };
+
+		s.enter = 1000000000ull + (i < old ? 0 : 120000000000ull) + i * 10000;
+		s.exit = s.enter + (i < old ? 10 : 1000);
+		s.tid = s.tgid = files ? 1 : 1 + i;
+		s.ino = files ? 1 + i : 1;
+		sync_feed(a, &s.head);
+	}
+}
+
+static const struct {
+	uint32_t names, old;
+	bool files;
+	enum report_scope scope;
+	const char *note;
+} gone[] = {
+	{ 1100, 1, false, REPORT_FINAL,
+	  "1 process that had not been seen for a minute gave way to later ones: what they came to is under (other processes), and one that "
+	  "came back is counted from then on" },
+	{ 1100, 2, false, REPORT_SO_FAR,
+	  "2 processes that had not been seen for a minute gave way to later ones: what they came to is under (other processes), and one that "
+	  "came back is counted from then on" },
+	{ 2100, 1, true, REPORT_FINAL,
+	  "1 file that had not been seen for a minute gave way to later ones: what they came to is under (other files), and one that came back "
+	  "is counted from then on" },
+	{ 2100, 2, true, REPORT_FINAL,
+	  "2 files that had not been seen for a minute gave way to later ones: what they came to is under (other files), and one that came back "
+	  "is counted from then on" },
+	{ 2100, 2, true, REPORT_INTERVAL, NULL },
+	{ 900, 2, true, REPORT_FINAL, NULL },
+};
+
+static void test_gone(void)
+{
+	nothing_counted();
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+		struct frame f = { .views = 1, .all = true };
+		struct sync_opts o = frame_sync_opts(&f);
+		struct sync_analysis *a = sync_new(&o);
+		struct report r;
+		bool good;
+
+		feed_names(a, gone[i].names, gone[i].old, gone[i].files);
+		report_build(&f, view_of, NULL, a, gone[i].scope, &r);
+		good = gone[i].note ? strv_len(r.notes) == 1 && !strcmp(r.notes[0], gone[i].note) : !r.notes;
+		if (!ok(good, "%u names, %u of them old", gone[i].names, gone[i].old))
+			diag("is %s", r.notes ? r.notes[0] : "nothing");
+		report_free(&r);
+		sync_free(a);
+		frame_free(&f);
+	}
+}
+
 int main(void)
 {
 	test_which_disks();
@@ -219,5 +278,6 @@ int main(void)
 	test_overflow();
 	test_opts();
 	test_no_calls();
+	test_gone();
 	return tap_done();
 }
