@@ -150,7 +150,8 @@ static void test_stack(void)
 	strv_add(&r->device[0].slaves, xstrdup("sdz"));
 	is_str(main_disk(r), "md0", "another that is on top of others, but not below this one");
 	drop(r);
-	r = stack(100 * MS, 0); /* a nanosecond longer */
+	r = stack(100 * MS, 0);
+	tally_add(&r->device[0].op[OP_FLUSH].total, 10 * MS); /* more than any below it */
 	r->device[1].bio_based = true;
 	ops(&r->device[1], OP_FLUSH, 1, MS);
 	strv_add(&r->device[1].slaves, xstrdup("sdc"));
