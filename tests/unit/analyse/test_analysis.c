@@ -375,8 +375,7 @@ static void gaps(void)
 	between(first, SYNC(.waited_enter = 1000, .switches_all = 41), 265 * US,
 		"it never lost the CPU between calls: all is computing");
 	between(first, SYNC(.waited_enter = 1000, .switches_all = 42), all, "it did: that is not known");
-	between(first, SYNC(.waited_enter = 1000 + 200 * US, .switches_all = 41), 365 * US,
-		"of it, it waited for a CPU");
+	between(first, SYNC(.waited_enter = 1000 + 200 * US, .switches_all = 41), 365 * US, "of it, it waited for a CPU");
 	between(first, SYNC(.waited_enter = 999, .switches_all = 41), all, "clocks that go back say nothing");
 	between(SYNC(.switches_all = 40), SYNC(.waited_enter = 1000, .switches_all = 41), all, "nor those that do not go");
 	between(SYNC(.waited_exit = 1000, .switches_all = 65535), SYNC(.waited_enter = 1000, .switches_all = 0),

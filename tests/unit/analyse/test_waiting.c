@@ -280,6 +280,21 @@ static void test_before(void)
 	is(&w, "flush|folio_wait_bit||flush sda 20", "none was there at the look");
 }
 
+static void test_before_one_of_two(void)
+{
+	struct waiting_request q[] = { { .op = ROW_READ, .ns = 10 }, { .op = ROW_WRITE, .ns = 50 } };
+	struct waiting_disk d = { .name = "sda",
+				  .n = { true, true, { [ROW_WRITE] = 1 } },
+				  .since_ns = { [ROW_WRITE] = 40 },
+				  .first_look_ns = 50,
+				  .request = q,
+				  .n_requests = 2 };
+	struct waiting w = for_io(&d, 1);
+
+	is(&w, "device.write|folio_wait_bit||write sda 50",
+	   "the second of those that were seen may be the one that the look found");
+}
+
 /* ---- the journal ---- */
 
 static struct waiting for_commit(char state, char *const *stack, const struct waiting_disk *d)
@@ -332,6 +347,7 @@ int main(void)
 	test_oldest_seen();
 	test_kinds();
 	test_before();
+	test_before_one_of_two();
 	test_journal();
 	return tap_done();
 }
