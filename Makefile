@@ -83,7 +83,7 @@ HERE_MAP := -ffile-prefix-map=$(CURDIR)=.
 
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
 # Units and fuzz targets share objects: clang's, which libFuzzer can follow.
-UNIT_FLAGS := $(SAN_FLAGS) -fsanitize=fuzzer-no-link
+UNIT_FLAGS := $(SAN_FLAGS) -fsanitize=fuzzer-no-link $(UNIT_PIC)
 TSAN_FLAGS := -fsanitize=thread -fno-omit-frame-pointer -O1 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
 	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS)) $(if $(filter thread,$(SAN)),$(TSAN_FLAGS))
