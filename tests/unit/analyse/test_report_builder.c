@@ -98,12 +98,14 @@ static void test_parts(void)
 		views[i].sums.merges = 2;
 	}
 	fd->n_parts = 2;
-	fd->part_view[0] = 1;
-	fd->part_view[1] = 2;
+	fd->part_view[0] = 2; /* which counted nothing */
+	fd->part_view[1] = 1;
 	fd->part_view[2] = 3;
+	hist_add(&views[0].cell[WIRE_WRITE_SYNC].total, 5);
 	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
 	ok(r.n_devices == 1 && r.device[0].op[OP_WRITE_SYNC].count == 11 && r.device[0].merges == 4,
 	   "the disk and its parts add up");
+	ok(r.device[0].naive_write.count == 1, "what other tools see is made of both");
 	ok(r.device[0].op[OP_FLUSH].count == 1 && r.device[0].flush.pre == 1, "FLUSHes are counted once");
 	report_free(&r);
 	frame_free(&f);
@@ -270,6 +272,37 @@ static void test_gone(void)
 	}
 }
 
+/* What was looked at stays with the analysis, but for an interval's. */
+static void test_scopes(void)
+{
+	static const struct {
+		enum report_scope scope;
+		uint64_t left;
+		const char *what;
+	} rows[] = {
+		{ REPORT_INTERVAL, 0, "an interval takes its calls" },
+		{ REPORT_SO_FAR, 100, "until now: they stay" },
+		{ REPORT_FINAL, 100, "the run: they stay, too" },
+	};
+
+	nothing_counted();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct frame f = { .views = 1, .all = true };
+		struct sync_opts o = frame_sync_opts(&f);
+		struct sync_analysis *a = sync_new(&o);
+		struct report r, after = { 0 };
+
+		feed_names(a, 100, 1, true);
+		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
+		sync_report(a, &after.sync, false);
+		ok(r.sync.count == 100 && after.sync.count == rows[i].left, "%s", rows[i].what);
+		report_free(&r);
+		report_free(&after);
+		sync_free(a);
+		frame_free(&f);
+	}
+}
+
 int main(void)
 {
 	test_which_disks();
@@ -279,5 +312,6 @@ int main(void)
 	test_opts();
 	test_no_calls();
 	test_gone();
+	test_scopes();
 	return tap_done();
 }
