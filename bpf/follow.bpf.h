@@ -30,13 +30,19 @@ struct pid_chunk {
 
 #define HISTORY	  64
 #define HISTORIES 192
+#define WORKS	  16
 
-/* A helper's last sleeps, in a ring by seq, and the requests and bios that ended them. kind 0: sent already, or none. */
+/*
+ * A helper's last sleeps, in a ring by seq, and the requests and bios that ended them; a worker's last works, by number, and the requests
+ * that queued them. kind 0: sent already, or none.
+ */
 struct history {
 	u32 owner, pad; /* tid */
 	struct wire_sleep sleep[HISTORY];
 	struct wire_request request[HISTORY];
 	struct wire_bio bio[HISTORY];
+	struct wire_work work[WORKS];
+	struct wire_request queuer[WORKS];
 };
 
 STATE struct {
@@ -84,6 +90,30 @@ STATE struct {
 
 /* Follows a task from now on, if it isn't followed yet. In sched.bpf.c, as the next. */
 int learn(u32 tid);
+
+/*
+ * Callers within a sync call now, and since when there was one all the time. Too many if one's end is missed: that costs time, and
+ * nothing else. Works that are queued while there is none matter to nobody.
+ */
+STATE unsigned long long callers SEC(".data") __attribute__((aligned(64)));
+STATE unsigned long long callers_since SEC(".data");
+
+static __always_inline bool somebody_waits(void)
+{
+	return callers || run.pending_used; /* AIO or io_uring have synced */
+}
+
+static __always_inline void caller_came(u64 now)
+{
+	if (!callers)
+		callers_since = now;
+	__sync_fetch_and_add(&callers, 1);
+}
+
+static __always_inline void caller_left(void)
+{
+	__sync_fetch_and_add(&callers, -1);
+}
 
 /* Sends what is remembered of a helper's sleeps from the last that ended before `from` on, unless sent, oldest first. */
 int send_history(u32 tid, u64 from);

@@ -3,26 +3,13 @@
  * sched.bpf.c - when followed tasks sleep, and who wakes them. A context switch between tasks that nobody follows costs
  * two loads.
  */
-#include "follow.bpf.h"
-
-static __always_inline u8 kind_of(u32 flags)
-{
-	if (flags & PF_WQ_WORKER)
-		return TASK_KWORKER;
-	return flags & PF_KTHREAD ? TASK_KTHREAD : TASK_USER;
-}
+#include "fact.bpf.h"
 
 static __always_inline u32 task_state_of(struct task_struct *task)
 {
 	if (bpf_core_field_exists(struct task_struct, __state))
 		return task->__state;
 	return BPF_CORE_READ((struct task_struct___state *)task, state);
-}
-
-static __always_inline void send(void *record, u32 size)
-{
-	if (bpf_ringbuf_output(&ring, record, size, BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
 }
 
 /* ---- helpers ---- */
@@ -89,6 +76,8 @@ __noinline int forget_sleeps(u32 history, u32 from)
 
 		h->sleep[n].head.kind = h->request[n].head.kind = h->bio[n].head.kind = 0;
 		h->sleep[n].seq = ~0u;
+		h->work[n % WORKS].head.kind = h->queuer[n % WORKS].head.kind = 0;
+		h->work[n % WORKS].no = 0;
 	}
 	return 0;
 }
@@ -127,76 +116,11 @@ __noinline int learn(u32 tid)
 		return 0;
 	}
 	t->since = t->mattered = now;
+	t->work++;		      /* what it is at was not seen to begin */
 	t->off = t->wake = t->on = 0; /* of a time when it was followed before */
 	t->seen_switches = 0;
 	t->follow |= FOLLOW_HELPER;
 	return 0;
-}
-
-/* The steps that were noted in the request's slot, if the tag hasn't gone to another request meanwhile. */
-static __always_inline void request_steps(struct wire_request *r, struct completing *c)
-{
-	struct request *rq = (struct request *)c->rq;
-	struct slot *s = bpf_map_lookup_elem(&slots, &c->slot);
-
-	r->alloc = r->tid = r->tgid = 0;
-	r->pre.issue = r->data.issue = r->post.issue = 0;
-	r->pre.done = r->data.done = r->post.done = 0;
-	r->pre.begin = r->data.begin = r->post.begin = 0;
-	if (s && s->start <= c->done) {
-		r->alloc = s->start;
-		r->tid = s->tid;
-		r->tgid = s->tgid;
-		if (s->steps & STEP_PRE)
-			r->pre = s->pre;
-		if (s->steps & STEP_DATA)
-			r->data = s->data;
-		if (s->steps & STEP_POST)
-			r->post = s->post;
-		if (s->throttled)
-			r->flags |= REQUEST_THROTTLED;
-		if (!r->alloc && LOOK(rq, rq_flags) & cfg.rqf_io_stat)
-			r->alloc = LOOK(rq, start_time_ns);
-	}
-	if (!r->alloc || r->alloc > r->done) {
-		r->alloc = 0;
-		r->flags |= REQUEST_NO_START;
-	}
-}
-
-static __always_inline void build_request(struct wire_request *r, struct completing *c)
-{
-	r->head.kind = WIRE_REQUEST;
-	r->head.size = sizeof(*r);
-	r->head.cpu = bpf_get_smp_processor_id();
-	r->rq = c->rq;
-	r->done = c->done;
-	r->disk = c->disk;
-	r->dev = c->dev;
-	r->class = c->class;
-	r->flags = c->flags;
-	r->sector = c->sector;
-	r->bytes = c->bytes;
-	request_steps(r, c);
-}
-
-/* Who issued a request's steps or sent it holds the other ends of the gaps between them; `self` is followed anyway. */
-static __always_inline void learn_from(const struct wire_request *r, u32 self)
-{
-	if (r->pre.issue)
-		learn(r->pre.issuer);
-	if (r->post.issue)
-		learn(r->post.issuer);
-	if (r->data.issue && r->flags & REQUEST_SEQUENCE)
-		learn(r->data.issuer);
-	if (r->tid != self)
-		learn(r->tid);
-}
-
-static __always_inline struct history *history_by_tid(u32 tid, struct task_state **t)
-{
-	*t = state_of(tid);
-	return *t ? history_of(*t) : NULL;
 }
 
 /*
@@ -260,6 +184,56 @@ __noinline int send_history(u32 tid, u64 from)
 	first = t->seq - n;
 	for (u32 i = 0; i < HISTORY && i < n; i += HISTORY_PART)
 		send_part(tid, first + i, n - i);
+	return 0;
+}
+
+/* A work, once, and the request that queued it. 0: it isn't known, or nobody's work or request queued it. */
+__noinline int send_work(u32 tid, u32 no)
+{
+	struct task_state *t;
+	struct history *h = history_by_tid(tid, &t);
+	struct wire_request *r;
+	struct wire_work *w;
+
+	if (!h)
+		return 0;
+	w = &h->work[no % WORKS];
+	r = &h->queuer[no % WORKS];
+	if (w->no != no || !no)
+		return 0;
+	if (!w->head.kind)
+		return w->how;
+	if (w->how == HOW_REQUEST && r->head.kind) {
+		send(r, sizeof(*r));
+		learn_from(r, tid);
+		r->head.kind = 0;
+	}
+	send(w, sizeof(*w));
+	w->head.kind = 0;
+	return w->how;
+}
+
+#define WORK_CHAIN 4 /* works that queue works */
+
+/* The work in which a worker wakes somebody who has slept since `from`, and those that led to it. */
+__noinline int send_works(u32 tid, u32 no, u64 from)
+{
+	for (int i = 0; i < WORK_CHAIN && send_work(tid, no) == HOW_TASK; i++) {
+		struct task_state *t;
+		struct history *h = history_by_tid(tid, &t);
+		struct wire_work *w;
+
+		if (!h)
+			return 0;
+		w = &h->work[no % WORKS];
+		if (w->queued <= from)
+			return 0;
+		tid = w->by;
+		no = w->done == 1 ? w->rq >> 32 : 0;
+		if (w->by_kind != TASK_USER)
+			learn(tid);
+		send_history(tid, from);
+	}
 	return 0;
 }
 
@@ -524,14 +498,6 @@ int switch_btf(u64 *ctx)
 
 #define STEP_MAX_NS 50000 /* from the end of a step until its machinery has sent for a worker */
 
-/* The completion that runs here and now, or NULL; c: this CPU's. */
-static __always_inline struct completing *completing_now(struct completing *c, bool irq, u32 pid, u64 now)
-{
-	if (!c->rq || c->irq != irq || c->pid != pid || now - c->done > COMPLETION_MAX_NS)
-		return NULL;
-	return c;
-}
-
 /* Does it wait for work? A kernel thread sleeps so that signals would wake it where nobody waits for what it does. */
 static __always_inline bool waits_for_work(const struct task_state *t, struct task_struct *task)
 {
@@ -547,14 +513,6 @@ static __always_inline void take_stack(struct task_state *t, struct task_struct 
 		return;
 	n = bpf_get_task_stack(task, t->stack, sizeof(t->stack), 0);
 	t->stack_len = n > 0 ? n / sizeof(u64) : 0;
-}
-
-/* Does a loop device's worker run here ("loop0" and so on)? */
-static __always_inline bool by_loop(struct task_struct *me)
-{
-	static const char name[4] = { 'l', 'o', 'o', 'p' };
-
-	return (u32)queue_of_worker(me) == *(const u32 *)name;
 }
 
 /*
@@ -587,6 +545,10 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 		t->done = 1;
 		w->mattered = t->wake;
 		send_history(pid, t->off);
+		if (t->waker_kind == TASK_KWORKER) {
+			t->rq |= (u64)w->work << 32;
+			send_works(pid, w->work, t->off);
+		}
 	}
 	if (w)
 		return;
@@ -706,6 +668,8 @@ int forget_btf(u64 *ctx)
 		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
 	}
 	count_end_missed(t);
+	if (t->follow & FOLLOW_CALLER)
+		caller_left();
 	t->follow = 0;
 	t->call = 0;
 	i = *entry - 1;

@@ -23,7 +23,7 @@ struct completing {
 	u32 sender; /* tid of who sent it */
 	u32 dev;    /* as in struct wire_request */
 	u64 sector;
-	u64 at, at_waking; /* scratch of in_interrupt() */
+	u64 at, at_waking, at_queue; /* scratch of in_interrupt() */
 };
 
 /* By wire_disk's key: the kernel dev_t of a whole disk. */

@@ -154,7 +154,6 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->call = call;
 	t->nr = nr;
 	t->tgid = tgid;
-	t->worker = 0;
 	t->first_seq = t->seq;
 	t->flushes = 0;
 	t->writes = t->write_sectors = 0;
@@ -164,6 +163,8 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->enter = bpf_ktime_get_ns();
 	t->on = t->enter;
 	t->wake = 0;
+	if (!(t->follow & FOLLOW_CALLER))
+		caller_came(t->enter);
 	t->follow |= FOLLOW_CALLER;
 }
 
@@ -255,7 +256,7 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	s->generation = t->generation;
 	s->tid = tid;
 	s->tgid = t->tgid;
-	s->worker = t->worker;
+	s->worker = 0;
 	s->ret = ret;
 	s->call = (u16)t->call;
 	s->sleeps = t->seq - t->first_seq;
@@ -282,6 +283,7 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 {
 	send_call(t, tid, ret, false);
 	t->follow &= ~FOLLOW_CALLER;
+	caller_left();
 }
 
 static __always_inline void other_end(struct task_state *t, u32 tid, int ret)

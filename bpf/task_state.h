@@ -29,9 +29,10 @@ struct task_state {
 	__bt_u64 enter, ino;
 	__bt_u64 waited; /* for a CPU, at its beginning, see struct wire_sync */
 	__bt_u32 dev, generation;
-	__bt_u32 call, worker;
-	__bt_u32 first_seq;	/* at its beginning */
-	__bt_u32 switches;	/* of the task, at its beginning */
+	__bt_u32 call;
+	__bt_u32 work;	    /* a worker: number of the work that it is at, or was at last; 0: none was seen to begin */
+	__bt_u32 first_seq; /* at its beginning */
+	__bt_u32 switches;  /* of the task, at its beginning */
 	__bt_u32 seen_switches; /* a helper: of the task, when it last came onto a CPU; 0: not yet */
 	__bt_u32 history;	/* a helper's: index in `histories`, plus 1; 0: none */
 	__bt_u32 tgid;
@@ -43,6 +44,7 @@ struct task_state {
 	__bt_u64 aio;	   /* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
 	__bt_u64 stack[WIRE_STACK];
 } __attribute__((aligned(64)));
+WIRE_ASSERT_SIZE(struct task_state, 256);
 
 struct file_key {
 	__bt_u64 ino;

@@ -198,6 +198,7 @@ enum wire_kind {
 	WIRE_FOLLOW = 4,  /* from now on a task's sleeps are known */
 	WIRE_FILE = 5,	  /* the name of a file that was synced, once */
 	WIRE_BIO = 6,	  /* a bio inside whose completion a followed task was woken */
+	WIRE_WORK = 7,	  /* a work in which a worker woke a followed task, or queued such a work */
 	/* made by user space for recordings; never sent by the kernel side */
 	WIRE_HEADER = 64, /* JSON: how and where the recording was made */
 	WIRE_END = 66,	  /* JSON: the end of the run: drops, exit status */
@@ -275,7 +276,10 @@ struct wire_sleep {
 	__bt_u64 off;  /* 0: since before it was followed */
 	__bt_u64 wake; /* 0: not seen */
 	__bt_u64 on;
-	/* with HOW_REQUEST: the request's key; with HOW_TASK and done = 1: rq is the seq that the waker's next sleep will have */
+	/*
+	 * With HOW_REQUEST: the request's key; with HOW_TASK and done = 1: rq's lower half is the seq that the waker's next sleep will
+	 * have, the upper the number of the work that it was at, see struct wire_work; 0: not known, or none.
+	 */
 	__bt_u64 rq, done;
 	__bt_u32 tid;
 	__bt_u32 waker;		    /* with HOW_TASK */
@@ -348,6 +352,25 @@ struct wire_bio {
 	__bt_u16 pad;
 };
 WIRE_ASSERT_SIZE(struct wire_bio, 48);
+
+/*
+ * Worker `tid` began its work number `no` at `begun`. What it did before has nothing to do with that: it was queued at `queued`, by
+ * the completion of a request, by a task in its own time, or by an interrupt. Sent before the sleep that it ended.
+ */
+struct wire_work {
+	struct wire_head head;
+	__bt_u64 begun;
+	__bt_u64 queued;   /* 0: not seen */
+	__bt_u64 function; /* address of what it runs */
+	__bt_u64 rq, done; /* as in struct wire_sleep, of who queued it */
+	__bt_u32 tid, no;
+	__bt_u32 seq;	 /* that the worker's next sleep will have */
+	__bt_u32 by;	 /* with HOW_TASK: who queued it */
+	__bt_u8 how;	 /* enum wire_how; HOW_UNKNOWN: not seen */
+	__bt_u8 by_kind; /* enum wire_task_kind of `by`, or 0 */
+	__bt_u16 pad[3];
+};
+WIRE_ASSERT_SIZE(struct wire_work, 72);
 
 #define WIRE_NAMES 8  /* path components, the file's own first */
 #define WIRE_NAME  48 /* bytes of each, NUL-terminated, cut if longer */

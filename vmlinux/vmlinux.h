@@ -293,6 +293,10 @@ struct workqueue_struct {
 	char name[24];
 };
 
+struct work_struct {
+	void (*func)(struct work_struct *);
+};
+
 struct pool_workqueue {
 	struct workqueue_struct *wq;
 };

@@ -401,6 +401,11 @@ static bool feed_bio(struct sync_analysis *a, const void *record)
 	return tl_add_bio(a->tl, record);
 }
 
+static bool feed_work(struct sync_analysis *a, const void *record)
+{
+	return tl_add_work(a->tl, record);
+}
+
 /* ---- the way in ---- */
 
 /* clang-format off */
@@ -415,6 +420,7 @@ static const struct {
 	[WIRE_FOLLOW] = { sizeof(struct wire_follow), feed_follow },
 	[WIRE_FILE] = { sizeof(struct wire_file), feed_file },
 	[WIRE_BIO] = { sizeof(struct wire_bio), feed_bio },
+	[WIRE_WORK] = { sizeof(struct wire_work), feed_work },
 };
 /* clang-format on */
 
@@ -423,7 +429,7 @@ void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 	uint16_t kind = record->kind, size = record->size;
 	bool good;
 
-	if (kind >= WIRE_SYNC && kind <= WIRE_BIO && size >= kinds[kind].least)
+	if (kind >= WIRE_SYNC && kind <= WIRE_WORK && size >= kinds[kind].least)
 		good = kinds[kind].feed(a, record);
 	else
 		good = kind >= WIRE_HEADER && kind <= WIRE_END; /* of the recording itself */

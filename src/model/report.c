@@ -149,6 +149,7 @@ void report_device_row(const struct report_device *d, enum op_row row, struct re
 const struct cause_row cause_rows[CAUSE_COUNT] = {
 	[CAUSE_CPU] = { "cpu", FAMILY_HOST, "running, itself or a task that it waited for" },
 	[CAUSE_RUNQ] = { "runq", FAMILY_CPU_SCHEDULER, "ready to run, waiting for a CPU" },
+	[CAUSE_WORKER] = { "worker", FAMILY_CPU_SCHEDULER, "work queued, no kernel worker at it yet" },
 	[CAUSE_THROTTLE] = { "throttle", FAMILY_IO_SCHEDULER, "held back by wbt, iocost, io.max or io.latency" },
 	[CAUSE_TAG] = { "tag", FAMILY_IO_SCHEDULER, "waiting for a free request" },
 	[CAUSE_IOQ] = { "ioq", FAMILY_IO_SCHEDULER, "request inserted and not yet issued" },

@@ -320,6 +320,7 @@ static void set_ledger_sizes(struct load *l, const struct probe_want *want)
 	bpf_map__set_max_entries(l->skel->maps.free_histories, 1);
 	bpf_map__set_max_entries(l->skel->maps.files, 1);
 	bpf_map__set_max_entries(l->skel->maps.pendings, 1);
+	bpf_map__set_max_entries(l->skel->maps.queued, 1);
 }
 
 static void set_sizes(struct load *l, const struct probe_want *want)

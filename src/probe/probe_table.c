@@ -27,6 +27,12 @@ const char *const rung_names[RUNG_COUNT] = {
 		[RUNG_TP_BTF] = program "_btf" \
 	}
 
+/* These compute with addresses, which typed pointers aren't for. */
+#define RAW_ONLY(program) \
+	{ \
+		[RUNG_RAW_TP] = program "_raw" \
+	}
+
 #define SYSCALLS(program) \
 	{ \
 		[RUNG_TP_BTF] = program "_btf", [RUNG_TP] = program "_tp" \
@@ -44,6 +50,7 @@ const char *const rung_names[RUNG_COUNT] = {
 #define NO_KSYNC "sync calls of the kernel itself are not seen"
 #define NO_SPLIT "what a FLUSH was held back by is not known"
 #define NO_AIO	 "fsyncs through AIO are not seen"
+#define NO_WORK	 "what a kernel worker did before it began with a call's work counts as a part of the call"
 
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {
@@ -147,6 +154,14 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_WORK_END] = {
 		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),
 		.without = NO_AIO,
+	},
+	[PROBE_WORK_QUEUE] = {
+		.name = "work.queue", .event = "workqueue_queue_work", .program = RAW_ONLY("work_queue"),
+		.without = NO_WORK,
+	},
+	[PROBE_WORK_START] = {
+		.name = "work.start", .event = "workqueue_execute_start", .program = RAW_ONLY("work_start"),
+		.without = NO_WORK,
 	},
 	[PROBE_FLUSH_INSERT] = {
 		.name = "flush.insert", .function = "blk_insert_flush", .program = FUNCTION("flush_insert"),

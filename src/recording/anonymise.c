@@ -28,6 +28,7 @@ union fact {
 	struct wire_follow follow;
 	struct wire_file file;
 	struct wire_bio bio;
+	struct wire_work work;
 };
 
 /* What stands behind a name is cleared too: it may be the end of another. */
@@ -65,6 +66,7 @@ static void name_fact(struct anonymiser *a, union fact *f)
 		f->follow.pad = 0;
 		break;
 	case WIRE_BIO: f->bio.pad = 0; break;
+	case WIRE_WORK: memset(f->work.pad, 0, sizeof(f->work.pad)); break;
 	case WIRE_FILE: name_file(a, &f->file); break;
 	}
 }
@@ -79,6 +81,7 @@ static const struct {
 	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow) },
 	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file) },
 	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio) },
+	[WIRE_WORK] = { sizeof(struct wire_work), sizeof(struct wire_work) },
 };
 /* clang-format on */
 

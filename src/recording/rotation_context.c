@@ -205,6 +205,12 @@ static void want_request(struct carry *c, const struct wire_request *r)
 	want_task(c, r->post.issuer);
 }
 
+static void want_work(struct carry *c, const struct wire_work *w)
+{
+	want_task(c, w->tid);
+	want_task(c, w->by);
+}
+
 static struct wire_head *copy(const struct wire_head *record, size_t size)
 {
 	struct wire_head *out = memcpy(xcalloc(1, size), record, size);
@@ -213,7 +219,7 @@ static struct wire_head *copy(const struct wire_head *record, size_t size)
 	return out;
 }
 
-/* ---- the latest sleeps, requests, and bios of disks without requests ---- */
+/* ---- the latest sleeps, requests, bios of disks without requests, and works ---- */
 
 static size_t align8(size_t n)
 {
@@ -225,6 +231,7 @@ static uint64_t end_of(const struct wire_head *record)
 	switch (record->kind) {
 	case WIRE_SLEEP: return ((const struct wire_sleep *)record)->on;
 	case WIRE_BIO: return ((const struct wire_bio *)record)->done;
+	case WIRE_WORK: return ((const struct wire_work *)record)->begun;
 	default: return ((const struct wire_request *)record)->done;
 	}
 }
@@ -284,6 +291,7 @@ static void note_and_want(struct carry *c, const struct wire_head *record)
 	case WIRE_SLEEP: want_sleep(c, (const void *)record); break;
 	case WIRE_REQUEST: want_request(c, (const void *)record); break;
 	case WIRE_BIO: want_task(c, ((const struct wire_bio *)record)->tid); break;
+	case WIRE_WORK: want_work(c, (const void *)record); break;
 	default: want_sync(c, (const void *)record);
 	}
 }
@@ -297,15 +305,21 @@ static size_t least_size(uint16_t kind)
 	case WIRE_FOLLOW: return sizeof(struct wire_follow);
 	case WIRE_FILE: return sizeof(struct wire_file);
 	case WIRE_BIO: return sizeof(struct wire_bio);
+	case WIRE_WORK: return sizeof(struct wire_work);
 	default: return SIZE_MAX;
 	}
+}
+
+static bool is_recent(uint16_t kind)
+{
+	return kind == WIRE_SLEEP || kind == WIRE_REQUEST || kind == WIRE_BIO || kind == WIRE_WORK;
 }
 
 void carry_record(struct carry *c, const struct wire_head *record)
 {
 	if (record->size >= least_size(record->kind)) {
 		note_and_want(c, record);
-		if (record->kind == WIRE_SLEEP || record->kind == WIRE_REQUEST || record->kind == WIRE_BIO)
+		if (is_recent(record->kind))
 			keep(&c->recent, record);
 	}
 	c->write(c->ctx, record);

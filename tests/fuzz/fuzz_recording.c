@@ -29,6 +29,7 @@ union record {
 	struct wire_request request;
 	struct wire_follow follow;
 	struct wire_bio bio;
+	struct wire_work work;
 	struct wire_file file;
 	uint64_t words[sizeof(struct wire_file) / 8];
 };
@@ -238,6 +239,20 @@ static void cook_bio(struct recipes *c, struct wire_bio *b)
 	b->class = byte(c) % (WIRE_CLASSES + 1);
 }
 
+static void cook_work(struct recipes *c, struct wire_work *w)
+{
+	w->head.size = sizeof(*w);
+	w->queued = some_time(c);
+	w->begun = some_time(c);
+	w->rq = byte(c) % 4 | (uint64_t)(byte(c) % 4) << 32;
+	w->done = byte(c) % 2 ? 1 : some_time(c);
+	w->tid = byte(c) % 6;
+	w->no = byte(c) % 4;
+	w->seq = byte(c) % 6;
+	w->by = byte(c) % 6;
+	w->how = (uint8_t)(byte(c) % 6);
+}
+
 static void cook_file(struct recipes *c, struct wire_file *f)
 {
 	f->head.size = sizeof(*f);
@@ -255,13 +270,14 @@ static void cook(struct recipes *c, union record *r)
 	uint32_t what = byte(c);
 
 	memset(r, 0, sizeof(*r));
-	r->head.kind = (uint16_t)(WIRE_SYNC + what % 6);
+	r->head.kind = (uint16_t)(WIRE_SYNC + what % 7);
 	switch (r->head.kind) {
 	case WIRE_SYNC: cook_sync(c, &r->sync); break;
 	case WIRE_SLEEP: cook_sleep(c, &r->sleep); break;
 	case WIRE_REQUEST: cook_request(c, &r->request); break;
 	case WIRE_FOLLOW: cook_follow(c, &r->follow); break;
 	case WIRE_BIO: cook_bio(c, &r->bio); break;
+	case WIRE_WORK: cook_work(c, &r->work); break;
 	default: cook_file(c, &r->file); break;
 	}
 	if (what >= 250) {

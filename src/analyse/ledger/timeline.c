@@ -14,6 +14,7 @@
 #define REQUESTS_MIN 512u
 #define REQUESTS_MAX 131072u		   /* 29 MiB */
 #define BIOS_MAX     65536u		   /* 3 MiB */
+#define WORKS_MAX    32768u		   /* 2 MiB */
 #define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
 #define SWEEP_NS     (15 * 1000000000ull)
 #define CLASS_CACHE  256u
@@ -145,6 +146,8 @@ struct timeline {
 
 	struct wire_bio *bio; /* a ring of BIOS_MAX; NULL: none came */
 	uint32_t n_bios;      /* that came, modulo 2^32 and never 0 after the first */
+
+	struct wire_work *work; /* WORKS_MAX of them, each where its number belongs; NULL: none came */
 
 	struct range *range;
 	size_t n_ranges;
@@ -524,6 +527,32 @@ bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
 	return true;
 }
 
+/* ---- works ---- */
+
+static uint32_t place_of_work(uint32_t tid, uint32_t no)
+{
+	return (tid * 2654435769u + no) % WORKS_MAX;
+}
+
+const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_t no)
+{
+	const struct wire_work *w = tl->work && no ? &tl->work[place_of_work(tid, no)] : NULL;
+
+	return w && w->tid == tid && w->no == no ? w : NULL;
+}
+
+bool tl_add_work(struct timeline *tl, const struct wire_work *w)
+{
+	if (!w->no || !w->begun || w->queued > w->begun || w->how > HOW_IRQ || w->how == HOW_PREEMPTED)
+		return false;
+	if (!tl->work)
+		tl->work = xcalloc(WORKS_MAX, sizeof(*tl->work));
+	tl->work[place_of_work(w->tid, w->no)] = *w;
+	return true;
+}
+
+/* ---- names ---- */
+
 static const char *const numbered[] = { "ksoftirqd/", "iou-wrk-", "iou-sqp-", "migration/", "rcuc/" };
 
 /* Of "kworker/u8:2-xfs-log" "kworker-xfs-log" is left: numbers that change from run to run hide that it is the same work. */
@@ -720,6 +749,7 @@ void tl_free(struct timeline *tl)
 	free(tl->request_hash);
 	free(tl->link);
 	free(tl->bio);
+	free(tl->work);
 	free(tl->range);
 	free(tl);
 }

@@ -69,6 +69,7 @@ void tl_free(struct timeline *tl); /* NULL is fine */
 bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *s);
 bool tl_add_request(struct timeline *tl, const struct wire_request *r);
 bool tl_add_bio(struct timeline *tl, const struct wire_bio *b);
+bool tl_add_work(struct timeline *tl, const struct wire_work *w);
 bool tl_add_follow(struct timeline *tl, const struct wire_follow *f);
 
 /* What ended before that time makes room for what comes, but for each task's last sleep. */
@@ -83,6 +84,9 @@ struct tl_request *tl_request(const struct timeline *tl, uint64_t rq, uint64_t d
 
 /* The bio of a disk without requests whose completion ended this sleep; NULL: none, or forgotten. Valid as above. */
 const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *s);
+
+/* Work number `no` of a worker; NULL: not known, or forgotten. Valid as above. */
+const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_t no);
 
 static inline const struct tl_sleep *tl_at(const struct tl_task *t, uint32_t i)
 {

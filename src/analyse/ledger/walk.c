@@ -47,6 +47,7 @@ struct frame {
 	uint64_t from, woke; /* it ended a sleep of [from, woke): its sleeps that ended in there are known; 0: it did not */
 	bool have_seq;	     /* and when it did, its next sleep was to be number `seq` */
 	uint32_t seq;
+	uint32_t work;	  /* a worker, which did it in its work of this number; 0: not known */
 	enum cause blind; /* what the sleeper's stack says where this task's time is not known */
 };
 
@@ -54,7 +55,8 @@ struct frame {
 
 static bool has_device(enum cause c)
 {
-	return c != CAUSE_CPU && c != CAUSE_RUNQ && c != CAUSE_LOCK && c != CAUSE_JOURNAL && c != CAUSE_UNKNOWN;
+	return c != CAUSE_CPU && c != CAUSE_RUNQ && c != CAUSE_WORKER && c != CAUSE_LOCK && c != CAUSE_JOURNAL &&
+	       c != CAUSE_UNKNOWN;
 }
 
 static struct walk_slice *new_slice(struct walk *w)
@@ -528,6 +530,7 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 		.woke = s->wake,
 		.have_seq = s->done == 1,
 		.seq = (uint32_t)s->rq,
+		.work = s->done == 1 ? (uint32_t)(s->rq >> 32) : 0,
 		.blind = stack_causes[s->class],
 	};
 
@@ -661,26 +664,100 @@ static uint32_t last_idle(const struct tl_task *t, uint32_t i, uint64_t to)
 	return found;
 }
 
+/* Woken in [from, to) for want of work: until then it was on its way to the worker, with whoever brought it. Returns when. */
+static uint64_t walk_idle(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t from, uint64_t to)
+{
+	enum walk_part part = w->part;
+
+	if (!s->idle || s->wake <= from || s->wake >= to)
+		return from;
+	explain(w, f, s, from, s->wake);
+	w->part = part;
+	return s->wake;
+}
+
+/* Queued, and not yet begun: until a worker was woken for it, if none was awake, and had a CPU. */
+static void walk_queue(struct walk *w, const struct frame *f, const struct tl_sleep *idle, uint64_t from, uint64_t to)
+{
+	uint64_t wake = idle ? clamp(idle->wake, from, to) : to, on = idle ? clamp(idle->on, wake, to) : to;
+
+	emit(w, f, CAUSE_WORKER, 0, wake - from);
+	emit(w, f, CAUSE_RUNQ, 0, on - wake);
+	emit(w, f, CAUSE_WORKER, 0, to - on);
+}
+
+/* Before it was queued, in [from, to): with who queued it. `idle`: the worker's sleep that ended for it, or NULL. */
+static void walk_queuer(struct walk *w, const struct frame *f, const struct wire_work *k, const struct tl_sleep *idle,
+			uint64_t from, uint64_t to)
+{
+	const struct tl_sleep until = {
+		.off = from,
+		.wake = to,
+		.on = to,
+		.rq = k->rq,
+		.done = k->done,
+		.waker = k->by,
+		.how = k->how,
+		.waker_kind = k->by_kind,
+	};
+	struct frame by = *f;
+	enum walk_part part = w->part;
+
+	by.asleep = false; /* a worker may have queued for itself what it did later */
+	if (k->how == HOW_TASK || k->how == HOW_REQUEST)
+		explain_end(w, &by, &until, from, to);
+	else if (idle)
+		explain(w, f, idle, from, to);
+	else
+		emit_blind(w, f, CAUSE_UNKNOWN, from, to);
+	w->part = part;
+}
+
+/* The sleep for want of work, if that was it, out of which the worker came to this one. */
+static const struct tl_sleep *idle_before(const struct tl_task *t, const struct wire_work *k, uint64_t from)
+{
+	uint32_t i = t ? tl_first(t, k->begun) : 0;
+	const struct tl_sleep *s = i ? tl_at(t, i - 1) : NULL;
+
+	return s && s->idle && s->wake > from && s->wake >= k->queued ? s : NULL;
+}
+
+/* Until the work began, in [from, to). */
+static void walk_to_work(struct walk *w, const struct frame *f, const struct wire_work *k, uint64_t from, uint64_t to)
+{
+	const struct tl_sleep *idle = idle_before(f->task, k, from);
+	uint64_t queued = clamp(k->queued ? k->queued : idle ? idle->wake : to, from, to);
+
+	if (queued > from)
+		walk_queuer(w, f, k, idle, from, queued);
+	walk_queue(w, f, idle, queued, to);
+}
+
 /* The sleep `i` is the first that ended after `from`. */
 static void walk_from(struct walk *w, const struct frame *f, uint32_t i, uint64_t from, uint64_t to)
 {
 	const struct tl_task *t = f->task;
+	const struct wire_work *k = f->work ? tl_work(w->tl, f->tid, f->work) : NULL;
 	const struct tl_sleep *before = NULL, *s = NULL;
+	struct tl_sleep begun;
 	uint32_t n = t ? t->n : 0;
-	enum walk_part part = w->part;
 
-	if (t && t->kind == TASK_KWORKER && i < n) {
+	/* of a worker's time only that of its work is the sleeper's; what was before, is with whoever brought it */
+	if (k && k->begun > from && k->begun < to) {
+		walk_to_work(w, f, k, from, k->begun);
+		from = k->begun;
+		i = t ? tl_first(t, from) : 0;
+	} else if ((!k || k->begun >= to) && t && t->kind == TASK_KWORKER && i < n) {
 		i = last_idle(t, i, to);
-		s = tl_at(t, i);
-		if (s->idle && s->wake > from && s->wake < to) {
-			/* until then it was on its way to the worker: with whoever brought it */
-			explain(w, f, s, from, s->wake);
-			w->part = part;
-			from = s->wake;
-		}
+		from = walk_idle(w, f, tl_at(t, i), from, to);
 	}
 	if (i)
 		before = tl_at(t, i - 1);
+	if (k && k->begun <= from && (!before || before->on <= k->begun)) {
+		/* as if it had slept until then: from there on it ran until the sleep with that number */
+		begun = (struct tl_sleep){ .off = k->begun, .on = k->begun, .seq = k->seq - 1 };
+		before = &begun;
+	}
 	for (; i < n && from < to; i++) {
 		s = tl_at(t, i);
 		if (began(t, s) >= to || w->result.n >= SLICES_MAX)

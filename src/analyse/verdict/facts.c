@@ -157,7 +157,7 @@ enum group facts_group(const struct facts *f, enum cause c)
 	/* clang-format off */
 	static const enum group groups[CAUSE_COUNT] = {
 		[CAUSE_CPU] = GROUP_CPU, [CAUSE_COMPLETION] = GROUP_CPU,
-		[CAUSE_RUNQ] = GROUP_RUNQ,
+		[CAUSE_RUNQ] = GROUP_RUNQ, [CAUSE_WORKER] = GROUP_RUNQ,
 		[CAUSE_THROTTLE] = GROUP_THROTTLE,
 		[CAUSE_TAG] = GROUP_SCHEDULER, [CAUSE_IOQ] = GROUP_SCHEDULER,
 		[CAUSE_DEVICE_READ] = GROUP_READ, [CAUSE_DEVICE_WRITE] = GROUP_WRITE, [CAUSE_DEVICE_FUA] = GROUP_FUA,

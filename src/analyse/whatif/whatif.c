@@ -82,6 +82,7 @@ static const uint8_t cause_kinds[CAUSE_COUNT] = {
 	/* enum sim_kind */
 	[CAUSE_CPU] = SIM_CPU,
 	[CAUSE_RUNQ] = SIM_RUNQ,
+	[CAUSE_WORKER] = SIM_RUNQ,
 	[CAUSE_COMPLETION] = SIM_COMPLETION,
 	[CAUSE_TAG] = SIM_IO_QUEUE,
 	[CAUSE_IOQ] = SIM_IO_QUEUE,

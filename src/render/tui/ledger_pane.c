@@ -26,6 +26,7 @@ static const struct {
 } marks[CAUSE_COUNT] = {
 	[CAUSE_CPU] = { "█", "c" },
 	[CAUSE_RUNQ] = { "█", "r" },
+	[CAUSE_WORKER] = { "▒", "o" },
 	[CAUSE_THROTTLE] = { "▒", "t" },
 	[CAUSE_TAG] = { "▓", "g" },
 	[CAUSE_IOQ] = { "█", "q" },

@@ -216,9 +216,13 @@ static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
 			       .sleeps = 2,
 			       .switches = 2 };
 
+	struct wire_work k = { .begun = t + MS, .tid = 53, .no = 1 };
+
+	memcpy(k.pad, MARK, 3);
 	memcpy(s.comm + 12, MARK, 3);
 	strcpy(s.comm, comm);
 	add(w, &r, WIRE_REQUEST, sizeof(r));
+	add(w, &k, WIRE_WORK, sizeof(k));
 	add(w, &by_disk, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	add(w, &by_task, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	add(w, &s, WIRE_SYNC, sizeof(s));

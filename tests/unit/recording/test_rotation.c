@@ -443,6 +443,8 @@ static void log_record(void *ctx, const struct wire_head *h)
 		now = xasprintf("sleep to %llu", (unsigned long long)((const struct wire_sleep *)h)->on);
 	else if (h->kind == WIRE_BIO)
 		now = xasprintf("bio to %llu", (unsigned long long)((const struct wire_bio *)h)->done);
+	else if (h->kind == WIRE_WORK)
+		now = xasprintf("work from %llu", (unsigned long long)((const struct wire_work *)h)->begun);
 	else
 		now = xasprintf("request to %llu", (unsigned long long)((const struct wire_request *)h)->done);
 	log_text = old ? xasprintf("%s, %s", old, now) : xstrdup(now);
@@ -497,6 +499,13 @@ static void put_bio(struct carry *c, uint32_t tid, uint64_t done)
 	struct wire_bio b = { .head = { .kind = WIRE_BIO, .size = sizeof(b) }, .tid = tid, .done = done };
 
 	carry_record(c, &b.head);
+}
+
+static void put_work(struct carry *c, uint32_t tid, uint32_t by, uint64_t begun)
+{
+	struct wire_work w = { .head = { .kind = WIRE_WORK, .size = sizeof(w) }, .tid = tid, .by = by, .begun = begun };
+
+	carry_record(c, &w.head);
 }
 
 static void put_call(struct carry *c, uint32_t tid, uint64_t ino)
@@ -563,6 +572,26 @@ static void test_carry_bio(void)
 	c = carry_new(sizeof(struct wire_bio), log_record, NULL);
 	put_bio(c, 1, 900);
 	put_bio(c, 1, 1900);
+	ok(carry_known_ns(c) == 900, "and without it, facts are not complete");
+	free(log_text);
+	log_text = NULL;
+	carry_free(c);
+}
+
+/* And one that a worker ended, by the work, with the worker and who queued it. */
+static void test_carry_work(void)
+{
+	struct carry *c = carry_new(1024, log_record, NULL);
+
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		put_follow(c, tid);
+	put_work(c, 1, 3, 900);
+	carry_begin_file(c);
+	wrote("task 1, task 2, task 3, work from 900, task 1, task 3, work from 900", "so is a work");
+	carry_free(c);
+	c = carry_new(sizeof(struct wire_work), log_record, NULL);
+	put_work(c, 1, 3, 900);
+	put_work(c, 1, 3, 1900);
 	ok(carry_known_ns(c) == 900, "and without it, facts are not complete");
 	free(log_text);
 	log_text = NULL;
@@ -647,6 +676,7 @@ int main(void)
 	test_rights();
 	test_carry();
 	test_carry_bio();
+	test_carry_work();
 	test_many();
 	test_known();
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");

@@ -268,6 +268,7 @@ static void test_groups(void)
 	static const enum group of[CAUSE_COUNT] = {
 		[CAUSE_CPU] = GROUP_CPU,
 		[CAUSE_RUNQ] = GROUP_RUNQ,
+		[CAUSE_WORKER] = GROUP_RUNQ,
 		[CAUSE_THROTTLE] = GROUP_THROTTLE,
 		[CAUSE_TAG] = GROUP_SCHEDULER,
 		[CAUSE_IOQ] = GROUP_SCHEDULER,

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A kernel worker has no past, its work has: sleeps that workers ended, and what they have to come to, to the nanosecond. */
+#include <string.h>
+
+#include "analyse/ledger/timeline.h"
+#include "analyse/ledger/walk.h"
+#include "model/report.h"
+#include "tap.h"
+#include "wire.h"
+
+#define T0	1000000000ull /* times in here count from it; 0 stays 0 */
+#define APP	100
+#define JBD2	50
+#define WORKER	60
+#define WORKER2 61
+#define SDA	WIRE_DEV(8, 0)
+#define WORK(n) ((uint64_t)(n) << 32) /* beside a seq, in a sleep's or work's rq */
+
+static struct timeline *tl;
+static struct walk *w;
+static const struct walk_result *r;
+
+static uint64_t at(uint64_t t)
+{
+	return t ? T0 + t : 0;
+}
+
+static void begin(void)
+{
+	walk_free(w);
+	tl_free(tl);
+	tl = tl_new(NULL, 0);
+	w = walk_new(tl);
+}
+
+static void follow(uint32_t tid, const char *comm, uint32_t kind, uint64_t since)
+{
+	struct wire_follow f = { .since = at(since), .tid = tid, .tgid = tid, .kind = kind };
+
+	strcpy(f.comm, comm);
+	tl_add_follow(tl, &f);
+}
+
+static void sleep_fact(struct wire_sleep s)
+{
+	s.head.size = WIRE_SLEEP_SHORT;
+	s.off = at(s.off);
+	s.wake = at(s.wake);
+	s.on = at(s.on);
+	s.done = s.how == HOW_TASK ? s.done : at(s.done);
+	tl_add_sleep(tl, &s);
+}
+
+#define SLEEP(...) sleep_fact((struct wire_sleep){ __VA_ARGS__ })
+
+static bool work_fact(struct wire_work k)
+{
+	k.begun = at(k.begun);
+	k.queued = at(k.queued);
+	k.done = k.how == HOW_TASK ? k.done : at(k.done);
+	return tl_add_work(tl, &k);
+}
+
+#define BEGUN(...) work_fact((struct wire_work){ __VA_ARGS__ })
+
+/* A write that the caller sent. */
+static void write_fact(uint64_t rq, uint64_t alloc, uint64_t issue, uint64_t done)
+{
+	const struct wire_request q = {
+		.rq = rq,
+		.alloc = at(alloc),
+		.done = at(done),
+		.dev = SDA,
+		.disk = SDA,
+		.tid = APP,
+		.tgid = APP,
+		.class = WIRE_WRITE_SYNC,
+		.data = { .issue = at(issue), .done = at(done) },
+	};
+
+	tl_add_request(tl, &q);
+}
+
+#define END 99
+#define LEDGER(...) \
+	(const int[]) \
+	{ \
+		__VA_ARGS__, END \
+	}
+
+/* The caller's call from 1,000 to 1,100 comes to these pairs of cause and time, and tiles. */
+static void comes_to(const char *what, const int *pairs)
+{
+	const struct wire_sync call = { .enter = at(1000), .exit = at(1100), .tid = APP, .tgid = APP };
+	struct ledger want = { 0 };
+	bool good = walk_call(w, &call, &r);
+
+	for (; *pairs != END; pairs += 2)
+		want.ns[pairs[0]] += (uint64_t)pairs[1];
+	good = good && !r->mended && !memcmp(&r->ledger, &want, sizeof(want));
+	if (ok(good, "%s", what))
+		return;
+	for (int c = 0; r && c < CAUSE_COUNT; c++)
+		if (r->ledger.ns[c] || want.ns[c])
+			diag("%s %llu, expected %llu", cause_rows[c].name, (unsigned long long)r->ledger.ns[c],
+			     (unsigned long long)want.ns[c]);
+}
+
+/* The caller sleeps from 1,010 until a worker wakes it at 1,090 in its work number `no`. */
+static void woken_by(uint32_t worker, uint32_t no, uint32_t seq)
+{
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1094, .how = HOW_TASK, .waker = worker,
+	      .waker_kind = TASK_KWORKER, .rq = WORK(no) | seq, .done = 1);
+}
+
+#define OWN CAUSE_CPU, 10 + 6, CAUSE_RUNQ, 4 /* of the caller itself */
+
+static void queued_by_a_completion(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	write_fact(7, 1005, 1008, 1050);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
+	/* for somebody else, until shortly before */
+	SLEEP(.tid = WORKER, .seq = 11, .off = 1015, .wake = 1062, .on = 1064, .how = HOW_TASK, .waker = 999,
+	      .waker_kind = TASK_USER);
+	woken_by(WORKER, 3, 12);
+	comes_to("what a busy worker did before its work is nobody's wait",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION, 3, CAUSE_WORKER, 17, CAUSE_CPU, 20));
+}
+
+static void queued_by_a_task(void)
+{
+	begin();
+	follow(JBD2, "jbd2/sda-8", TASK_KTHREAD, 5);
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = JBD2, .seq = 20, .off = 900, .wake = 1012, .on = 1018, .how = HOW_TASK, .waker = APP,
+	      .waker_kind = TASK_USER);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1040, .begun = 1060, .how = HOW_TASK, .by = JBD2,
+	      .by_kind = TASK_KTHREAD, .rq = 21, .done = 1);
+	woken_by(WORKER, 3, 12);
+	comes_to("before it was queued, its time is that of who queued it",
+		 LEDGER(OWN, CAUSE_LOCK, 2, CAUSE_RUNQ, 6, CAUSE_CPU, 22, CAUSE_WORKER, 20, CAUSE_CPU, 30));
+}
+
+static void queued_by_a_work(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	follow(WORKER2, "kworker/u8:3", TASK_KWORKER, 5);
+	write_fact(7, 1005, 1008, 1030);
+	BEGUN(.tid = WORKER2, .no = 8, .seq = 40, .queued = 1031, .begun = 1035, .how = HOW_REQUEST, .rq = 7, .done = 1030);
+	SLEEP(.tid = WORKER2, .seq = 40, .off = 1040, .wake = 1040, .on = 1043, .how = HOW_PREEMPTED);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1050, .begun = 1060, .how = HOW_TASK, .by = WORKER2,
+	      .by_kind = TASK_KWORKER, .rq = WORK(8) | 41, .done = 1);
+	woken_by(WORKER, 3, 12);
+	comes_to("a work that was queued by a work that was queued by a completion",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 20, CAUSE_COMPLETION, 1, CAUSE_WORKER, 4, CAUSE_CPU, 5 + 7, CAUSE_RUNQ,
+			3, CAUSE_WORKER, 10, CAUSE_CPU, 30));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	write_fact(7, 1005, 1008, 1030);
+	BEGUN(.tid = WORKER, .no = 2, .seq = 12, .queued = 1031, .begun = 1035, .how = HOW_REQUEST, .rq = 7, .done = 1030);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1050, .begun = 1060, .how = HOW_TASK, .by = WORKER,
+	      .by_kind = TASK_KWORKER, .rq = WORK(2) | 12, .done = 1);
+	woken_by(WORKER, 3, 12);
+	comes_to("and both by the same worker, one after the other",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 20, CAUSE_COMPLETION, 1, CAUSE_WORKER, 4 + 10, CAUSE_CPU, 15 + 30));
+}
+
+static void idle_worker(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	write_fact(7, 1005, 1008, 1050);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1054, .on = 1066, .how = HOW_REQUEST, .rq = 7, .done = 1050,
+	      .idle = 1);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
+	SLEEP(.tid = WORKER, .seq = 12, .off = 1075, .wake = 1075, .on = 1080, .how = HOW_PREEMPTED);
+	woken_by(WORKER, 3, 13);
+	comes_to("that a worker was woken for it and waited for a CPU is said so",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION, 3, CAUSE_WORKER, 1 + 4, CAUSE_RUNQ, 12 + 5,
+			CAUSE_CPU, 5 + 10));
+}
+
+static void begun_before(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 960, .how = HOW_TASK, .by = APP,
+	      .by_kind = TASK_USER);
+	SLEEP(.tid = WORKER, .seq = 12, .off = 1030, .wake = 1040, .on = 1045, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 13);
+	comes_to("a work that began before the sleep", LEDGER(OWN, CAUSE_CPU, 20 + 45, CAUSE_UNKNOWN, 10, CAUSE_RUNQ, 5));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 1040, .how = HOW_TASK, .by = JBD2,
+	      .by_kind = TASK_KTHREAD);
+	woken_by(WORKER, 3, 12);
+	comes_to("and one that was queued before it", LEDGER(OWN, CAUSE_WORKER, 30, CAUSE_CPU, 50));
+}
+
+static void queuer_unknown(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .begun = 1040);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 1000, .wake = 1020, .on = 1030, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("queued unseen: nothing is known of before it began", LEDGER(OWN, CAUSE_UNKNOWN, 30, CAUSE_CPU, 50));
+	SLEEP(.tid = WORKER, .seq = 10, .off = 900, .wake = 1012, .on = 1013, .how = HOW_IRQ, .idle = 1);
+	comes_to("nor if the worker came from an idle sleep to other works first",
+		 LEDGER(OWN, CAUSE_UNKNOWN, 30, CAUSE_CPU, 50));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("queued by a timer", LEDGER(OWN, CAUSE_UNKNOWN, 20, CAUSE_WORKER, 10, CAUSE_CPU, 50));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_REQUEST, .rq = 7, .done = 1029);
+	woken_by(WORKER, 3, 12);
+	comes_to("by a completion of which there is no record",
+		 LEDGER(OWN, CAUSE_UNKNOWN, 20, CAUSE_WORKER, 10, CAUSE_CPU, 50));
+}
+
+/* Without the fact of the work all is as it was before there were any. */
+static void number_unknown(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 4, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_IRQ);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1008, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("another number", LEDGER(OWN, CAUSE_CPU, 80));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1090, .begun = 1095, .how = HOW_IRQ);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1008, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("one that began only afterwards", LEDGER(OWN, CAUSE_CPU, 80));
+}
+
+static void bad_facts(void)
+{
+	begin();
+	ok(!BEGUN(.tid = WORKER, .begun = 10), "a work without a number is refused");
+	ok(!BEGUN(.tid = WORKER, .no = 1), "and one that never began");
+	ok(!BEGUN(.tid = WORKER, .no = 1, .begun = 10, .queued = 11), "and one that began before it was queued");
+	ok(!BEGUN(.tid = WORKER, .no = 1, .begun = 10, .how = HOW_PREEMPTED) &&
+		   !BEGUN(.tid = WORKER, .no = 1, .begun = 10, .how = 5),
+	   "and one that came by no way that there is");
+	ok(!tl_work(tl, WORKER, 1) && !tl_work(tl, WORKER, 0), "none of them is kept");
+	ok(BEGUN(.tid = WORKER, .no = 1, .begun = 10, .queued = 10) && tl_work(tl, WORKER, 1) &&
+		   !tl_work(tl, WORKER, 2) && !tl_work(tl, WORKER2, 1),
+	   "one that makes sense is, under its worker and number");
+}
+
+/* Whatever works say of each other. */
+static void circle(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	follow(WORKER2, "kworker/u8:3", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1080, .begun = 1082, .how = HOW_TASK, .by = WORKER2,
+	      .rq = WORK(8), .done = 1);
+	BEGUN(.tid = WORKER2, .no = 8, .seq = 12, .queued = 1078, .begun = 1079, .how = HOW_TASK, .by = WORKER,
+	      .rq = WORK(3), .done = 1);
+	woken_by(WORKER, 3, 12);
+	comes_to("works that queued each other come to an end",
+		 LEDGER(OWN, CAUSE_UNKNOWN, 68, CAUSE_WORKER, 1 + 2, CAUSE_CPU, 1 + 8));
+}
+
+int main(void)
+{
+	queued_by_a_completion();
+	queued_by_a_task();
+	queued_by_a_work();
+	idle_worker();
+	begun_before();
+	queuer_unknown();
+	number_unknown();
+	bad_facts();
+	circle();
+	walk_free(w);
+	tl_free(tl);
+	return tap_done();
+}
