@@ -233,14 +233,14 @@ static void add_totals(struct sync_analysis *a, const struct wire_sync *s, const
 /* "jbd2/sda1-8;kworker": through whom a slice came */
 static uint32_t via_name(struct sync_analysis *a, uint32_t via)
 {
-	const char *name[WALK_DEPTH + 1];
+	const char *name[VIAS_DEPTH];
 	size_t n = walk_via(a->walk, via, name);
-	char text[(WALK_DEPTH + 1) * 17];
+	char text[VIAS_DEPTH * (VIA_NAME + 1)];
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < n; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.15s", i ? ";" : "", name[i]);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.31s", i ? ";" : "", name[i]);
 	return detail_name(a->detail, text);
 }
 

@@ -68,7 +68,7 @@ static const char *base_name(const char *path)
 static char *leaf_path(const struct sync_analysis *a, const struct leaf *l)
 {
 	const struct leaf_owner *owner = &a->leaves.owner[l->owner_cause >> 32];
-	const char *via[WALK_DEPTH + 1];
+	const char *via[VIAS_DEPTH];
 	size_t n = walk_via(a->walk, (uint32_t)l->dev_via, via);
 	struct buf b = { 0 };
 	char label[32];
@@ -77,7 +77,7 @@ static char *leaf_path(const struct sync_analysis *a, const struct leaf *l)
 	frame(&b, owner->call ? call_name(owner->call) : "(other calls)", SIZE_MAX);
 	frame(&b, base_name(a->files.group[owner->file]->text), SIZE_MAX);
 	for (size_t i = 0; i < n; i++)
-		frame(&b, via[i], 16);
+		frame(&b, via[i], SIZE_MAX);
 	frame(&b, cause_name(leaf_cause(l)), SIZE_MAX);
 	if (*devices_label(&a->devices, (uint32_t)(l->dev_via >> 32), label))
 		frame(&b, label, SIZE_MAX);

@@ -17,112 +17,6 @@
 #define WORKS_MAX    32768u		   /* 2 MiB */
 #define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
 #define SWEEP_NS     (15 * 1000000000ull)
-#define CLASS_CACHE  256u
-
-/* ---- what a stack means ---- */
-
-/* The innermost function that is listed decides. */
-#define STACK_FUNCTIONS(F) \
-	F(blk_mq_get_tag, TAG) \
-	F(rq_qos_wait, THROTTLE) \
-	F(wbt_wait, THROTTLE) \
-	F(__rq_qos_throttle, THROTTLE) \
-	F(ioc_rqos_throttle, THROTTLE) \
-	F(blkcg_iolatency_throttle, THROTTLE) \
-	F(blkcg_maybe_throttle_current, THROTTLE) \
-	F(blkcg_maybe_throttle_blkg, THROTTLE) \
-	F(__blk_throtl_bio, THROTTLE) \
-	F(blk_throtl_bio, THROTTLE) \
-	/* jbd2, ext4 */ \
-	F(jbd2_journal_stop, JOURNAL) \
-	F(wait_transaction_locked, JOURNAL) \
-	F(wait_transaction_switching, JOURNAL) \
-	F(start_this_handle, JOURNAL) \
-	F(add_transaction_credits, JOURNAL) \
-	F(do_get_write_access, JOURNAL) \
-	F(jbd2_journal_wait_updates, JOURNAL) \
-	F(jbd2_journal_lock_updates, JOURNAL) \
-	F(jbd2_journal_commit_transaction, JOURNAL) \
-	F(__jbd2_log_wait_for_space, JOURNAL) \
-	F(jbd2_log_wait_commit, COMMIT) \
-	F(jbd2_complete_transaction, COMMIT) \
-	F(jbd2_fc_begin_commit, COMMIT) \
-	F(ext4_fc_commit, COMMIT) \
-	/* XFS */ \
-	F(xlog_grant_head_wait, JOURNAL) \
-	F(xlog_grant_head_check, JOURNAL) \
-	F(xlog_state_get_iclog_space, JOURNAL) \
-	F(xlog_wait, COMMIT) \
-	F(xlog_wait_on_iclog, COMMIT) \
-	F(xlog_wait_on_iclog_lsn, COMMIT) \
-	F(xlog_force_lsn, COMMIT) \
-	F(xlog_cil_force_seq, COMMIT) \
-	F(xlog_cil_order_write, COMMIT) \
-	F(xfs_log_force, COMMIT) \
-	F(xfs_log_force_seq, COMMIT) \
-	/* btrfs */ \
-	F(wait_for_writer, JOURNAL) \
-	F(start_log_trans, JOURNAL) \
-	F(wait_current_trans, JOURNAL) \
-	F(btrfs_commit_transaction, JOURNAL) \
-	F(wait_log_commit, COMMIT) \
-	F(wait_for_commit, COMMIT) \
-	F(btrfs_wait_for_commit, COMMIT) \
-	F(btrfs_start_ordered_extent, LOCK) \
-	F(wait_extent_bit, LOCK) \
-	/* f2fs */ \
-	F(f2fs_issue_checkpoint, COMMIT) \
-	/* blk-throttle's timer, which sends for its worker */ \
-	F(throtl_pending_timer_fn, THROTTLE) \
-	/* I/O on the way of others, a commit's above all */ \
-	F(__wait_on_buffer, IO) \
-	F(folio_wait_writeback, IO) \
-	F(wait_on_page_writeback, IO) \
-	F(submit_bio_wait, IO) \
-	/* locks, and work that others do */ \
-	F(mutex_lock, LOCK) \
-	F(mutex_lock_io, LOCK) \
-	F(__mutex_lock, LOCK) \
-	F(__mutex_lock_slowpath, LOCK) \
-	F(down_read, LOCK) \
-	F(down_write, LOCK) \
-	F(rwsem_down_read_slowpath, LOCK) \
-	F(rwsem_down_write_slowpath, LOCK) \
-	F(percpu_rwsem_wait, LOCK) \
-	F(__percpu_down_read, LOCK) \
-	F(percpu_down_write, LOCK) \
-	F(__down, LOCK) \
-	F(down, LOCK) \
-	F(__folio_lock, LOCK) \
-	F(__lock_page, LOCK) \
-	F(__lock_buffer, LOCK) \
-	F(inode_sleep_on_writeback, LOCK) \
-	F(__inode_wait_for_writeback, LOCK) \
-	F(wb_wait_for_completion, LOCK) \
-	F(__flush_work, LOCK) \
-	F(blk_queue_enter, LOCK) \
-	F(__bio_queue_enter, LOCK)
-
-struct stack_function {
-	const char *name;
-	enum stack_class class;
-};
-
-#define ROW(function, what) { #function, STACK_##what },
-static const struct stack_function functions[] = { STACK_FUNCTIONS(ROW) };
-
-#define NAME(function, what) #function,
-const char *const sync_symbol_names[] = { STACK_FUNCTIONS(NAME) NULL };
-
-struct range {
-	uint64_t start, end;
-	enum stack_class class;
-};
-
-struct class_cache {
-	uint64_t address;
-	enum stack_class class;
-};
 
 struct link {
 	uint32_t hash;
@@ -149,84 +43,8 @@ struct timeline {
 
 	struct wire_work *work; /* WORKS_MAX of them, each where its number belongs; NULL: none came */
 
-	struct range *range;
-	size_t n_ranges;
-	struct class_cache cache[CLASS_CACHE];
+	struct functions *functions;
 };
-
-/* Compilers append to names: __mutex_lock.constprop.0 */
-static enum stack_class class_of_name(const struct kernel_symbol *s)
-{
-	size_t len = strcspn(s->name, ".");
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (strlen(functions[i].name) == len && !memcmp(functions[i].name, s->name, len))
-			return functions[i].class;
-	return STACK_NONE;
-}
-
-static int range_order(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-static void add_symbols(struct timeline *tl, const struct kernel_symbol *symbols, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		enum stack_class class = class_of_name(&symbols[i]);
-		struct range *r;
-
-		if (class == STACK_NONE || symbols[i].end <= symbols[i].start)
-			continue;
-		r = grow((void **)&tl->range, &tl->n_ranges, sizeof(*r));
-		r->start = symbols[i].start;
-		r->end = symbols[i].end;
-		r->class = class;
-	}
-	if (tl->n_ranges)
-		qsort(tl->range, tl->n_ranges, sizeof(*tl->range), range_order);
-}
-
-static enum stack_class search_class(const struct timeline *tl, uint64_t address)
-{
-	size_t lo = 0, hi = tl->n_ranges;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (tl->range[mid].start <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && address < tl->range[lo - 1].end ? tl->range[lo - 1].class : STACK_NONE;
-}
-
-static enum stack_class class_of_address(struct timeline *tl, uint64_t address)
-{
-	struct class_cache *c = &tl->cache[(address ^ address >> 8) % CLASS_CACHE];
-
-	if (c->address != address) {
-		c->address = address;
-		c->class = search_class(tl, address);
-	}
-	return c->class;
-}
-
-static enum stack_class class_of_stack(struct timeline *tl, const struct wire_sleep *s)
-{
-	unsigned int n = s->head.size < sizeof(*s) ? 0 : s->stack_len;
-
-	for (unsigned int i = 0; i < n && i < WIRE_STACK; i++) {
-		enum stack_class class = class_of_address(tl, s->stack[i]);
-
-		if (class != STACK_NONE)
-			return class;
-	}
-	return STACK_NONE;
-}
 
 /* ---- tasks ---- */
 
@@ -491,7 +309,7 @@ bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 	/* woken between deciding to sleep and leaving the CPU */
 	if (s.wake && s.wake < s.off)
 		s.wake = s.off;
-	s.class = class_of_stack(tl, w);
+	s.class = functions_class(tl->functions, w);
 	t = use(tl, w->tid);
 	s.bio = t->bio;
 	b = tl_bio(tl, &s);
@@ -528,6 +346,11 @@ bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
 }
 
 /* ---- works ---- */
+
+const char *tl_work_name(const struct timeline *tl, const struct wire_work *w)
+{
+	return functions_work(tl->functions, w->function);
+}
 
 static uint32_t place_of_work(uint32_t tid, uint32_t no)
 {
@@ -733,7 +556,7 @@ struct timeline *tl_new(const struct kernel_symbol *symbols, size_t n)
 	tl->link = xcalloc(tl->cap, sizeof(*tl->link));
 	tl->request_hash = xcalloc(tl->cap, sizeof(*tl->request_hash));
 	memset(tl->request_hash, 0xff, tl->cap * sizeof(*tl->request_hash));
-	add_symbols(tl, symbols, n);
+	tl->functions = functions_new(symbols, n);
 	return tl;
 }
 
@@ -750,6 +573,6 @@ void tl_free(struct timeline *tl)
 	free(tl->link);
 	free(tl->bio);
 	free(tl->work);
-	free(tl->range);
+	functions_free(tl->functions);
 	free(tl);
 }

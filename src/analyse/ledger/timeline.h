@@ -11,19 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/ledger/functions.h"
 #include "model/names.h"
 #include "wire.h"
-
-/* What the innermost telling function of a sleeper's stack says that it waited for. */
-enum stack_class {
-	STACK_NONE,
-	STACK_LOCK,	/* something that another task holds or does */
-	STACK_COMMIT,	/* another task that writes the journal for it */
-	STACK_JOURNAL,	/* the journal itself: a batching sleep, room, other handles */
-	STACK_TAG,	/* a free request */
-	STACK_THROTTLE, /* rq-qos or blk-throttle */
-	STACK_IO,	/* a request; which one, its completion tells, unless that was missed */
-};
 
 struct tl_sleep {
 	uint64_t off, wake, on; /* as in struct wire_sleep */
@@ -87,6 +77,8 @@ const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *
 
 /* Work number `no` of a worker; NULL: not known, or forgotten. Valid as above. */
 const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_t no);
+/* Of what it runs; NULL: none that is known. */
+const char *tl_work_name(const struct timeline *tl, const struct wire_work *w);
 
 static inline const struct tl_sleep *tl_at(const struct tl_task *t, uint32_t i)
 {

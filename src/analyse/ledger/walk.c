@@ -10,16 +10,8 @@
 
 #include "util/mem.h"
 
+#define WALK_DEPTH (VIAS_DEPTH - 1)
 #define SLICES_MAX (1u << 18) /* of one call, 8 MiB; beyond, the rest is unknown */
-#define VIAS_MAX   4096u      /* beyond, a slice shows fewer of the tasks that it came through */
-#define VIA_SLOTS  (2 * VIAS_MAX)
-
-/* Through whom: a tree, entry 0 is the caller itself. */
-struct via {
-	char name[16];
-	uint32_t up;
-	uint32_t len;
-};
 
 struct walk {
 	struct timeline *tl;
@@ -30,9 +22,7 @@ struct walk {
 	enum walk_part part; /* of what is being handed out, and its barrier write */
 	uint64_t barrier;
 	const struct wire_bio *bio; /* that ended the innermost sleep of which that is known; NULL: none */
-	struct via via[VIAS_MAX];
-	uint32_t n_vias;
-	uint32_t via_hash[VIA_SLOTS]; /* index, 0: empty */
+	struct vias vias;
 };
 
 /* A task whose time is being walked, and how we came to it. */
@@ -179,50 +169,28 @@ static void emit_blind(struct walk *w, const struct frame *f, enum cause cause, 
 
 /* ---- through whom ---- */
 
-static uint32_t hash_via(uint32_t up, const char name[16])
-{
-	uint64_t a, b;
-
-	memcpy(&a, name, 8);
-	memcpy(&b, name + 8, 8);
-	a = (a ^ b * 0xc2b2ae3d27d4eb4f ^ up) * 0x9e3779b97f4a7c15;
-	return (uint32_t)(a >> 40) % VIA_SLOTS;
-}
-
 static uint32_t via_push(struct walk *w, uint32_t up, const struct tl_task *t)
 {
-	static const char unnamed[16] = "(task)";
-	const char *name = t->name[0] ? t->name : unnamed;
-	uint32_t h, i;
-
-	for (h = hash_via(up, name); (i = w->via_hash[h]); h = (h + 1) % VIA_SLOTS)
-		if (w->via[i].up == up && !memcmp(w->via[i].name, name, 16))
-			return i;
-	if (w->n_vias == VIAS_MAX || w->via[up].len > WALK_DEPTH)
-		return up;
-	i = w->n_vias++;
-	memcpy(w->via[i].name, name, 16);
-	w->via[i].up = up;
-	w->via[i].len = w->via[up].len + 1;
-	w->via_hash[h] = i;
-	return i;
+	return vias_push(&w->vias, up, t->name[0] ? t->name : "(task)");
 }
 
-size_t walk_via(const struct walk *w, uint32_t via, const char *name[WALK_DEPTH + 1])
+/* A worker is called by what it runs. */
+static uint32_t via_push_work(struct walk *w, uint32_t up, const struct tl_task *t, uint32_t no)
 {
-	size_t n = w->via[via].len;
+	const struct wire_work *k = tl_work(w->tl, t->tid, no);
+	const char *name = k ? tl_work_name(w->tl, k) : NULL;
 
-	for (size_t i = n; i > 0; i--) {
-		name[i - 1] = w->via[via].name;
-		via = w->via[via].up;
-	}
-	return n;
+	return name ? vias_push(&w->vias, up, name) : via_push(w, up, t);
+}
+
+size_t walk_via(const struct walk *w, uint32_t via, const char *name[VIAS_DEPTH])
+{
+	return vias_names(&w->vias, via, name);
 }
 
 void walk_forget(struct walk *w)
 {
-	memset(w->via_hash, 0, sizeof(w->via_hash));
-	w->n_vias = 1;
+	vias_forget(&w->vias);
 }
 
 /* ---- requests ---- */
@@ -538,7 +506,7 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 		emit(w, f, s->class == STACK_NONE ? CAUSE_LOCK : stack_causes[s->class], 0, to - from);
 		return;
 	}
-	next.via = t ? via_push(w, f->via, t) : f->via;
+	next.via = t ? via_push_work(w, f->via, t, next.work) : f->via;
 	if (f->caller && is_jbd2(t))
 		w->part = PART_JOURNAL;
 	walk_task(w, &next, from, to);

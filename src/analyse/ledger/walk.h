@@ -12,6 +12,7 @@
 
 #include "model/report.h"
 #include "analyse/ledger/timeline.h"
+#include "analyse/ledger/vias.h"
 #include "wire.h"
 
 /* What a slice is a part of: whether it would be there if there were no flush, or if others did not use the journal. */
@@ -54,11 +55,10 @@ void walk_free(struct walk *w); /* NULL is fine */
 bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_result **out);
 
 /*
- * The names of the tasks that a slice came through, the caller's own helper first: at most WALK_DEPTH. Returns their
+ * The names of the tasks that a slice came through, the caller's own helper first: at most VIAS_DEPTH. Returns their
  * number. walk_forget() makes all `via` invalid and frees their room.
  */
-#define WALK_DEPTH 8
-size_t walk_via(const struct walk *w, uint32_t via, const char *name[WALK_DEPTH + 1]);
+size_t walk_via(const struct walk *w, uint32_t via, const char *name[VIAS_DEPTH]);
 void walk_forget(struct walk *w);
 
 #endif

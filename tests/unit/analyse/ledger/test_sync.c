@@ -1089,6 +1089,16 @@ static enum stack_class class_at(struct timeline *tl, uint64_t where)
 	return tl_at(tl_task(tl, tid), 0)->class;
 }
 
+/* Where a task sleeps, or what a worker runs; never both. */
+static bool means_something(const struct kernel_symbol *s, enum stack_class class)
+{
+	struct functions *f = functions_new(s, 1);
+	bool work = functions_work(f, s->start);
+
+	functions_free(f);
+	return work == (class == STACK_NONE);
+}
+
 static void stacks(void)
 {
 	struct timeline *shared = tl_new(symbols, n_symbols), *own;
@@ -1098,7 +1108,8 @@ static void stacks(void)
 		const struct kernel_symbol *s = &symbols[i * 7 % n_symbols];
 
 		own = tl_new(s, 1);
-		found = class_at(own, s->start) != STACK_NONE && class_at(own, s->end - 1) != STACK_NONE && found;
+		found = means_something(s, class_at(own, s->start)) &&
+			class_at(own, s->end - 1) == class_at(own, s->start) && found;
 		same = class_at(own, s->start) == class_at(shared, s->start) && same;
 		outside = class_at(shared, s->end) == STACK_NONE && class_at(shared, s->start - 1) == STACK_NONE && outside;
 		tl_free(own);

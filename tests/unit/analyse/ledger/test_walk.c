@@ -71,7 +71,7 @@ struct piece {
 
 static bool same(const struct walk_slice *s, const struct piece *p)
 {
-	const char *name[WALK_DEPTH + 1];
+	const char *name[VIAS_DEPTH];
 	size_t n = walk_via(w, s->via, name);
 
 	return s->ns == p->ns && s->cause == p->cause && s->part == p->part && s->barrier == p->barrier &&

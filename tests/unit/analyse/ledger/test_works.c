@@ -16,6 +16,13 @@
 #define SDA	WIRE_DEV(8, 0)
 #define WORK(n) ((uint64_t)(n) << 32) /* beside a seq, in a sleep's or work's rq */
 
+/* One that works are known by, one in whose middle an address may lie, one that nobody asks for */
+static const struct kernel_symbol symbols[] = {
+	{ "ext4_end_io_rsv_work", 0x1000, 0x1100 },
+	{ "mutex_lock", 0x2000, 0x2100 },
+	{ "a_work_of_its_own", 0x3000, 0x3100 },
+};
+
 static struct timeline *tl;
 static struct walk *w;
 static const struct walk_result *r;
@@ -29,7 +36,7 @@ static void begin(void)
 {
 	walk_free(w);
 	tl_free(tl);
-	tl = tl_new(NULL, 0);
+	tl = tl_new(symbols, 3);
 	w = walk_new(tl);
 }
 
@@ -256,6 +263,35 @@ static void bad_facts(void)
 	   "one that makes sense is, under its worker and number");
 }
 
+/* Through whom its last nanosecond came; NULL: nobody, or more than one. */
+static const char *through(uint64_t function)
+{
+	const struct wire_sync call = { .enter = at(1000), .exit = at(1100), .tid = APP, .tgid = APP };
+	const char *name[VIAS_DEPTH] = { 0 };
+
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 990, .begun = 995, .how = HOW_TASK, .by = APP,
+	      .function = function);
+	woken_by(WORKER, 3, 12);
+	if (!walk_call(w, &call, &r) || r->n != 4 || r->slice[1].cause != CAUSE_CPU)
+		return NULL;
+	return walk_via(w, r->slice[1].via, name) == 1 ? name[0] : NULL;
+}
+
+static void names(void)
+{
+	const char *name = through(0x1000);
+
+	ok(name && !strcmp(name, "ext4_end_io_rsv_work"), "a worker is called by what it runs");
+	name = through(0x1001);
+	ok(name && !strcmp(name, "kworker"), "where that is known");
+	name = through(0x2000);
+	ok(name && !strcmp(name, "kworker"), "and is a work");
+	name = through(0x3000);
+	ok(name && !strcmp(name, "kworker"), "that is listed");
+}
+
 /* Whatever works say of each other. */
 static void circle(void)
 {
@@ -282,6 +318,7 @@ int main(void)
 	number_unknown();
 	bad_facts();
 	circle();
+	names();
 	walk_free(w);
 	tl_free(tl);
 	return tap_done();
