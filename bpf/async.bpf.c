@@ -7,24 +7,11 @@
 #include "file.bpf.h"
 #include "filter.bpf.h"
 
-/* User-space ABI (uapi/linux/aio_abi.h, io_uring.h). */
-#define IORING_OP_FSYNC 3
-#define IOCB_CMD_FSYNC	2
-#define IOCB_CMD_FDSYNC 3
-#define IOCBS		8 /* looked at per io_submit */
-
-struct iocb_head { /* struct iocb up to its file descriptor */
-	u64 data;
-	u32 key, rw_flags;
-	u16 opcode;
-	u16 reqprio;
-	u32 fd;
-};
+#define IORING_OP_FSYNC 3 /* user-space ABI: uapi/linux/io_uring.h */
 
 /*
- * io_uring: by request. AIO: by inode, folded into a number, until a worker begins, then by that worker: its caller knows of the end
- * before the worker has left its work item, and may submit the next one for the same file. Two that wait for a worker at once
- * are told apart by nothing that is traced here: the first counts as lost.
+ * io_uring: by request. AIO: by work, until a worker begins it, then by that worker: its caller knows of the end before the worker has left
+ * the work, which may be another fsync's by then.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,12 +20,8 @@ struct {
 	__type(value, struct pending);
 } pendings SEC(".maps");
 
-static unsigned int aio_began SEC(".data"); /* 1: a worker has begun with an AIO fsync; before, no work item that ends is one */
-
-static __always_inline u64 aio_key(const struct file_key *k)
-{
-	return k->ino << 32 | k->dev | 1ull << 63;
-}
+unsigned long long aio_fsync_work SEC(".data"); /* address of the function that its works run; 0: not known */
+static unsigned int aio_began SEC(".data"); /* 1: a worker has begun with an AIO fsync; before, no work that ends is one */
 
 static __always_inline u64 worker_key(u32 tid)
 {
@@ -145,89 +128,63 @@ int uring_complete_btf(u64 *ctx)
 
 /* ---- AIO ---- */
 
-/* Called at io_submit(2), see sync.bpf.c. `list`: of pointers to iocbs, of 32 bits each from a program of the 32-bit kind. */
-__noinline int aio_submit(u64 nr, u64 list, bool compat)
+/* Of fs/aio.c. */
+struct fsync_iocb {
+	struct file *file;
+	struct work_struct work;
+} __attribute__((preserve_access_index));
+
+/* io_submit(2) queues a work for each fsync. */
+__noinline int aio_queued(u64 work)
 {
+	struct fsync_iocb *iocb = (void *)(work - bpf_core_field_offset(struct fsync_iocb, work));
+	struct pending p = {};
+	struct file *file;
+
 	if (!caller_wanted(bpf_get_current_pid_tgid() >> 32))
 		return 0;
-	for (u32 i = 0; i < IOCBS && i < nr; i++) {
-		struct iocb_head iocb = {};
-		struct pending p = {};
-		struct file *file;
-		u64 at = 0, key;
-
-		if ((compat ? bpf_probe_read_user(&at, 4, (void *)(list + 4 * i)) :
-			      bpf_probe_read_user(&at, 8, (void *)(list + 8 * i))) ||
-		    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)at))
-			return 0;
-		if (iocb.opcode != IOCB_CMD_FSYNC && iocb.opcode != IOCB_CMD_FDSYNC)
-			continue;
-		file = file_of(iocb.fd);
-		if (!file)
-			continue;
-		key_of_file(file, &p.file);
-		name_file(file, &p.file);
-		key = aio_key(&p.file);
-		if (bpf_map_lookup_elem(&pendings, &key))
-			__sync_fetch_and_add(&run.drops[DROP_AIO], 1);
-		pending_begin(key, &p);
-	}
+	file = BPF_CORE_READ(iocb, file);
+	if (!file)
+		return 0;
+	key_of_file(file, &p.file);
+	name_file(file, &p.file);
+	pending_begin(work, &p);
 	return 0;
 }
 
-__noinline int aio_waits(u64 file_address)
+__noinline int aio_begins(u64 work, u32 tid)
 {
-	struct inode *inode = LOOK((struct file *)file_address, f_inode);
-	struct file_key file = {};
-	u64 key;
-
-	file.ino = LOOK(inode, i_ino);
-	file.dev = LOOK(LOOK(inode, i_sb), s_dev);
-	key = aio_key(&file);
-	return bpf_map_lookup_elem(&pendings, &key) != NULL;
-}
-
-static __always_inline bool is_worker(void)
-{
-	struct task_struct *task = current_task();
-
-	return GET(TASK_BTF, task, flags) & (PF_IO_WORKER | PF_WQ_WORKER);
-}
-
-/* A file system begins to sync a file: is it a worker that does so, and for whom? */
-static __always_inline void worker_begins(struct inode *inode)
-{
-	struct task_struct *task = current_task();
-	u32 flags = GET(TASK_BTF, task, flags), tid = (u32)bpf_get_current_pid_tgid();
-	struct file_key file = {};
+	struct pending *p = bpf_map_lookup_elem(&pendings, &work);
 	struct task_state *t;
-	struct pending *p;
-	u64 key;
 
-	if (flags & PF_IO_WORKER)
-		learn(tid);
-	if (!(flags & PF_WQ_WORKER))
-		return;
-	file.ino = LOOK(inode, i_ino);
-	file.dev = LOOK(LOOK(inode, i_sb), s_dev);
-	key = aio_key(&file);
-	p = bpf_map_lookup_elem(&pendings, &key);
 	if (!p)
-		return;
+		return 0;
 	p->worker = tid;
 	learn(tid);
 	t = state_of(tid);
 	if (!t)
-		return;
+		return 0;
 	aio_began = 1;
 	t->aio = worker_key(tid);
 	if (bpf_map_update_elem(&pendings, &t->aio, p, BPF_ANY))
 		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
 	else
-		bpf_map_delete_elem(&pendings, &key);
+		bpf_map_delete_elem(&pendings, &work);
+	return 0;
 }
 
-/* The worker has done its work item: AIO's fsync tells its caller at its end. */
+/* A worker begins to sync a file for somebody who has asked io_uring: what it does is to be known. */
+static __always_inline bool by_worker(void)
+{
+	struct task_struct *task = current_task();
+	u32 flags = GET(TASK_BTF, task, flags);
+
+	if (flags & PF_IO_WORKER)
+		learn((u32)bpf_get_current_pid_tgid());
+	return flags & (PF_IO_WORKER | PF_WQ_WORKER);
+}
+
+/* The worker has done its work: AIO's fsync tells its caller at its end. */
 SEC("?tp_btf/workqueue_execute_end")
 int work_end_btf(u64 *ctx __attribute__((unused)))
 {
@@ -287,10 +244,8 @@ static __always_inline int file_begins(u64 *ctx)
 
 	if (!file)
 		return 0;
-	if (is_worker()) {
-		worker_begins(LOOK(file, f_inode));
+	if (by_worker())
 		return 0;
-	}
 	t = msync_without_file();
 	/* as a number: what the verifier knows of the argument is not to be handed on to functions */
 	if (t && !bpf_probe_read_kernel(&file, sizeof(file), ctx)) {
@@ -321,16 +276,11 @@ int btrfs_enter_btf(u64 *ctx)
 SEC("?tp_btf/xfs_file_fsync")
 int xfs_sync_btf(u64 *ctx)
 {
-	struct inode *inode = (struct inode *)(ctx[0] + bpf_core_field_offset(struct xfs_inode, i_vnode));
 	struct task_state *t;
 	u64 address;
 
-	if (!ctx[0])
+	if (!ctx[0] || by_worker())
 		return 0;
-	if (is_worker()) {
-		worker_begins(inode);
-		return 0;
-	}
 	t = msync_without_file();
 	if (t && !bpf_probe_read_kernel(&address, sizeof(address), ctx))
 		note_inode(t, address + bpf_core_field_offset(struct xfs_inode, i_vnode));

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* async.bpf.h - what other programs ask of AIO's fsyncs. In async.bpf.c. */
+/* async.bpf.h - fsyncs of AIO: each is a work (fs/aio.c). In async.bpf.c. */
 #ifndef BT_ASYNC_BPF_H
 #define BT_ASYNC_BPF_H
 
 #include "compat.bpf.h"
 
-/* io_submit(2): remembers its fsyncs. */
-int aio_submit(u64 nr, u64 list, bool compat);
+extern unsigned long long aio_fsync_work; /* what their works run; 0: not known */
 
-/* Does an AIO fsync wait for this file? */
-int aio_waits(u64 file_address);
+/* The current task queues such a work. */
+int aio_queued(u64 work);
+
+/* Worker `tid` begins it. */
+int aio_begins(u64 work, u32 tid);
 
 #endif

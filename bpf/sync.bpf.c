@@ -2,7 +2,6 @@
 /*
  * sync.bpf.c - sync calls: system calls that must not return before data is durable, from entry to exit.
  */
-#include "async.bpf.h"
 #include "file.bpf.h"
 #include "filter.bpf.h"
 
@@ -210,9 +209,7 @@ static __always_inline int on_sys_enter(struct syscall *s, u64 nr)
 	s->nr = nr;
 	s->compat = is_32bit_call();
 	call = s->compat ? cfg.call_of_nr[nr].compat : cfg.call_of_nr[nr].native;
-	if (call == CALL_AIO_FSYNC)
-		aio_submit(syscall_arg(s, 1), syscall_arg(s, 2), s->compat);
-	else if (call)
+	if (call)
 		call_begin(s, call);
 	return 0;
 }
@@ -326,21 +323,21 @@ int sys_exit_tp(struct trace_event_raw_sys_exit *ctx)
 /* ---- sync calls that no system call tells of: nfsd's, loop's, those of overlayfs when it copies a file up ---- */
 
 /* Is it within a call that is counted already? One of the kernel's own begins anew: it is nested, or its end was missed. */
-static __always_inline bool within_call(u32 tid, struct file *file)
+static __always_inline bool within_call(u32 tid)
 {
 	struct task_struct *task = current_task();
 	struct task_state *t = followed(tid);
 
 	if (t && t->follow & FOLLOW_CALLER)
 		return t->call != CALL_KERNEL_FSYNC;
-	return BPF_CORE_READ(task, flags) & PF_IO_WORKER || aio_waits((u64)file);
+	return BPF_CORE_READ(task, flags) & PF_IO_WORKER || (t && t->aio);
 }
 
 static __always_inline int kernel_begin(struct file *file)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
-	if (!within_call((u32)id, file) && caller_wanted(id >> 32))
+	if (!within_call((u32)id) && caller_wanted(id >> 32))
 		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32, CALL_NO_NR);
 	return 0;
 }

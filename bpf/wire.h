@@ -392,9 +392,8 @@ enum wire_drop {
 	DROP_CALLERS_FULL = 1, /* more tasks in sync calls at once than there is room for */
 	DROP_HELPERS_FULL = 2, /* a task that a call waited for could not be followed: no room */
 	DROP_HISTORY = 3,      /* a followed task slept more often within one wait than is remembered */
-	DROP_AIO = 4,	       /* an AIO fsync whose worker was not seen to begin before the next one for its file */
-	DROP_END = 5,	       /* a sync call of a task that has begun its next one, or ended: its end was not seen */
-	DROP_COUNT = 6
+	DROP_END = 4,	       /* a sync call of a task that has begun its next one, or ended: its end was not seen */
+	DROP_COUNT = 5
 };
 _Static_assert(sizeof(((struct wire_run *)0)->drops) / sizeof(__bt_u64) >= DROP_COUNT, "a place for each");
 

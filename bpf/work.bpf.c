@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * work.bpf.c - what kernel workers do. A worker runs one work after another, for whomever: the cause of what it does is not in its past
- * but in who queued the work. While nobody is within a sync call, a work that is queued costs one load, and one that begins two.
+ * but in who queued the work. While nobody is within a sync call, a work that is queued costs two loads, and so does one that begins.
  */
+#include "async.bpf.h"
 #include "fact.bpf.h"
 
 #define QUEUED 1024
@@ -77,10 +78,18 @@ static __noinline int work_queued(u64 *ctx, u64 work)
 	return 0;
 }
 
+static __always_inline bool is_aio_fsync(u64 work)
+{
+	return aio_fsync_work &&
+	       address_at((void *)(work + bpf_core_field_offset(struct work_struct, func))) == aio_fsync_work;
+}
+
 /* Numbers, and no pointers: their places are computed from them. */
 SEC("?raw_tp/workqueue_queue_work")
 int work_queue_raw(u64 *ctx)
 {
+	if (is_aio_fsync(ctx[2]))
+		aio_queued(ctx[2]);
 	return somebody_waits() ? work_queued(ctx, ctx[2]) : 0;
 }
 
@@ -148,5 +157,7 @@ int work_start_raw(u64 *ctx)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
 
+	if (run.pending_used && is_aio_fsync(ctx[0]))
+		aio_begins(ctx[0], tid);
 	return followed(tid) || somebody_waits() ? work_began(ctx[0], tid) : 0;
 }

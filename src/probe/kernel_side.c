@@ -136,3 +136,8 @@ void probes_tell_group(const struct probes *p, bool of_bio, size_t i, uint64_t i
 
 	*(of_bio ? &groups->of_bio[i] : &groups->of_task[i]) = id;
 }
+
+void probes_tell_aio(const struct probes *p, uint64_t function)
+{
+	*probes_maps(p)->aio_fsync_work = function;
+}

@@ -57,4 +57,7 @@ int probes_follow_command(const struct probes *p, uint32_t pid);
 
 void probes_tell_group(const struct probes *p, bool of_bio, size_t i, uint64_t id);
 
+/* Where aio_fsync_work() stands in the kernel: fsyncs through AIO are seen from then on. */
+void probes_tell_aio(const struct probes *p, uint64_t function);
+
 #endif

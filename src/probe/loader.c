@@ -366,6 +366,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.depths = map_memory(l->skel->maps.depths, &l->depths_size);
 	l->maps.run = &l->skel->data->run;
 	l->maps.groups = &l->skel->data->groups;
+	l->maps.aio_fsync_work = &l->skel->data->aio_fsync_work;
 	l->maps.stripes = want->stripes;
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);

@@ -18,6 +18,7 @@ struct wire_maps {
 	struct wire_depth *depths; /* [view * stripes + stripe] */
 	struct wire_run *run;
 	volatile struct bt_groups *groups;
+	volatile unsigned long long *aio_fsync_work;
 	uint32_t stripes;
 	int disks_fd;  /* hash: kernel dev_t -> struct wire_disk */
 	int family_fd; /* hash: process id -> 1 */

@@ -45,12 +45,12 @@ const char *const rung_names[RUNG_COUNT] = {
 	}
 #define NO_LEDGER "sync calls have no ledger"
 #define NO_URING  "fsyncs through io_uring are not seen"
-#define NO_WORKER \
-	"on this file system fsyncs through AIO are not seen, msync has no file, and an io_uring worker's first is not explained"
-#define NO_KSYNC "sync calls of the kernel itself are not seen"
-#define NO_SPLIT "what a FLUSH was held back by is not known"
-#define NO_AIO	 "fsyncs through AIO are not seen"
-#define NO_WORK	 "what a kernel worker did before it began with a call's work counts as a part of the call"
+#define NO_WORKER "on this file system msync has no file, and an io_uring worker's first fsync is not explained"
+#define NO_KSYNC  "sync calls of the kernel itself are not seen"
+#define NO_SPLIT  "what a FLUSH was held back by is not known"
+#define NO_AIO	  "fsyncs through AIO are not seen"
+#define NO_WORK \
+	"fsyncs through AIO are not seen, and what a kernel worker did before it began with a call's work counts as a part of the call"
 
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {

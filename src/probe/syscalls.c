@@ -33,7 +33,6 @@ static const struct {
 	{ BOTH(pwrite64, 181, 181), CALL_WRITE },
 	{ BOTH(pwritev, 334, 362), CALL_WRITE },
 	{ BOTH(pwritev2, 379, 393), CALL_WRITE },
-	{ BOTH(io_submit, 248, 246), CALL_AIO_FSYNC },	/* those of its iocbs that are one */
 };
 /* clang-format on */
 

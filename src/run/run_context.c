@@ -77,7 +77,6 @@ static void take_losses(struct traced_run *run, enum span span, struct report *r
 		[DROP_RING_FULL] = "facts about sync calls: the ring buffer was full",
 		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
 		[DROP_HELPERS_FULL] = "tasks that sync calls waited for, not followed: too many",
-		[DROP_AIO] = "AIO fsyncs not followed: another one for the same file came before a worker was seen to begin",
 		[DROP_HISTORY] = "sleeps of followed tasks: more within one wait than is remembered",
 	};
 	const struct wire_run *sums = probes_sums(run->probes);

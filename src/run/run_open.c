@@ -161,6 +161,13 @@ static int open_probes_and_symbols(struct traced_run *run, struct err *e)
 	return err;
 }
 
+static void tell_aio(struct traced_run *run)
+{
+	for (size_t i = 0; i < run->n_symbols; i++)
+		if (!strcmp(run->symbols[i].name, "aio_fsync_work"))
+			probes_tell_aio(run->probes, run->symbols[i].start);
+}
+
 #define FIRST_PID_NAMESPACE 4026531836u /* PID_NS_INIT_INO of linux/nsfs.h */
 
 bool run_knows_numbers(void)
@@ -195,6 +202,8 @@ int run_prepare(struct traced_run *run, struct err *e)
 		err = run_track(run, &run->opts.targets.t[i], e);
 	if (!err)
 		err = open_probes_and_symbols(run, e);
+	if (!err)
+		tell_aio(run);
 	if (!err && probes_ring_fd(run->probes) >= 0)
 		err = ring_open(probes_ring_fd(run->probes), &reader, &run->ring, e);
 	return err;

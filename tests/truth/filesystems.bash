@@ -16,14 +16,10 @@ teardown() {
 	clean_up
 }
 
-# visible WAY FILE-SYSTEM: has the kernel what it takes? 5.10: io_uring's completions don't tell of which request they are, and
-# modules have no BTF, so that their tracepoints can't be had.
+# visible WAY: has the kernel what it takes? 5.10: io_uring's completions don't tell of which request they are.
 visible() {
 	local complete=/sys/kernel/tracing/events/io_uring/io_uring_complete/format
-	case $1 in
-	uring) [[ ! -r $complete ]] || grep -q 'field:void \* req;' $complete ;;
-	aio) [[ ! -e /sys/module/${2%-nojournal}/initstate || -e /sys/kernel/btf/${2%-nojournal} ]] ;;
-	esac
+	[[ $1 != uring || ! -r $complete ]] || grep -q 'field:void \* req;' $complete
 }
 
 # ways_on FILE-SYSTEM: on a disk with it, those that this kernel shows; in $WAYS, "NAME:CALL" each
@@ -35,7 +31,7 @@ ways_on() {
 	WAYS=()
 	for name in fsync:fsync fdatasync:fdatasync dsync:write rwf:write msync:msync syncfs:syncfs sync:sync range:sync_file_range \
 		uring:'io_uring fsync' aio:'aio fsync'; do
-		if visible "${name%%:*}" "$1"; then
+		if visible "${name%%:*}"; then
 			WAYS+=("$name")
 		else
 			comment "not to be seen on this kernel: $1, ${name#*:}"

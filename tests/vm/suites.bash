@@ -71,11 +71,10 @@ suite() {
 
 # Calls of each file in the report: plain ones, and those in the background that this kernel lets us see
 wanted() { # FILE-SYSTEM: as "file=N async=N"
-	local aio=3 uring=3
+	local uring=3
 	# see docs/reference/kernels.md
 	[[ $KERNEL != 5.10 ]] || uring=0
-	[[ $KERNEL != 5.10 || $ARCH == x86_64 && $1 != xfs && $1 != btrfs ]] || aio=0
-	echo "file=24 async=$((aio + uring))"
+	echo "file=24 async=$((3 + uring))"
 }
 
 # file_is PATH N SHARE: in each of $RUNS so many calls, and a ledger that adds up; in one of them no more than that share not known

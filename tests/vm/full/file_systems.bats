@@ -23,9 +23,9 @@ setup() {
 	need jq fio sqlite3 mkfs.xfs mkfs.btrfs sfdisk "${CC:-cc}"
 }
 
-@test "vm 5.10 x86_64 fs-nvme: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request), and no AIO fsync on XFS and btrfs (modules without BTF)" { cell; }
-@test "vm 5.10 x86_64 fs-ata: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request), and no AIO fsync on XFS and btrfs (modules without BTF)" { cell; }
-@test "vm 5.10 x86_64 fs-virtio: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request), and no AIO fsync on XFS and btrfs (modules without BTF)" { cell; }
+@test "vm 5.10 x86_64 fs-nvme: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request)" { cell; }
+@test "vm 5.10 x86_64 fs-ata: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request)" { cell; }
+@test "vm 5.10 x86_64 fs-virtio: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request)" { cell; }
 @test "vm 5.10 x86_64 counts: reads and writes are what fio says and the kernel counts" { cell; }
 
 @test "vm 6.1 x86_64 fs-nvme: each file system: calls, ledgers and flushes add up" { cell; }
@@ -43,9 +43,9 @@ setup() {
 @test "vm 6.18 x86_64 fs-virtio: each file system: calls, ledgers and flushes add up" { cell; }
 @test "vm 6.18 x86_64 counts: reads and writes are what fio says and the kernel counts" { cell; }
 
-@test "vm 5.10 arm64 fs-nvme: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request), and no AIO fsync (ext4, XFS and btrfs are modules without BTF)" { cell; }
-@test "vm 5.10 arm64 fs-ata: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request), and no AIO fsync (ext4, XFS and btrfs are modules without BTF)" { cell; }
-@test "vm 5.10 arm64 fs-virtio: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request), and no AIO fsync (ext4, XFS and btrfs are modules without BTF)" { cell; }
+@test "vm 5.10 arm64 fs-nvme: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request)" { cell; }
+@test "vm 5.10 arm64 fs-ata: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request)" { cell; }
+@test "vm 5.10 arm64 fs-virtio: limit: no fsync of io_uring is seen (its tracepoints do not tell of which request)" { cell; }
 @test "vm 5.10 arm64 counts: reads and writes are what fio says and the kernel counts" { cell; }
 
 @test "vm 6.1 arm64 fs-nvme: each file system: calls, ledgers and flushes add up" { cell; }

@@ -26,7 +26,7 @@ setup() {
 @test "vm 5.10 x86_64 compat: system calls of the 32-bit kind" { cell; }
 @test "vm 5.10 x86_64 sqlite: sync calls per insert" { cell; }
 @test "vm 5.10 x86_64 flush: flushes are as many and as long as the disk says" { cell; }
-@test "vm 5.10 x86_64 calls: limit: each way to sync but io_uring, and but AIO on XFS and btrfs (see fs-nvme)" { cell; }
+@test "vm 5.10 x86_64 calls: limit: each way to sync but io_uring (see fs-nvme)" { cell; }
 @test "vm 5.10 x86_64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 5.10 x86_64 matrix: the main answers" { cell; }
 @test "vm 5.10 x86_64 all-counts: limit: an empty flush of a partition is counted for its disk: reads and writes, all of the file" { cell; }
@@ -66,7 +66,7 @@ setup() {
 @test "vm 5.10 arm64 compat: system calls of the 32-bit kind" { cell; }
 @test "vm 5.10 arm64 sqlite: sync calls per insert" { cell; }
 @test "vm 5.10 arm64 flush: flushes are as many and as long as the disk says" { cell; }
-@test "vm 5.10 arm64 calls: limit: each way to sync but io_uring and AIO (see fs-nvme)" { cell; }
+@test "vm 5.10 arm64 calls: limit: each way to sync but io_uring (see fs-nvme)" { cell; }
 @test "vm 5.10 arm64 rig: the disk with known latencies is what it says" { cell; }
 @test "vm 5.10 arm64 matrix: the main answers" { cell; }
 @test "vm 5.10 arm64 all-counts: limit: an empty flush of a partition is counted for its disk: reads and writes, all of the file" { cell; }
