@@ -89,7 +89,11 @@ straced_fio() {
 	done
 	# no FUA here: a write with O_DSYNC is a write and a flush
 	holds "$(row fua bytes 4096 .call.p50_ns) >= 3250000"
-	jq -e '.verdict.class == "believable" and .verdict.medium == "virtual" and .disk.fua == false' "$J"
+	jq -c '.verdict, .disk' "$J"
+	# a machine that is busy makes too few of these calls to judge by, and then the card says so
+	jq -e '(first(.tests[] | select(.test == "dirty" and .bytes == 4096)) | (.flush.count // 0) + (.unwaited // 0)) as $n |
+		.verdict.class == (if $n < 5 then "unknown" else "believable" end)' "$J"
+	jq -e '.verdict.medium == "virtual" and .disk.fua == false' "$J"
 	jq -e '[.tests[] | select(.call) | .call.count > 0] | all' "$J"
 	jq -e '.discards == 0' "$J"
 	nothing_left
