@@ -66,11 +66,15 @@ static __always_inline bool steal_history(u32 *i, u64 now)
 
 #define HISTORY_PART 8
 
-/* From a place on, of as many sleeps. */
+/*
+ * From a place on, of as many sleeps. Unrolled, it would keep the places' addresses on its stack, and of all frames of a chain of
+ * calls a kernel allows 512 bytes.
+ */
 __noinline int forget_sleeps(u32 history, u32 from)
 {
 	struct history *h = bpf_map_lookup_elem(&histories, &history);
 
+#pragma clang loop unroll(disable)
 	for (u32 i = 0; h && i < HISTORY_PART; i++) {
 		u32 n = (from + i) % HISTORY;
 
