@@ -22,7 +22,7 @@ files() { # PATTERN..
 
 @test "every source file says its licence" {
 	run bash -c 'for f; do head -3 "$f" | grep -q "SPDX-License-Identifier: GPL-2.0-only" || echo "$f"; done' - \
-		$(files '*.c' '*.h' '*.bats' '*.bash' 'scripts/*' Makefile .ci/run tests/rig/rig tests/style/include-graph)
+		$(files '*.c' '*.h' '*.bats' '*.bash' 'scripts/*' Makefile .ci/run tests/rig/rig tests/style/include-graph tests/style/frames)
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
@@ -90,6 +90,15 @@ ROOMS=docs/explanation/architecture.md
 	[[ $(wc -l <src/main.c) -le 60 ]]
 }
 
+@test "a chain of calls of a BPF program fits on the stack, of older kernels too" {
+	need llvm-objdump
+	run tests/style/frames "${BUILD:-build}/bpf/barriertrace.o"
+	[ "$status" -eq 0 ]
+	((${#lines[@]} > 50))
+	[[ ${lines[0]} == *" send_history "* ]]
+	((${lines[0]%% *} <= 512)) || { head -5 <<<"$output"; false; }
+}
+
 @test "C is laid out as .clang-format says" {
 	need clang-format-14
 	files '*.c' '*.h' | sed 's|^[.]/||' | grep -E '^(src|bpf|tests)/' | xargs -P "$(nproc)" -n 30 clang-format-14 --dry-run -Werror
@@ -97,7 +106,7 @@ ROOMS=docs/explanation/architecture.md
 
 @test "shell scripts pass shellcheck" {
 	need shellcheck
-	run shellcheck -x scripts/* .ci/run tests/rig/rig tests/style/include-graph
+	run shellcheck -x scripts/* .ci/run tests/rig/rig tests/style/include-graph tests/style/frames
 	[ "$status" -eq 0 ] || { echo "$output"; false; }
 }
 
