@@ -64,7 +64,7 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 	send_history(worker, s.enter);
 	learn(worker);
 	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))
-		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+		count_unrecorded(DROP_CALL, s.enter);
 }
 
 /* ---- io_uring ---- */

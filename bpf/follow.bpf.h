@@ -200,11 +200,18 @@ static __always_inline struct task_state *state_for(u32 pid, enum wire_drop othe
 	return t;
 }
 
+/* There will be no record of a sync call that took no longer than since then. */
+static __always_inline void count_unrecorded(enum wire_drop why, u64 since)
+{
+	__sync_fetch_and_add(&run.drops[why], 1);
+	__sync_fetch_and_add(&run.unrecorded_ns, bpf_ktime_get_ns() - since);
+}
+
 /* The task is in another call now, or gone: was it seen to leave its sync call? Of the kernel's own that can't be told: one may be within another. */
 static __always_inline void count_end_missed(const struct task_state *t)
 {
 	if (t->follow & FOLLOW_CALLER && t->nr != CALL_NO_NR)
-		__sync_fetch_and_add(&run.drops[DROP_END], 1);
+		count_unrecorded(DROP_END, t->enter);
 }
 
 static __always_inline struct history *history_of(struct task_state *t)

@@ -240,7 +240,10 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	now = bpf_ktime_get_ns();
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
-		__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
+		if (!other)
+			count_unrecorded(DROP_CALL, t->enter);
+		else
+			__sync_fetch_and_add(&run.drops[DROP_RING_FULL], 1);
 		return;
 	}
 	s->head.kind = WIRE_SYNC;
@@ -289,6 +292,12 @@ static __always_inline void other_end(struct task_state *t, u32 tid, int ret)
 	t->call = 0;
 }
 
+/* Others are sync calls with some files or flags only: that the task's last one was says nothing about the next. */
+static __always_inline bool always_sync(u32 call)
+{
+	return call == CALL_FSYNC || call == CALL_FDATASYNC || call == CALL_SYNCFS || call == CALL_SYNC;
+}
+
 static __always_inline int on_sys_exit(u64 nr, int ret)
 {
 	struct task_state *t;
@@ -305,6 +314,8 @@ static __always_inline int on_sys_exit(u64 nr, int ret)
 		call_end(t, tid, ret);
 	else if (t->call & CALL_OF_OTHER)
 		other_end(t, tid, ret);
+	else if (!ret && always_sync(t->call))
+		count_unrecorded(DROP_BEGIN, t->enter);
 	return 0;
 }
 

@@ -141,8 +141,10 @@ struct wire_run {
 	__bt_u64 bios_full;	     /* bios not timed because the table was full */
 	__bt_u64 family_full;	     /* processes not followed because the table was full */
 	__bt_u64 drops[8];	     /* by enum wire_drop */
+	/* What the calls took of which there is no record, at most: from their begin, or from that of the task's call before. */
+	__bt_u64 unrecorded_ns;
 };
-WIRE_ASSERT_SIZE(struct wire_run, 160);
+WIRE_ASSERT_SIZE(struct wire_run, 168);
 
 /* ---- what is traced: filled by user space ---- */
 
@@ -391,9 +393,10 @@ enum wire_drop {
 	DROP_RING_FULL = 0,    /* the ring buffer was full */
 	DROP_CALLERS_FULL = 1, /* more tasks in sync calls at once than there is room for */
 	DROP_HELPERS_FULL = 2, /* a task that a call waited for could not be followed: no room */
-	DROP_HISTORY = 3,      /* a followed task slept more often within one wait than is remembered */
+	DROP_CALL = 3,	       /* the record of a sync call: the ring buffer was full */
 	DROP_END = 4,	       /* a sync call of a task that has begun its next one, or ended: its end was not seen */
-	DROP_COUNT = 5
+	DROP_BEGIN = 5,	       /* a sync call whose end was seen, and not its begin */
+	DROP_COUNT = 6
 };
 _Static_assert(sizeof(((struct wire_run *)0)->drops) / sizeof(__bt_u64) >= DROP_COUNT, "a place for each");
 

@@ -313,10 +313,19 @@ static struct whatif_gap gap_before(const struct sync_analysis *a, const struct 
 	return g;
 }
 
+static void add_unexplained(struct totals *t, uint64_t ns, enum no_ledger why)
+{
+	t->no_ledger++;
+	t->no_ledger_ns += ns;
+	t->without[why]++;
+	if (why == NO_LEDGER_DROPPED)
+		t->dropped_ns += ns;
+}
+
 static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 {
 	const struct walk_result *r;
-	bool complete;
+	bool complete, known = s->enter >= a->opts.known_ns;
 
 	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
 		return false;
@@ -331,13 +340,11 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 		return true;
 	}
 	prefetch_groups(a, s);
-	complete = s->enter >= a->opts.known_ns && walk_call(a->walk, s, &r);
-	if (complete) {
+	complete = known && walk_call(a->walk, s, &r);
+	if (complete)
 		add_call(a, s, r);
-	} else {
-		a->totals.no_ledger++;
-		a->totals.no_ledger_ns += s->exit - s->enter;
-	}
+	else
+		add_unexplained(&a->totals, s->exit - s->enter, known ? walk_why(a->walk) : NO_LEDGER_BEFORE);
 	whatif_call(a->whatif, s, complete ? r : NULL, gap_before(a, s));
 	tl_add_call(a->tl, s, complete);
 	return true;
@@ -457,6 +464,11 @@ uint64_t sync_period(const struct sync_analysis *a)
 uint64_t sync_damaged(const struct sync_analysis *a)
 {
 	return a->damaged;
+}
+
+uint64_t sync_missed_switches(const struct sync_analysis *a)
+{
+	return walk_missed_switches(a->walk);
 }
 
 /* ---- all ---- */

@@ -57,6 +57,9 @@ uint64_t sync_period(const struct sync_analysis *a);
 
 uint64_t sync_damaged(const struct sync_analysis *a);
 
+/* Switches of callers that the kernel counted within their calls, and of which no fact came. */
+uint64_t sync_missed_switches(const struct sync_analysis *a);
+
 void sync_free(struct sync_analysis *a); /* NULL is fine */
 
 #endif

@@ -23,7 +23,7 @@
 
 struct totals {
 	struct call_sums sample[CALL_SAMPLES]; /* of all calls: see struct report_sync */
-	uint64_t count, calls[CALL_COUNT], no_ledger, no_ledger_ns;
+	uint64_t count, calls[CALL_COUNT], no_ledger, no_ledger_ns, without[NO_LEDGER_REASONS], dropped_ns;
 	uint64_t flush_own_ns, flush_foreign_ns, busy_in_flight, busy_flushes, elsewhere, elsewhere_ns;
 	struct hist latency;
 };

@@ -179,6 +179,8 @@ static void report_totals(const struct totals *t, struct report_sync *out)
 	memcpy(out->calls, t->calls, sizeof(out->calls));
 	out->no_ledger = t->no_ledger;
 	out->no_ledger_ns = t->no_ledger_ns;
+	memcpy(out->without, t->without, sizeof(out->without));
+	out->dropped_ns = t->dropped_ns;
 	out->latency = t->latency;
 	out->flush_own_ns = t->flush_own_ns;
 	out->flush_foreign_ns = t->flush_foreign_ns;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analyse/report_builder.h"
 
+#include "analyse/loss_bound.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -47,7 +49,8 @@ static void add_device(struct frame_device *fd, view_counts_fn *view, void *ctx,
 	block_finish(d);
 	/* an interval's edges are not the same instant for the kernel's counters and ours */
 	if (!r->filter && !interval)
-		report_add_lost(r, block_missed(d), "requests that the kernel counted and this trace missed");
+		report_add_lost(r, block_missed(d), LOSS_OF_REQUESTS,
+				"requests that the kernel counted and this trace missed");
 }
 
 /* Named disks are always shown; of all disks, those that did something. */
@@ -106,12 +109,37 @@ static void note_gone(uint64_t n, const char *one, const char *rest, struct repo
 					      rest));
 }
 
-static void add_sync(const struct frame *f, struct sync_analysis *sync, enum report_scope scope, uint64_t lost,
-		     struct report *out)
+/* Of what is in the report until now: before that of the block layer. */
+static uint64_t lost_facts(const struct report *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n_lost; i++)
+		n += r->lost[i].reach == LOSS_OF_LEDGERS ? r->lost[i].count : 0;
+	return n;
+}
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void add_losses(const struct sync_analysis *sync, struct report *out)
+{
+	report_add_lost(out, sync_damaged(sync), LOSS_OF_ANYTHING, "facts about sync calls that made no sense");
+	/* what was dropped is missing here too */
+	report_add_lost(out, above(sync_missed_switches(sync), lost_facts(out)), LOSS_OF_LEDGERS,
+			"switches of tasks in sync calls that the kernel counted and this trace missed");
+	for (size_t i = 0; i < out->n_lost; i++)
+		out->sync.lost += out->lost[i].reach == LOSS_OF_ANYTHING ? out->lost[i].count : 0;
+	out->sync.lost += out->unrecorded;
+}
+
+static void add_sync(struct sync_analysis *sync, enum report_scope scope, struct report *out)
 {
 	out->have_sync = true;
 	sync_report(sync, &out->sync, scope == REPORT_INTERVAL);
-	out->sync.lost = lost + sync_damaged(sync);
+	add_losses(sync, out);
 	if (scope == REPORT_FINAL) {
 		whatif_make(out, sync_whatif(sync));
 		out->detail = sync_take_detail(sync);
@@ -120,17 +148,20 @@ static void add_sync(const struct frame *f, struct sync_analysis *sync, enum rep
 		note_gone(out->sync.gone_files, "file", REPORT_OTHER_FILES, out);
 		note_gone(out->sync.gone_processes, "process", REPORT_OTHER_PROCESSES, out);
 	}
-	report_add_lost(out, sync_damaged(sync), "facts about sync calls that made no sense");
-	/* that no call is left doesn't mean that there was none */
-	if (!f->damaged || out->sync.count)
-		verdict_make(out);
+}
+
+/* An interval's sums are its own, what was lost is the run's so far. */
+static void bound_losses(enum report_scope scope, struct report *out)
+{
+	if (scope == REPORT_INTERVAL)
+		out->incomplete |= out->lost_events > 0;
+	else
+		loss_bound(out);
 }
 
 void report_build(struct frame *f, view_counts_fn *view, void *ctx, struct sync_analysis *sync, enum report_scope scope,
 		  struct report *out)
 {
-	uint64_t lost = f->run.lost_events; /* facts and processes; what is missing at the block layer comes after */
-
 	*out = f->run;
 	memset(&f->run, 0, sizeof(f->run));
 	for (size_t i = 0; i < f->n_devices; i++)
@@ -138,5 +169,9 @@ void report_build(struct frame *f, view_counts_fn *view, void *ctx, struct sync_
 	drop_idle_devices(f, out);
 	note_overflow(f, view, ctx, out);
 	if (sync)
-		add_sync(f, sync, scope, lost, out);
+		add_sync(sync, scope, out);
+	bound_losses(scope, out);
+	/* that no call is left doesn't mean that there was none */
+	if (sync && (!f->damaged || out->sync.count))
+		verdict_make(out);
 }

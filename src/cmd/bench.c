@@ -406,7 +406,7 @@ static int write_results(struct ctx *c, struct run_result *t, int *status, struc
 	int err;
 
 	name_command(c, &t->report);
-	if (t->report.lost_events)
+	if (incomplete && t->report.lost_events)
 		log_error("%" PRIu64 " event%s lost: the report is incomplete", t->report.lost_events,
 			  t->report.lost_events == 1 ? " was" : "s were");
 	err = !strcmp(c->w->name, "barrier") ? write_card(c, &t->report, e) : write_bench(c, &t->report, e);

@@ -94,8 +94,8 @@ static int report_whole(struct trace *t, bool *incomplete, struct err *e)
 
 	run_report(t->run, RUN_WHOLE, &r);
 	r.interval = t->o.out.stream; /* the last of one */
-	*incomplete = r.incomplete;
-	if (r.lost_events)
+	*incomplete = r.incomplete || (t->o.strict && r.lost_events);
+	if (*incomplete && r.lost_events)
 		log_error("%" PRIu64 " event%s lost: the report is incomplete", r.lost_events,
 			  r.lost_events == 1 ? " was" : "s were");
 	err = write_report(t, &r, e);

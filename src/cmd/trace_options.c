@@ -50,7 +50,7 @@ enum {
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls, no progress, no remarks " \
 	  "beside the report.", G_OUT }, \
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
-	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when events were lost, even if COMMAND succeeded.", G_OUT },
+	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when any event was lost, even if COMMAND succeeded.", G_OUT },
 
 #define OTHER_OPTIONS \
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \

@@ -111,11 +111,21 @@ uint64_t report_device_depths(const struct report_device *d)
  * 6.18 with 1 to 6 waiters each. Its counters are read in whole ms, twice. And of a FLUSH that was under way when the run
  * began only the kernel may know the time: of few that can be a tenth.
  */
+bool report_flushes_agree(const struct report_device *d)
+{
+	const struct report_kernel *k = &d->kernel;
+	uint64_t n = d->op[OP_FLUSH].count;
+
+	return n >= k->flushes && n - k->flushes <= k->edge_flushes;
+}
+
 bool report_flush_times_agree(const struct report_device *d)
 {
 	uint64_t kernel = d->kernel.flush_ns, ours = d->op[OP_FLUSH].total.sum;
 	uint64_t apart = kernel > ours ? kernel - ours : ours - kernel;
 
+	if (d->op[OP_FLUSH].count != d->kernel.flushes)
+		return true; /* not of the same ones */
 	return apart <= kernel / 10 + d->kernel.flushes * 3000 + 2000000;
 }
 
@@ -296,7 +306,7 @@ const char *probe_state_name(enum probe_state s)
 	return names[s];
 }
 
-void report_add_lost(struct report *r, uint64_t count, const char *reason)
+void report_add_lost(struct report *r, uint64_t count, enum loss_reach reach, const char *reason)
 {
 	struct report_lost *l = NULL;
 
@@ -309,10 +319,11 @@ void report_add_lost(struct report *r, uint64_t count, const char *reason)
 		l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
 		l->count = 0;
 		l->reason = xstrdup(reason);
+		l->reach = reach;
+		l->at_most = -1;
 	}
 	l->count += count;
 	r->lost_events += count;
-	r->incomplete = true;
 }
 
 const char *heat_class_name(enum heat_class c)

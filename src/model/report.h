@@ -233,11 +233,20 @@ struct report_tail {
 	char *sentence; /* NULL: nobody made one */
 };
 
+/* Why a call has no ledger. */
+enum no_ledger {
+	NO_LEDGER_DROPPED, /* facts about it were lost: they are among report.lost */
+	NO_LEDGER_BEFORE,  /* it began before the trace, or before the present file of a recording that rotates */
+	NO_LEDGER_LIMIT,   /* its task slept more often since than is remembered */
+	NO_LEDGER_REASONS
+};
+
 struct report_sync {
 	uint64_t count, total_ns;
 	uint64_t calls[11]; /* by enum wire_call */
-	uint64_t no_ledger; /* of the calls in the ledger's window, those not explained because facts were dropped; not in count */
-	uint64_t no_ledger_ns; /* what these took */
+	uint64_t no_ledger; /* of the calls in the ledger's window, those that could not be explained; not in count */
+	uint64_t no_ledger_ns;				 /* what these took */
+	uint64_t without[NO_LEDGER_REASONS], dropped_ns; /* how many of these, by reason; what those of the first took */
 	struct hist latency;
 	struct ledger ledger;
 	struct report_group *process, *file;
@@ -308,6 +317,7 @@ struct report_kernel {
 	uint64_t writes, write_bytes, write_ns;
 	uint64_t discards, discard_bytes, discard_ns;
 	uint64_t flushes, flush_ns;
+	uint64_t edge_flushes; /* beside these, counted while the trace's own were begun or read: among them or not */
 };
 
 struct report_mount {
@@ -367,9 +377,18 @@ struct report_probe {
 	char *reason; /* NULL when attached */
 };
 
+/* What lost events can have changed. */
+enum loss_reach {
+	LOSS_OF_ANYTHING, /* nobody can say */
+	LOSS_OF_LEDGERS, /* what is unknown in ledgers, and calls without one; or calls that have no record, whose time is known */
+	LOSS_OF_REQUESTS, /* that many of the requests are not in the figures */
+};
+
 struct report_lost {
 	char *reason;
 	uint64_t count;
+	uint32_t reach; /* enum loss_reach */
+	double at_most; /* what they changed, as a share of the sync calls' time, or of the requests; -1: not bounded */
 };
 
 struct report_outstanding;
@@ -397,7 +416,9 @@ struct report {
 	uint64_t lost_events;	 /* sum of lost[] */
 	struct report_lost *lost;
 	size_t n_lost;
-	bool incomplete;
+	bool incomplete;	/* what was lost can change an answer: see loss_bound.h */
+	uint64_t unrecorded;	/* sync calls that are known to have been made, and of which there is no record, */
+	uint64_t unrecorded_ns; /* and what they took, at most */
 	uint64_t user_ns;	/* CPU time of the command's processes in user space; 0: not known, or no command */
 	uint64_t kernel_cpu_ns; /* all CPUs together in the kernel during the run, interrupts included; 0: not known */
 	struct pace pace;	/* measured beside the run, where what-ifs need it */
@@ -472,14 +493,17 @@ void report_device_op(const struct report_device *d, enum op_class c, struct rep
 
 void report_device_row(const struct report_device *d, enum op_row row, struct report_op *out);
 
+/* As many FLUSHes as the kernel counted, but for those of its edges. */
+bool report_flushes_agree(const struct report_device *d);
+
 /* Whether the kernel's time of as many FLUSHes is that of their `total` here, as far as both are exact. */
 bool report_flush_times_agree(const struct report_device *d);
 
 /* "attached", "refused", "absent", "off" */
 const char *probe_state_name(enum probe_state s);
 
-/* Events were lost: adds them up by reason and marks the report incomplete. Nothing when count is 0. */
-void report_add_lost(struct report *r, uint64_t count, const char *reason);
+/* Events were lost: adds them up by reason. Nothing when count is 0. What they can have changed: see loss_bound(). */
+void report_add_lost(struct report *r, uint64_t count, enum loss_reach reach, const char *reason);
 
 const char *heat_class_name(enum heat_class c); /* "flush" */
 

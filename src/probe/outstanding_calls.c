@@ -12,6 +12,7 @@
 #include "probe/syscalls.h"
 #include "slot.h"
 #include "task_state.h"
+#include "util/clock.h"
 
 #define CHUNK 64 /* PIDS_PER_CHUNK */
 
@@ -121,6 +122,7 @@ static void look_at(const struct wire_maps *m, const struct task_state *t, size_
 	tid = g.enter < l->ask_before ? thread_of_state(m, t->tgid, index) : 0;
 	if (tid && has_returned(t, &g, tid)) {
 		found->returned += g.asked;
+		found->returned_ns += g.asked ? clock_ns() - g.enter : 0;
 		return;
 	}
 	tell(t, &g, tid, w);

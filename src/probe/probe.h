@@ -118,6 +118,7 @@ struct call_under_way {
 struct calls_under_way {
 	uint64_t n, oldest; /* when the first of them began; only if there are any */
 	uint64_t returned;  /* calls that are over, as their tasks are somewhere else by now: their end was not seen */
+	uint64_t returned_ns; /* what these took, at most */
 };
 
 struct calls_wanted {

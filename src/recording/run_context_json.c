@@ -40,7 +40,7 @@ static const struct member run_members[] = {
 	T(M_STRING, TEXT_FILTER, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
 	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), T(M_TEXT, TEXT_TASK, report, left_comm),
 	M(M_BOOL, report, looked_before), M(M_U64, report, began_before), M(M_U64, report, began_before_ns),
-	M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
+	M(M_U64, report, unrecorded), M(M_U64, report, unrecorded_ns), M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
 };
 
 static const struct member probe_members[] = {
@@ -59,7 +59,7 @@ static const struct member outstanding_members[] = {
 };
 
 static const struct member lost_members[] = {
-	T(M_STRING, TEXT_OPEN, report_lost, reason), M(M_U64, report_lost, count), END
+	T(M_STRING, TEXT_OPEN, report_lost, reason), M(M_U64, report_lost, count), M(M_U32, report_lost, reach), END
 };
 
 static const struct member pace_members[] = {
@@ -82,7 +82,7 @@ static const struct member kernel_members[] = {
 	M(M_U64, report_kernel, read_bytes), M(M_U64, report_kernel, read_ns), M(M_U64, report_kernel, writes),
 	M(M_U64, report_kernel, write_bytes), M(M_U64, report_kernel, write_ns), M(M_U64, report_kernel, discards),
 	M(M_U64, report_kernel, discard_bytes), M(M_U64, report_kernel, discard_ns),
-	M(M_U64, report_kernel, flushes), M(M_U64, report_kernel, flush_ns), END
+	M(M_U64, report_kernel, flushes), M(M_U64, report_kernel, flush_ns), M(M_U64, report_kernel, edge_flushes), END
 };
 
 static const struct member in_flight_members[] = {

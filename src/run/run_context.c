@@ -73,21 +73,27 @@ static void take_losses(struct traced_run *run, enum span span, struct report *r
 {
 	static const struct turn from_start;
 	const struct turn *before = span == SPAN_FILE ? &run->turn : &from_start;
-	static const char *const drops[DROP_COUNT] = {
-		[DROP_RING_FULL] = "facts about sync calls: the ring buffer was full",
-		[DROP_CALLERS_FULL] = "sync calls not followed: too many at once",
-		[DROP_HELPERS_FULL] = "tasks that sync calls waited for, not followed: too many",
-		[DROP_HISTORY] = "sleeps of followed tasks: more within one wait than is remembered",
+	static const struct {
+		enum loss_reach reach;
+		const char *reason;
+	} drops[DROP_COUNT] = {
+		[DROP_RING_FULL] = { LOSS_OF_LEDGERS, "facts about sync calls: the ring buffer was full" },
+		[DROP_CALLERS_FULL] = { LOSS_OF_ANYTHING, "sync calls not followed: too many at once" },
+		[DROP_HELPERS_FULL] = { LOSS_OF_LEDGERS, "tasks that sync calls waited for, not followed: too many" },
+		[DROP_CALL] = { LOSS_OF_LEDGERS, "sync calls: the ring buffer was full" },
+		[DROP_BEGIN] = { LOSS_OF_LEDGERS, "sync calls whose begin was not seen" },
+		/* of DROP_END see calls_without_record() */
 	};
 	const struct wire_run *sums = probes_sums(run->probes);
 
-	report_add_lost(r, probes_skipped_runs(run->probes) - before->skipped,
+	report_add_lost(r, probes_skipped_runs(run->probes) - before->skipped, LOSS_OF_LEDGERS,
 			"program runs that the kernel skipped: the same program was interrupted or preempted on that CPU");
-	report_add_lost(r, sums->bios_full - before->run.bios_full, "bios not timed: too many in flight");
-	report_add_lost(r, sums->family_full - before->run.family_full, "processes not followed: too many at once");
+	report_add_lost(r, sums->bios_full - before->run.bios_full, LOSS_OF_REQUESTS, "bios not timed: too many in flight");
+	report_add_lost(r, sums->family_full - before->run.family_full, LOSS_OF_ANYTHING,
+			"processes not followed: too many at once");
 	for (int i = 0; i < DROP_COUNT; i++)
-		if (drops[i]) /* else see calls_without_end() */
-			report_add_lost(r, sums->drops[i] - before->run.drops[i], drops[i]);
+		if (drops[i].reason)
+			report_add_lost(r, sums->drops[i] - before->run.drops[i], drops[i].reach, drops[i].reason);
 	note_sizes(run, r);
 	run_note_clocks(run, r);
 	if (run->not_followed)
@@ -98,7 +104,7 @@ static void take_losses(struct traced_run *run, enum span span, struct report *r
 					    "(barriertrace probes says which)"));
 }
 
-static void kernel_delta(struct tracked *k, enum span span, struct report_device *d)
+static void read_kernel(struct tracked *k, enum span span, struct report_device *d)
 {
 	const struct report_kernel *from[] = {
 		[SPAN_RUN] = &k->before,
@@ -113,8 +119,6 @@ static void kernel_delta(struct tracked *k, enum span span, struct report_device
 	}
 	kernel_stat_delta(from[span], &now, &d->kernel);
 	k->last = now;
-	if (span == SPAN_INTERVAL)
-		k->at_step = now;
 }
 
 static bool nothing_done(const struct report_kernel *k)
@@ -155,7 +159,7 @@ static void frame_add_device(struct traced_run *run, struct tracked *k, enum spa
 	d->bio_based = k->t.bio_based;
 	d->diskseq = k->t.diskseq;
 	d->from_ns = k->from_ns > f->start_ns ? k->from_ns - f->start_ns : 0;
-	kernel_delta(k, span, d);
+	read_kernel(k, span, d);
 	d->vanished = k->vanished;
 	if (!run->opts.all && nothing_done(&d->kernel))
 		look_in_flight(k, d);
@@ -177,15 +181,23 @@ static uint64_t ends_missed(const struct traced_run *run, uint64_t returned)
 
 uint64_t run_ends_missed(struct traced_run *run)
 {
-	return ends_missed(run, run_outstanding_report(run, SPAN_RUN, NULL));
+	return ends_missed(run, run_outstanding_report(run, SPAN_RUN, NULL).returned);
 }
 
-static void calls_without_end(struct traced_run *run, enum span span, struct report *r)
+static void calls_without_record(struct traced_run *run, enum span span, struct report *r)
 {
-	uint64_t before = span == SPAN_FILE ? run->turn.ends_missed : 0;
-	uint64_t missed = ends_missed(run, run_outstanding_report(run, span, r));
+	static const struct turn from_start;
+	const struct turn *before = span == SPAN_FILE ? &run->turn : &from_start;
+	struct calls_under_way seen = run_outstanding_report(run, span, r);
+	const struct wire_run *sums = probes_sums(run->probes);
+	uint64_t missed = ends_missed(run, seen.returned);
 
-	report_add_lost(r, missed > before ? missed - before : 0, "sync calls whose end was not seen");
+	missed = missed > before->ends_missed ? missed - before->ends_missed : 0;
+	report_add_lost(r, missed, LOSS_OF_LEDGERS, "sync calls whose end was not seen");
+	r->unrecorded = missed;
+	for (int i = 0; i < DROP_COUNT; i++)
+		r->unrecorded += i == DROP_CALL || i == DROP_BEGIN ? sums->drops[i] - before->run.drops[i] : 0;
+	r->unrecorded_ns = sums->unrecorded_ns - before->run.unrecorded_ns + seen.returned_ns;
 }
 
 void run_make_frame(struct traced_run *run, enum span span, struct frame *f)
@@ -204,7 +216,7 @@ void run_make_frame(struct traced_run *run, enum span span, struct frame *f)
 	};
 	take_facts(run, span, &f->run);
 	take_losses(run, span, &f->run);
-	calls_without_end(run, span, &f->run);
+	calls_without_record(run, span, &f->run);
 	run_note_replaced(run, f->start_ns, &f->run);
 	for (size_t i = 0; i < run->n_tracked; i++)
 		frame_add_device(run, &run->tracked[i], span, f);
@@ -215,6 +227,34 @@ void run_drop_frame(struct frame *f)
 	f->place = NULL;
 	f->symbol = NULL;
 	frame_free(f);
+}
+
+/* What the kernel counted while ours were read, at the end and, of the span, at the start: ours may or may not have it. */
+static void add_edges(struct tracked *k, enum span span, struct report_device *d)
+{
+	struct report_kernel now;
+
+	if (k->vanished || kernel_stat_read(&k->t, &now))
+		return;
+	d->kernel.edge_flushes = now.flushes - k->last.flushes +
+				 (span == SPAN_FILE ? k->turn_edge_flushes : k->edge_flushes);
+}
+
+struct view_counts *run_take_counts(struct traced_run *run, enum span span, enum span counts, struct frame *f)
+{
+	struct view_counts *v;
+
+	for (size_t i = 0; i < run->n_tracked; i++)
+		read_kernel(&run->tracked[i], span, &f->device[i].facts);
+	v = run_all_counts(run, counts);
+	for (size_t i = 0; i < run->n_tracked; i++) {
+		struct tracked *k = &run->tracked[i];
+
+		add_edges(k, span, &f->device[i].facts);
+		if (span == SPAN_INTERVAL)
+			k->at_step = k->last;
+	}
+	return v;
 }
 
 struct view_counts *run_all_counts(struct traced_run *run, enum span span)

@@ -22,6 +22,8 @@ struct tracked {
 	bool succeeded;	  /* what came in its place has been looked at */
 	uint64_t from_ns; /* when it was seen to have come; 0: it was there from the start */
 	struct report_kernel before, at_step, at_turn, last;
+	/* FLUSHes that the kernel counted between its look before that and `before`, or `at_turn`: ours may or may not have them */
+	uint64_t edge_flushes, turn_edge_flushes;
 };
 
 /* One whole disk whose requests are counted. */
@@ -143,7 +145,7 @@ bool run_is_of_run(const struct traced_run *run, uint32_t dev); /* calls on file
 void run_outstanding_tick(struct traced_run *run);
 void run_outstanding_end(struct traced_run *run);
 /* Calls that have not returned, into the report; r NULL: none. Returns those whose end was not seen, by the look of it. */
-uint64_t run_outstanding_report(struct traced_run *run, enum span span, struct report *r);
+struct calls_under_way run_outstanding_report(struct traced_run *run, enum span span, struct report *r);
 
 /* ---- run_open.c ---- */
 
@@ -162,6 +164,12 @@ void run_note_clocks(const struct traced_run *run, struct report *r);
 
 /* Places and symbols are lent: run_drop_frame() frees the rest. */
 void run_make_frame(struct traced_run *run, enum span span, struct frame *f);
+
+/*
+ * The kernel's counters into a frame that run_make_frame() made, and beside them ours, of `counts`: as near to each other as can be.
+ * By view; the caller's.
+ */
+struct view_counts *run_take_counts(struct traced_run *run, enum span span, enum span counts, struct frame *f);
 void run_drop_frame(struct frame *f);
 /* Sync calls so far whose end was not seen. */
 uint64_t run_ends_missed(struct traced_run *run);

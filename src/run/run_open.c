@@ -127,13 +127,7 @@ static int open_probes(struct traced_run *run, struct err *e)
 		return err;
 	run->counters = probes_counters(run->probes, run->sizes.views);
 	run_link_stacks(run);
-	for (size_t i = 0; i < run->n_disks && !err; i++) {
-		err = probes_tell_disk(run->probes, &run->disk[i].wire);
-		if (err)
-			err_set(e, -err, EXIT_FAILED, "cannot name %s to the kernel side: %s", run->disk[i].name,
-				strerror(-err));
-	}
-	return err;
+	return 0;
 }
 
 static void *read_symbols(void *ctx)
@@ -257,6 +251,47 @@ static void note_start(struct traced_run *run)
 	run->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
+static int tell_disks(struct traced_run *run, struct err *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < run->n_disks && !err; i++) {
+		err = probes_tell_disk(run->probes, &run->disk[i].wire);
+		if (err)
+			err_set(e, -err, EXIT_FAILED, "cannot name %s to the kernel side: %s", run->disk[i].name,
+				strerror(-err));
+	}
+	probes_look_at_queues(run->probes);
+	return err;
+}
+
+/*
+ * Programs take a second to attach, one after the other: requests count from when their disk is told of, and the kernel's counters are read
+ * around that. What was passed over until then may be marked so by a program that is just at it, so queues are looked at again.
+ */
+static int start_counting(struct traced_run *run, struct err *e)
+{
+	int err;
+
+	for (size_t i = 0; i < run->n_tracked; i++)
+		if (kernel_stat_read(&run->tracked[i].t, &run->tracked[i].before))
+			run->tracked[i].vanished = true;
+	err = tell_disks(run, e);
+	for (size_t i = 0; i < run->n_tracked && !err; i++) {
+		struct tracked *k = &run->tracked[i];
+		struct report_kernel now;
+
+		if (k->vanished || kernel_stat_read(&k->t, &now))
+			k->vanished = true;
+		else
+			k->edge_flushes = now.flushes - k->before.flushes;
+		if (!k->vanished)
+			k->at_step = k->at_turn = k->last = k->before = now;
+	}
+	probes_look_at_queues(run->probes);
+	return err;
+}
+
 int run_attach(struct traced_run *run, struct err *e)
 {
 	int err = run_select(run, e);
@@ -276,14 +311,9 @@ int run_attach(struct traced_run *run, struct err *e)
 		run->carry = carry_new(rotation_recent(run->opts.recording), run_record_fact, run);
 		run->turn.heats = heats_new(run->counters);
 	}
-	for (size_t i = 0; i < run->n_tracked; i++) {
-		struct tracked *k = &run->tracked[i];
-
-		if (kernel_stat_read(&k->t, &k->before))
-			k->vanished = true;
-		k->at_step = k->at_turn = k->last = k->before;
-		run_watch_heat(run, k);
-	}
+	err = start_counting(run, e);
+	for (size_t i = 0; i < run->n_tracked; i++)
+		run_watch_heat(run, &run->tracked[i]);
 	note_start(run);
-	return 0;
+	return err;
 }

@@ -451,7 +451,7 @@ static void tell_all(struct traced_run *run, struct told_list *l, struct report 
 	looks_free(&looks);
 }
 
-uint64_t run_outstanding_report(struct traced_run *run, enum span span, struct report *r)
+struct calls_under_way run_outstanding_report(struct traced_run *run, enum span span, struct report *r)
 {
 	struct told_list l = { .s = run, .now = clock_ns() };
 	struct calls_under_way seen = find_seen(run, &l, r);
@@ -464,5 +464,5 @@ uint64_t run_outstanding_report(struct traced_run *run, enum span span, struct r
 		run_before_returned(run, span, r);
 	}
 	free(l.call);
-	return seen.returned;
+	return seen;
 }

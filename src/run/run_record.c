@@ -120,7 +120,7 @@ static void end_file(struct traced_run *run)
 	f.run.wall_ns = now - run->turn.start_ns;
 	f.run.final = true;
 	counters_step(run->counters);
-	v = run_all_counts(run, SPAN_INTERVAL);
+	v = run_take_counts(run, SPAN_FILE, SPAN_INTERVAL, &f);
 	record_counts(run, v);
 	record_frame(run, WIRE_END, &f);
 	run_drop_frame(&f);
@@ -141,6 +141,7 @@ static void begin_turn(struct traced_run *run)
 
 		if (!k->vanished && kernel_stat_read(&k->t, &k->at_turn))
 			k->vanished = true;
+		k->turn_edge_flushes = k->vanished ? 0 : k->at_turn.flushes - k->last.flushes;
 	}
 }
 

@@ -169,6 +169,7 @@ static void measure_pace(struct traced_run *run, struct report *r)
 
 static void make_report(struct traced_run *run, bool interval, uint64_t wall_ns, struct report *r)
 {
+	enum span span = interval ? SPAN_INTERVAL : SPAN_RUN;
 	struct view_counts *v;
 	struct frame f;
 
@@ -176,9 +177,9 @@ static void make_report(struct traced_run *run, bool interval, uint64_t wall_ns,
 		run_drain(run);
 	if (!interval)
 		heats_look(run->heats, clock_ns() - run->start_ns, true);
+	run_make_frame(run, span, &f);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */
-	run_make_frame(run, interval ? SPAN_INTERVAL : SPAN_RUN, &f);
-	v = run_all_counts(run, interval ? SPAN_INTERVAL : SPAN_RUN);
+	v = run_take_counts(run, span, span, &f);
 	f.run.wall_ns = wall_ns;
 	f.run.final = !interval;
 	if (!interval) {
@@ -217,7 +218,7 @@ static void report_so_far(struct traced_run *run, struct report *r)
 
 	run_drain(run);
 	run_make_frame(run, SPAN_RUN, &f);
-	v = run_all_counts(run, SPAN_RUN);
+	v = run_take_counts(run, SPAN_RUN, SPAN_RUN, &f);
 	f.run.wall_ns = clock_ns() - run->start_ns;
 	report_build(&f, view_counts_at, v, run->ring ? run->sync : NULL, REPORT_SO_FAR, r);
 	run_drop_frame(&f);

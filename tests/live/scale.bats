@@ -43,6 +43,11 @@ teardown() {
 	read -r readings _ < <(readings calls)
 	comment "$readings readings; $(ring_was_full storm.json) of $(< made) calls were lost"
 	holds "$(ring_was_full storm.json) > 0 && $readings >= 30"
+	# not one of the calls goes unsaid, and what they took bounds what can be wrong
+	jq -c '.run.lost, .run.incomplete, .sync.without_ledger' storm.json
+	jq -e --argjson made "$(< made)" '([.run.lost[] | select(.reason | startswith("sync calls")) | .count] | add // 0) as $lost |
+		.sync.count + .sync.no_ledger + $lost == $made and .sync.without_ledger.dropped == .sync.no_ledger + $lost and
+		([.run.lost[].at_most_share] | all(. >= 0 and . <= 1)) and .run.incomplete == (([.run.lost[].at_most_share] | add) >= 0.01)' storm.json
 }
 
 # ---- what the kernel side takes ----

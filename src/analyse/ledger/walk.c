@@ -23,6 +23,8 @@ struct walk {
 	uint64_t barrier;
 	const struct wire_bio *bio; /* that ended the innermost sleep of which that is known; NULL: none */
 	struct vias vias;
+	enum no_ledger why;
+	uint64_t missed_switches;
 };
 
 /* A task whose time is being walked, and how we came to it. */
@@ -748,18 +750,21 @@ static void walk_task(struct walk *w, const struct frame *f, uint64_t from, uint
 
 /* ---- calls ---- */
 
+/* Tracepoints miss events while another tracer comes or goes; the kernel's own count of switches doesn't. */
+static uint16_t missed_switches(const struct wire_sync *call)
+{
+	uint16_t more = call->switches - call->sleeps, less = call->sleeps - call->switches;
+
+	return more < less ? more : less;
+}
+
 /* Are all sleeps of the caller known that lie in the call? The first of them is `first`. */
 static bool complete(const struct tl_task *t, const struct wire_sync *call, uint32_t first)
 {
 	const struct tl_sleep *before, *s;
 
-	/* tracepoints miss events while another tracer comes or goes; the kernel's own count of switches doesn't */
-	if (call->sleeps != call->switches)
-		return false;
 	if (!t)
 		return true;
-	if (t->lost > call->enter)
-		return false;
 	before = first ? tl_at(t, first - 1) : NULL;
 	for (uint32_t i = first; i < t->n; i++, before = s) {
 		s = tl_at(t, i);
@@ -805,6 +810,16 @@ static void settle(struct walk *w, const struct wire_sync *call)
 	add_slice(w, CAUSE_UNKNOWN, 0, 0, want - have);
 }
 
+/* Else it says why not. */
+static bool followed(struct walk *w, const struct frame *f, const struct wire_sync *call, uint32_t first)
+{
+	uint16_t missed = missed_switches(call);
+
+	w->missed_switches += missed;
+	w->why = f->task && f->task->lost > call->enter ? NO_LEDGER_LIMIT : NO_LEDGER_DROPPED;
+	return !missed && w->why == NO_LEDGER_DROPPED && complete(f->task, call, first);
+}
+
 bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_result **out)
 {
 	bool by_worker = call->worker && call->worker != call->tid;
@@ -817,7 +832,7 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 	};
 	uint32_t first = f.task && !by_worker ? tl_first(f.task, call->enter) : 0;
 
-	if (!by_worker && !complete(f.task, call, first))
+	if (!by_worker && !followed(w, &f, call, first))
 		return false;
 	w->result = (struct walk_result){ .slice = w->result.slice };
 	w->part = PART_OWN;
@@ -832,6 +847,16 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 	settle(w, call);
 	*out = &w->result;
 	return true;
+}
+
+enum no_ledger walk_why(const struct walk *w)
+{
+	return w->why;
+}
+
+uint64_t walk_missed_switches(const struct walk *w)
+{
+	return w->missed_switches;
 }
 
 struct walk *walk_new(struct timeline *tl)

@@ -51,8 +51,13 @@ struct walk_result {
 struct walk *walk_new(struct timeline *tl);
 void walk_free(struct walk *w); /* NULL is fine */
 
-/* False when facts about the caller itself are missing; then there is no result. */
+/* False when facts about the caller itself are missing; then there is no result, and walk_why() says why. */
 bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_result **out);
+
+enum no_ledger walk_why(const struct walk *w);
+
+/* Switches of callers within calls that the kernel counted and of which no fact came, so far. */
+uint64_t walk_missed_switches(const struct walk *w);
 
 /*
  * The names of the tasks that a slice came through, the caller's own helper first: at most VIAS_DEPTH. Returns their

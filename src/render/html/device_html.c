@@ -273,8 +273,8 @@ static const char *agreement(const struct report *r, const struct report_device 
 {
 	if (r->filter)
 		return " (filtered; the kernel counts everybody’s)";
-	if (d->kernel.flushes != d->op[OP_FLUSH].count)
-		return ": <strong>they differ</strong>, by what was in flight at the start or the end, or by lost events";
+	if (!report_flushes_agree(d))
+		return ": <strong>they differ</strong>";
 	return report_flush_times_agree(d) ? " ✓" : ": <strong>same count, but the times differ</strong>";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* verdict_html.c - the top of the page: what makes the figures doubtful, the answer, what would help and how much. */
 #include "render/html/html.h"
+#include "render/loss_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +20,10 @@ static void lost(struct buf *b, const struct report *r)
 			buf_str(b, "<li><strong>This report is incomplete.</strong></li>\n");
 		return;
 	}
-	buf_printf(b, "<li><strong>%s event%s lost: these figures are incomplete.</strong>",
-		   num_count(r->lost_events).s, r->lost_events == 1 ? " was" : "s were");
+	buf_printf(b,
+		   r->incomplete ? "<li><strong>%s event%s lost, %s: these figures are incomplete.</strong>" :
+				   "<li>%s event%s lost, %s.",
+		   num_count(r->lost_events).s, r->lost_events == 1 ? " was" : "s were", say_at_most(r).s);
 	for (size_t i = 0, n = 0; i < r->n_lost; i++) {
 		if (!r->lost[i].count)
 			continue;
@@ -34,8 +37,8 @@ static void lost(struct buf *b, const struct report *r)
 static void doubtful_calls(struct buf *b, const struct report_sync *s)
 {
 	if (s->no_ledger) {
-		buf_printf(b, "<li><strong>%s %s no ledger</strong> (facts were dropped): ", num_count(s->no_ledger).s,
-			   s->no_ledger == 1 ? "call has" : "calls have");
+		buf_printf(b, "<li><strong>%s %s no ledger</strong> (%s): ", num_count(s->no_ledger).s,
+			   s->no_ledger == 1 ? "call has" : "calls have", say_no_ledger(s).s);
 		html_num(b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));
 		buf_str(b, " of all, not in these figures</li>\n");
 	}

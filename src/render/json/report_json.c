@@ -186,6 +186,8 @@ static void put_lost(json_t *run, const struct report *r)
 
 		put_str(l, "reason", r->lost[i].reason);
 		put_u64(l, "count", r->lost[i].count);
+		if (r->lost[i].at_most >= 0)
+			put(l, "at_most_share", json_real(r->lost[i].at_most));
 		push(a, l);
 	}
 	put_filled(run, "lost", a);

@@ -178,6 +178,26 @@ static json_t *tail_json(const struct report_tail *t)
 	return o;
 }
 
+/* Calls that are in no ledger, by why. */
+static void put_without(json_t *sync, const struct report *r)
+{
+	const struct {
+		const char *reason;
+		uint64_t n;
+	} why[] = {
+		{ "dropped", r->sync.without[NO_LEDGER_DROPPED] + r->unrecorded },
+		{ "before", r->sync.without[NO_LEDGER_BEFORE] + r->began_before },
+		{ "limit", r->sync.without[NO_LEDGER_LIMIT] },
+		{ "outstanding", r->under_way },
+	};
+	json_t *o = xmust(json_object());
+
+	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+		if (why[i].n)
+			put_u64(o, why[i].reason, why[i].n);
+	put_filled(sync, "without_ledger", o);
+}
+
 static json_t *sync_json(const struct report *r)
 {
 	const struct report_sync *s = &r->sync;
@@ -188,6 +208,7 @@ static json_t *sync_json(const struct report *r)
 	put_u64(j, "no_ledger", s->no_ledger);
 	if (s->no_ledger)
 		put_u64(j, "no_ledger_ns", s->no_ledger_ns);
+	put_without(j, r);
 	put_left_out(j, r);
 	put_u64(j, "unflushed", s->unsafe);
 	if (s->unsafe)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "render/loss_words.h"
 #include "render/render_comparison.h"
 #include "render/command_line.h"
 #include "render/text/text.h"
@@ -75,7 +76,7 @@ static void doubt(struct text *t, const struct comparison *c, int side)
 	const struct report_sync *s = &r->sync;
 	struct buf b = { 0 };
 
-	if (r->lost_events)
+	if (r->incomplete && r->lost_events)
 		buf_printf(&b, "%s: %s event%s lost: its figures are incomplete", letter, num_count(r->lost_events).s,
 			   r->lost_events == 1 ? " was" : "s were");
 	else if (r->incomplete)
@@ -84,8 +85,8 @@ static void doubt(struct text *t, const struct comparison *c, int side)
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	buf_clear(&b);
 	if (r->have_sync && s->no_ledger) {
-		buf_printf(&b, "%s: %s\x1f%s not in these figures: no ledger (facts were dropped)", letter,
-			   num_count(s->no_ledger).s, s->no_ledger == 1 ? "call is" : "calls are");
+		buf_printf(&b, "%s: %s\x1f%s not in these figures: no ledger (%s)", letter, num_count(s->no_ledger).s,
+			   s->no_ledger == 1 ? "call is" : "calls are", say_no_ledger(s).s);
 		text_para(t, "WARNING", STYLE_WARN, b.data);
 	}
 	buf_clear(&b);

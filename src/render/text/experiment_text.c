@@ -264,7 +264,7 @@ static void doubts(struct text *t, const struct outcome *o)
 		const struct outcome_variant *v = &o->variant[i];
 
 		buf_clear(&b);
-		if (v->lost_events)
+		if (v->incomplete && v->lost_events)
 			buf_printf(&b, "%c: %s event%s lost: its ledger is incomplete", letter(i),
 				   num_count(v->lost_events).s, v->lost_events == 1 ? " was" : "s were");
 		else if (v->incomplete)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "render/loss_words.h"
 #include "render/text/text.h"
 
 #define INDENT	2
@@ -246,8 +247,8 @@ static void warnings(struct text *t, const struct report_sync *s)
 	struct buf b = { 0 };
 
 	if (s->no_ledger) {
-		buf_printf(&b, "%s\x1f%s no ledger (facts were dropped)", num_count(s->no_ledger).s,
-			   s->no_ledger == 1 ? "call has" : "calls have");
+		buf_printf(&b, "%s\x1f%s no ledger (%s)", num_count(s->no_ledger).s,
+			   s->no_ledger == 1 ? "call has" : "calls have", say_no_ledger(s).s);
 		if (s->count) {
 			buf_str(&b, ": ");
 			text_num(&b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));

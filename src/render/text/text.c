@@ -2,6 +2,7 @@
 /* text.c - the report for reading: the answer, the devices, then the run. */
 #include <string.h>
 
+#include "render/loss_words.h"
 #include "render/command_line.h"
 #include "render/text/text.h"
 
@@ -120,8 +121,11 @@ static void lost(struct text *t)
 	buf_printf(&b, "%s event%s lost", num_count(r->lost_events).s, r->lost_events == 1 ? " was" : "s were");
 	if (why.data)
 		buf_printf(&b, " (%s)", why.data);
-	buf_str(&b, ": these figures are incomplete");
-	text_para(t, "WARNING", STYLE_WARN, b.data);
+	buf_printf(&b, ", %s%s", say_at_most(r).s, r->incomplete ? ": these figures are incomplete" : "");
+	if (r->incomplete)
+		text_para(t, "WARNING", STYLE_WARN, b.data);
+	else
+		text_para(t, "lost", STYLE_DIM, b.data);
 	buf_free(&b);
 	buf_free(&why);
 }

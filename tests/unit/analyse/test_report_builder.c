@@ -202,9 +202,12 @@ static void test_no_calls(void)
 		struct sync_analysis *a = sync_new(&o);
 		struct report r;
 
-		f.run.lost_events = 6;
+		report_add_lost(&f.run, 6, LOSS_OF_ANYTHING, "calls that were not followed");
+		report_add_lost(&f.run, 70, LOSS_OF_LEDGERS, "facts and the record of two calls");
+		f.run.unrecorded = 2;
 		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
-		ok(r.have_sync && r.have_verdict == rows[i].verdict && !r.detail == !rows[i].detail && r.sync.lost == 6,
+		ok(r.have_sync && r.have_verdict == rows[i].verdict && !r.detail == !rows[i].detail &&
+			   r.sync.lost == 8 && r.incomplete,
 		   "%s", rows[i].what);
 		ok(!r.notes, "no notes");
 		report_free(&r);

@@ -767,7 +767,7 @@ static void test_delta(void)
 /* Nothing happened in between, or one count went back by one. */
 static void test_delta_bounds(void)
 {
-	static const struct report_kernel a = { true, true, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+	static const struct report_kernel a = { true, true, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 0 };
 	struct report_kernel b = a, r;
 
 	kernel_stat_delta(&a, &b, &r);

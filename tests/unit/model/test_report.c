@@ -195,11 +195,21 @@ static void flush_times(void)
 
 	for (size_t i = 0; i < LEN(all); i++) {
 		d->kernel.flush_ns = all[i].kernel_ns;
-		d->kernel.flushes = all[i].flushes;
+		d->kernel.flushes = d->op[OP_FLUSH].count = all[i].flushes;
 		d->op[OP_FLUSH].total.sum = all[i].ours;
 		ok(report_flush_times_agree(d) == all[i].agree, "%llu ns of FLUSHes, %llu by the kernel's count: %s",
 		   (unsigned long long)all[i].ours, (unsigned long long)all[i].kernel_ns,
 		   all[i].agree ? "agree" : "do not");
+	}
+	d->op[OP_FLUSH].count++;
+	ok(report_flush_times_agree(d), "of other ones the times say nothing");
+	d->kernel.flushes = 5;
+	for (uint64_t n = 4; n < 9; n++) {
+		d->op[OP_FLUSH].count = n;
+		d->kernel.edge_flushes = 0;
+		ok(report_flushes_agree(d) == (n == 5), "%llu FLUSHes, 5 by the kernel's count", (unsigned long long)n);
+		d->kernel.edge_flushes = 2;
+		ok(report_flushes_agree(d) == (n >= 5 && n <= 7), "and 2 at the edges");
 	}
 	free(d);
 }
@@ -250,19 +260,23 @@ static void lost(void)
 {
 	struct report r = { 0 };
 
-	report_add_lost(&r, 0, "ring buffer full");
+	report_add_lost(&r, 0, LOSS_OF_LEDGERS, "ring buffer full");
 	ok(!r.n_lost && !r.incomplete && !report_may_lack_calls(&r), "nothing lost, nothing said");
-	report_add_lost(&r, 5, "ring buffer full");
-	report_add_lost(&r, 7, "no room");
-	report_add_lost(&r, 30, "no room");
-	report_add_lost(&r, 100, "ring buffer full");
-	report_add_lost(&r, 1000, "else");
+	report_add_lost(&r, 5, LOSS_OF_LEDGERS, "ring buffer full");
+	report_add_lost(&r, 7, LOSS_OF_LEDGERS, "no room");
+	report_add_lost(&r, 30, LOSS_OF_LEDGERS, "no room");
+	report_add_lost(&r, 100, LOSS_OF_LEDGERS, "ring buffer full");
+	report_add_lost(&r, 1000, LOSS_OF_REQUESTS, "else");
 	ok(r.n_lost == 3 && r.lost[0].count == 105 && is(r.lost[0].reason, "ring buffer full") &&
 		   r.lost[1].count == 37 && is(r.lost[1].reason, "no room") && r.lost[2].count == 1000,
 	   "what was lost, by its reason");
-	ok(r.lost_events == 1142 && r.incomplete && report_may_lack_calls(&r), "in all");
+	ok(r.lost[0].reach == LOSS_OF_LEDGERS && r.lost[2].reach == LOSS_OF_REQUESTS && r.lost[1].at_most < 0,
+	   "what it was of; what it changed is not known yet");
+	ok(r.lost_events == 1142 && !r.incomplete && !report_may_lack_calls(&r),
+	   "in all; whether it matters says who knows the times");
+	r.incomplete = true;
+	ok(report_may_lack_calls(&r), "a report that lacks something");
 	r.incomplete = false;
-	ok(!report_may_lack_calls(&r), "a report that lacks nothing");
 	r.sync.lost = 1;
 	ok(report_may_lack_calls(&r), "a report that lacks calls");
 	report_free(&r);

@@ -47,7 +47,7 @@ static int decode(const char *text, struct budget *b, struct frame *f)
 #define HEAT_BACK "'heat': {}"
 #define KERNEL_ZERO \
 	"'kernel': {'have': false, 'have_flush': false, 'reads': 0, 'read_bytes': 0, 'read_ns': 0, 'writes': 0," \
-	" 'write_bytes': 0, 'write_ns': 0, 'discards': 0, 'discard_bytes': 0, 'discard_ns': 0, 'flushes': 0, 'flush_ns': 0}"
+	" 'write_bytes': 0, 'write_ns': 0, 'discards': 0, 'discard_bytes': 0, 'discard_ns': 0, 'flushes': 0, 'flush_ns': 0, 'edge_flushes': 0}"
 
 static const char whole[] =
 	"{'views': 12, 'all': true, 'only_command': false, 'ledger': true, 'start_ns': 1001, 'known_ns': 1002,"
@@ -55,10 +55,10 @@ static const char whole[] =
 	"  'command': ['dd', {'hex': '2f61ff'}, 'of=x'], 'arguments_hidden': true, 'have_exit_status': true, 'exit_status': -3,"
 	"  'processes': 1006, 'threads': 1007, 'kernel': '6.1', 'arch': 'x86_64', 'filter': 'pid 42', 'final': true,"
 	"  'lost_events': 1008, 'under_way': 1009, 'under_way_ns': 1010, 'left_running': 1011, 'left_pid': 4294967295,"
-	"  'left_comm': 'sleep', 'looked_before': true, 'began_before': 1012, 'began_before_ns': 1013, 'incomplete': true,"
+	"  'left_comm': 'sleep', 'looked_before': true, 'began_before': 1012, 'began_before_ns': 1013, 'unrecorded': 1014, 'unrecorded_ns': 1015, 'incomplete': true,"
 	"  'notes': ['one']},"
 	" 'probes': [{'name': 'p1', 'rung': 'tp', 'state': 3, 'reason': 'why'}, {'name': 'p2', 'state': 0}],"
-	" 'lost': [{'reason': 'l1', 'count': 5}, {'reason': 'l2', 'count': 6}, {'reason': 'l3', 'count': 7}],"
+	" 'lost': [{'reason': 'l1', 'count': 5, 'reach': 0}, {'reason': 'l2', 'count': 6, 'reach': 1}, {'reason': 'l3', 'count': 7, 'reach': 4294967295}],"
 	" 'outstanding': [{'pid': 1, 'tid': 2, 'comm': 'c', 'cmdline': 'c d', 'call': 'fsync', 'path': '/x', 'device': 'sda',"
 	"  'before': true, 'other': false, 'ns': 3, 'step': 'journal', 'where': 'f', 'via': 'jbd2', 'via_tid': 4, 'op': 'flush',"
 	"  'disk': 'sdb', 'certain': true, 'queued': false, 'request_before': true, 'request_ns': 5}],"
@@ -68,7 +68,7 @@ static const char whole[] =
 	"   'nr_requests': 2002, 'size': 2003, 'slaves': ['a', 'b'], 'via': 'v', 'disk': 'd', 'vanished': true,"
 	"   'bio_based': false, 'diskseq': 2004, 'from_ns': 2005,"
 	"   'kernel': {'have': true, 'have_flush': true, 'reads': 1, 'read_bytes': 2, 'read_ns': 3, 'writes': 4, 'write_bytes': 5,"
-	"    'write_ns': 6, 'discards': 7, 'discard_bytes': 8, 'discard_ns': 9, 'flushes': 10, 'flush_ns': 11},"
+	"    'write_ns': 6, 'discards': 7, 'discard_bytes': 8, 'discard_ns': 9, 'flushes': 10, 'flush_ns': 11, 'edge_flushes': 12},"
 	"   'in_flight': {'have': true, 'by_kind': true, 'n[ROW_READ]': 1, 'n[ROW_WRITE]': 2, 'n[ROW_FUA]': 3, 'n[ROW_FLUSH]': 4,"
 	"    'n[ROW_DISCARD]': 5, 'n[ROW_OTHER]': 6},"
 	"   'mounts': [{'dir': '/', 'fstype': 'ext4', 'options': 'rw', 'barrier': 'barrier'}, {'dir': '/b', 'fstype': 'xfs'}],"
@@ -426,7 +426,7 @@ static void test_what_arrays_take(void)
 		frame_free(&f);
 		decode(text, &written, &f);
 		frame_free(&f);
-		if (!ok(b.used == want && written.used == want + n * 2 * MEMBER_BYTES, "what %zu losses take", n))
+		if (!ok(b.used == want && written.used == want + n * 3 * MEMBER_BYTES, "what %zu losses take", n))
 			diag("%llu and %llu, not %llu", (unsigned long long)b.used, (unsigned long long)written.used,
 			     (unsigned long long)want);
 		free(text);

@@ -356,7 +356,8 @@ static void make_hostile_too(struct report *r)
 static void make_damaged(struct report *r)
 {
 	make_fast(r);
-	report_add_lost(r, 40, "ring buffer full");
+	report_add_lost(r, 40, LOSS_OF_LEDGERS, "ring buffer full");
+	r->incomplete = true;
 	strv_add(&r->notes, xstrdup("the recording is not whole: it ends early"));
 	r->sync.unsafe = 700;
 	r->sync.no_ledger = 3;

@@ -930,6 +930,7 @@ static void gap_of_caller(void)
 	SYNC(.enter = 1400, .exit = 1500);
 	ends_as("and then all is well again", LEDGER(CAUSE_CPU, 90, CAUSE_RUNQ, 10));
 	ok(report.sync.no_ledger == 2 && report.sync.count == 1, "two without a ledger, one with");
+	ok(report.sync.without[NO_LEDGER_DROPPED] == 2 && report.sync.dropped_ns == 200, "of which facts were dropped");
 }
 
 static void caller_and_helper(void)
@@ -1324,7 +1325,8 @@ static void many_sleeps(void)
 	SYNC(.enter = 600991, .exit = 1601000);
 	asked -= 1601000 - 600991;
 	ends_as("100,000 are too many", LEDGER(CAUSE_CPU, 540010, CAUSE_RUNQ, 60000));
-	ok(report.sync.no_ledger == 1, "which is said");
+	ok(report.sync.no_ledger == 1 && report.sync.without[NO_LEDGER_LIMIT] == 1 && !report.sync.dropped_ns,
+	   "which is said");
 }
 
 /* More requests than are kept, and more tasks: the last ones are known. */
@@ -1408,7 +1410,7 @@ static void many_rings(void)
 	SYNC(.tid = 1000, .enter = 990, .exit = 401000);
 	asked /= 2;
 	ends_as("the first has lost them", LEDGER(CAUSE_CPU, 360010, CAUSE_RUNQ, 40000));
-	ok(report.sync.no_ledger == 1, "and says so");
+	ok(report.sync.no_ledger == 1 && report.sync.without[NO_LEDGER_LIMIT] == 1, "and says so");
 }
 
 /* ---- damage ---- */

@@ -241,6 +241,9 @@ static void complete(void)
 		ok(WALK(&r, .enter = 1000, .exit = 1100, .sleeps = all[i].sleeps, .switches = all[i].switches) ==
 			   all[i].known,
 		   "sleeps of the caller: %s", all[i].what);
+		ok(all[i].known || walk_why(w) == NO_LEDGER_DROPPED, "facts were dropped");
+		ok(walk_missed_switches(w) == (all[i].sleeps != all[i].switches),
+		   "and switches, if the kernel's number says so");
 	}
 }
 

@@ -859,7 +859,7 @@ static void test_not_seen(void)
 
 	r = nothing_seen();
 	wrap(r);
-	report_add_lost(r, 1, "requests that the kernel counted and this trace missed");
+	report_add_lost(r, 1, LOSS_OF_REQUESTS, "requests that the kernel counted and this trace missed");
 	expect(r, "no-sync", NULL, "what was lost was no sync call");
 
 	r = nothing_seen();

@@ -293,7 +293,8 @@ static void warns(void)
 	struct buf b;
 
 	fill(&r, "name");
-	report_add_lost(&r, 1234, "ring full");
+	report_add_lost(&r, 1234, LOSS_OF_LEDGERS, "ring full");
+	r.incomplete = true;
 	strv_add(&r.notes, xstrdup("a note"));
 	r.sync.no_ledger = 5;
 	r.sync.unsafe = 6;

@@ -199,9 +199,11 @@ static void report_odd(struct report *r)
 	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
 	l->reason = xstrdup("ring buffer full");
 	l->count = 1200;
+	l->at_most = -1;
 	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
 	l->reason = xstrdup("map full");
 	l->count = 34;
+	l->at_most = -1;
 	strv_add(&r->notes, xstrdup("block_rq_requeue could not be attached: requeued requests show "
 				    "the time of their last issue only."));
 	d = add_device(r, "nvme0n1");
@@ -380,7 +382,7 @@ static void report_ones(struct report *r)
 		.have = true, .have_flush = true, .reads = 1, .writes = 1, .discards = 1, .flushes = 1
 	};
 	d->by_command = d->errors = d->unpaired = d->requeues = 1;
-	report_add_lost(r, 1, "requests that the kernel counted and this trace missed");
+	report_add_lost(r, 1, LOSS_OF_REQUESTS, "requests that the kernel counted and this trace missed");
 	r->have_sync = true;
 	r->sync.count = r->sync.calls[CALL_FSYNC] = r->sync.unsafe = r->sync.no_ledger = 1;
 	r->sync.total_ns = r->sync.ledger.ns[CAUSE_CPU] = MS;

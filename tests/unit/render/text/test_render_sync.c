@@ -291,6 +291,9 @@ static void report_two(struct report *r)
 	r->sync.flush_foreign_ns = 100 * MS;
 	r->sync.no_ledger = 12;
 	r->sync.no_ledger_ns = 7 * MS;
+	r->sync.without[NO_LEDGER_DROPPED] = 9;
+	r->sync.without[NO_LEDGER_BEFORE] = 2;
+	r->sync.without[NO_LEDGER_LIMIT] = 1;
 	r->sync.unsafe = 3;
 	r->sync.unsafe_ns = 12 * MS;
 	r->sync.file[1].unsafe = 3;
@@ -308,6 +311,8 @@ static void report_two(struct report *r)
 	l = grow((void **)&r->lost, &r->n_lost, sizeof(*l));
 	l->reason = xstrdup("ring buffer full");
 	l->count = 40;
+	l->reach = LOSS_OF_LEDGERS;
+	l->at_most = 0.0121;
 }
 
 static void report_names(struct report *r)
@@ -518,7 +523,8 @@ static void test_facts(void)
 
 	report_two(&r);
 	ok(has(&r, &wide, "WARNING    40 events were lost (ring buffer full: 40)"), "lost events are said");
-	ok(has(&r, &wide, "12 calls have no ledger (facts were dropped): 2.7 % of all"), "and their effect");
+	ok(has(&r, &wide, "12 calls have no ledger (facts were dropped: 9, begun before the trace: 2, more sleeps than are "),
+	   "and their effect");
 	ok(has(&r, &wide, "WARNING    3 of 432 calls returned without any FLUSH"), "unsafe calls are said");
 	ok(has(&r, &wide, "several at once: 1.78 times the run's 1.00 s"), "calls that overlap are no share");
 	ok(has(&r, &wide, "400 ms in FLUSHes, 100 ms of it (25.0 %) in those sent for others"), "whose flushes");
@@ -777,7 +783,7 @@ static void test_json_sync(void)
 	j = parse(&r);
 	s = at(j, "sync");
 	ok(filled(j), "json: nothing empty, nothing null");
-	ok(has_only(s, " count total_ns no_ledger no_ledger_ns elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed unsafe volume calls latency ledger flush_own_ns flush_foreign_ns "
+	ok(has_only(s, " count total_ns no_ledger no_ledger_ns without_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed unsafe volume calls latency ledger flush_own_ns flush_foreign_ns "
 		       "busy_in_flight busy_flushes by_process by_file slowest leaves "),
 	   "json: keys of sync");
 	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
@@ -791,6 +797,9 @@ static void test_json_sync(void)
 		   number(s, "calls/msync") == 4 && number(s, "calls/syncfs") == 1 &&
 		   number(s, "calls/sync_file_range") == 1 && !at(s, "calls/aio fsync"),
 	   "json: calls by kind");
+	ok(number(s, "without_ledger/dropped") == 9 && number(s, "without_ledger/before") == 2 &&
+		   number(s, "without_ledger/limit") == 1,
+	   "json: why they have none");
 	ok(number(s, "no_ledger") == 12 && number(s, "no_ledger_ns") == 7000000 && number(s, "unflushed") == 3 &&
 		   number(s, "flush_own_ns") == 300000000 && number(s, "flush_foreign_ns") == 100000000 &&
 		   number(s, "busy_in_flight") == 0 && number(s, "busy_flushes") == 0,
