@@ -215,6 +215,21 @@ static __always_inline struct task_state *msync_without_file(void)
 	return t && t->follow & FOLLOW_CALLER && t->call == CALL_MSYNC && !t->ino ? t : NULL;
 }
 
+/* In 7.2 the union that it is in has no name any more. */
+struct dentry___alias {
+	struct hlist_node d_alias;
+} __attribute__((preserve_access_index));
+
+/* Where a dentry has its place in the list of its inode's; 0: not known. */
+static __always_inline u64 alias_offset(void)
+{
+	if (bpf_core_field_exists(((struct dentry *)0)->d_u.d_alias))
+		return bpf_core_field_offset(struct dentry, d_u.d_alias);
+	if (bpf_core_field_exists(((struct dentry___alias *)0)->d_alias))
+		return bpf_core_field_offset(struct dentry___alias, d_alias);
+	return 0;
+}
+
 /* Of a tracepoint without a file: one of the inode's names. */
 static __always_inline void note_inode(struct task_state *t, u64 address)
 {
@@ -226,11 +241,11 @@ static __always_inline void note_inode(struct task_state *t, u64 address)
 	t->dev = key.dev;
 	t->ino = key.ino;
 	t->generation = key.generation;
-	if (!bpf_core_field_exists(((struct dentry *)0)->d_u.d_alias) || !is_to_be_named(&key))
+	if (!alias_offset() || !is_to_be_named(&key))
 		return;
 	alias = address_at(&inode->i_dentry.first);
 	if (alias)
-		send_file(alias - bpf_core_field_offset(struct dentry, d_u.d_alias), address);
+		send_file(alias - alias_offset(), address);
 }
 
 /*
