@@ -137,11 +137,34 @@ static __always_inline u32 had_of(struct file *file)
 	return (had_pages(file) ? HAD_PAGES : 0) | (LOOK(file, f_flags) & O_DIRECT ? HAD_DIRECT : 0);
 }
 
+#define barrier() asm volatile("" ::: "memory")
+
+/*
+ * The switches of the current task as the kernel counts them, and at the same moment its number of sleeps here. Since 6.13 a program at a
+ * system call's begin or end can be preempted between the two: then once more.
+ */
+static __always_inline u32 switches_and_seq(struct task_struct *task, const struct task_state *t, u32 *seq)
+{
+	u32 n = switches_of(task), again;
+
+	for (int i = 0; i < 3; i++) {
+		barrier();
+		*seq = t->seq;
+		barrier();
+		again = switches_of(task);
+		if (again == n)
+			break;
+		n = again;
+	}
+	return n;
+}
+
 /* `file` may be NULL. */
 static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u32 tgid, u16 nr)
 {
 	struct task_struct *task = current_task();
 	struct task_state *t = state_for(tid, DROP_CALLERS_FULL);
+	u32 seq;
 
 	if (!t)
 		return;
@@ -153,18 +176,19 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->call = call;
 	t->nr = nr;
 	t->tgid = tgid;
-	t->first_seq = t->seq;
 	t->flushes = 0;
 	t->writes = t->write_sectors = 0;
 	t->had = file ? had_of(file) : 0;
-	t->switches = switches_of(task);
-	t->waited = waited_of(task);
-	t->enter = bpf_ktime_get_ns();
-	t->on = t->enter;
 	t->wake = 0;
+	t->enter = t->on = bpf_ktime_get_ns();
 	if (!(t->follow & FOLLOW_CALLER))
 		caller_came(t->enter);
 	t->follow |= FOLLOW_CALLER;
+	/* from here on each switch is seen */
+	t->switches = switches_and_seq(task, t, &seq);
+	t->first_seq = seq;
+	t->waited = waited_of(task);
+	t->enter = t->on = bpf_ktime_get_ns();
 }
 
 /* Who waits for a server waits for calls that it does not make itself. What a helper's state has of a sync call is free for this. */
@@ -235,6 +259,7 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	struct task_struct *task = current_task(), *loose = LOOSE(TASK_BTF, task);
 	struct task_struct *leader = GET(TASK_BTF, loose, group_leader);
 	struct wire_sync *s;
+	u32 seq;
 	u64 now;
 
 	now = bpf_ktime_get_ns();
@@ -259,9 +284,9 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	s->worker = 0;
 	s->ret = ret;
 	s->call = (u16)t->call;
-	s->sleeps = t->seq - t->first_seq;
-	s->switches_all = switches_of(task);
+	s->switches_all = switches_and_seq(task, t, &seq);
 	s->switches = s->switches_all - t->switches;
+	s->sleeps = seq - t->first_seq;
 	s->waited_enter = t->waited;
 	s->waited_exit = waited_of(task);
 	s->flushes = t->flushes;
