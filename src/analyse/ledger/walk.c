@@ -712,12 +712,16 @@ static void walk_from(struct walk *w, const struct frame *f, uint32_t i, uint64_
 	struct tl_sleep begun;
 	uint32_t n = t ? t->n : 0;
 
+	if (f->work && (!k || k->begun > to)) {
+		emit_blind(w, f, CAUSE_UNKNOWN, from, to);
+		return;
+	}
 	/* of a worker's time only that of its work is the sleeper's; what was before, is with whoever brought it */
-	if (k && k->begun > from && k->begun < to) {
+	if (k && k->begun > from) {
 		walk_to_work(w, f, k, from, k->begun);
 		from = k->begun;
 		i = t ? tl_first(t, from) : 0;
-	} else if ((!k || k->begun >= to) && t && t->kind == TASK_KWORKER && i < n) {
+	} else if (!k && t && t->kind == TASK_KWORKER && i < n) {
 		i = last_idle(t, i, to);
 		from = walk_idle(w, f, tl_at(t, i), from, to);
 	}

@@ -231,21 +231,27 @@ static void queuer_unknown(void)
 		 LEDGER(OWN, CAUSE_UNKNOWN, 20, CAUSE_WORKER, 10, CAUSE_CPU, 50));
 }
 
-/* Without the fact of the work all is as it was before there were any. */
+/* The work in which it woke the caller is not known: what the worker did before may have been for somebody else. */
 static void number_unknown(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
-	BEGUN(.tid = WORKER, .no = 4, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_IRQ);
-	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1008, .how = HOW_IRQ);
-	woken_by(WORKER, 3, 12);
-	comes_to("another number", LEDGER(OWN, CAUSE_CPU, 80));
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1090, .begun = 1095, .how = HOW_IRQ);
-	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1008, .how = HOW_IRQ);
-	woken_by(WORKER, 3, 12);
-	comes_to("one that began only afterwards", LEDGER(OWN, CAUSE_CPU, 80));
+	static const struct {
+		const char *what;
+		struct wire_work known;
+	} cases[] = {
+		{ "only another number is known", { .no = 4, .queued = 1030, .begun = 1040 } },
+		{ "one that began only afterwards", { .no = 3, .queued = 1090, .begun = 1095 } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct wire_work *k = &cases[i].known;
+
+		begin();
+		follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+		BEGUN(.tid = WORKER, .no = k->no, .seq = 12, .queued = k->queued, .begun = k->begun, .how = HOW_IRQ);
+		SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1008, .how = HOW_IRQ);
+		woken_by(WORKER, 3, 12);
+		comes_to(cases[i].what, LEDGER(OWN, CAUSE_UNKNOWN, 80));
+	}
 }
 
 static void bad_facts(void)
