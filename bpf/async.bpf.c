@@ -61,6 +61,8 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 	s.call = call;
 	__builtin_memcpy(s.comm, p->comm, sizeof(s.comm));
 	bpf_map_delete_elem(&pendings, &key);
+	if (worker == (u32)bpf_get_current_pid_tgid())
+		catch_up(worker, 0);
 	send_history(worker, s.enter);
 	learn(worker);
 	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))

@@ -169,11 +169,27 @@ static __always_inline struct task_state *followed(u32 pid)
 	return entry ? followed_by_entry(*entry) : NULL;
 }
 
-/* Off its CPU as far as was seen. Of one that runs: that it came onto it was missed (see count_missed()). */
+/* Off its CPU as far as was seen. */
 static __always_inline bool not_on(const struct task_state *t)
 {
 	return t->off > t->on;
 }
+
+/*
+ * How often a task that runs, or comes onto a CPU now, has lost it since it was last seen to come onto one. Some kernels leave programs out,
+ * under load or while another tracer comes or goes; their own count of switches is whole.
+ */
+static __always_inline u32 times_off(const struct task_state *t, struct task_struct *task)
+{
+	u32 seen = t->seen_switches;
+
+	if (!seen && t->follow & FOLLOW_CALLER)
+		seen = t->switches;
+	return seen ? switches_of(task) - seen : not_on(t);
+}
+
+/* Brings the state of the current task up to date, of which times_off() is not `going`: 0: it runs; 1: it loses the CPU now. */
+int catch_up(u32 tid, u32 going);
 
 /* The state of a task; a new one if it has none. NULL: no room. */
 static __always_inline struct task_state *state_for(u32 pid, enum wire_drop otherwise)

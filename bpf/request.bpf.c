@@ -242,7 +242,7 @@ static __always_inline void note_issuer(struct slot *s)
 	struct task_state *t = followed(tid);
 
 	s->issuer = tid;
-	if (t && not_on(t))
+	if (t && times_off(t, current_task()))
 		t = NULL;
 	s->issuer_wake = t ? t->last_wake : 0;
 	s->issuer_on = t ? t->on : 0;

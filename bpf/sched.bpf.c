@@ -122,7 +122,7 @@ __noinline int learn(u32 tid)
 	t->since = t->mattered = now;
 	t->work++;		      /* what it is at was not seen to begin */
 	t->off = t->wake = t->on = 0; /* of a time when it was followed before */
-	t->seen_switches = 0;
+	t->seen_switches = tid == (u32)bpf_get_current_pid_tgid() ? switches_of(current_task()) : 0;
 	t->follow |= FOLLOW_HELPER;
 	return 0;
 }
@@ -323,24 +323,6 @@ static __always_inline void take_bio(struct task_state *t, struct task_struct *t
 
 /* ---- off and on ---- */
 
-static __always_inline void on_off(struct task_struct *task, struct task_state *t, bool preempted, u64 now)
-{
-	u32 state = task_state_of(task);
-
-	t->off = now;
-	t->idle = !preempted && state & TASK_NOLOAD;
-	if (preempted || !state) {
-		t->how = HOW_PREEMPTED;
-		t->wake = now;
-		t->stack_len = 0;
-	} else if (t->wake <= t->on) {
-		/* not woken already in the moment between deciding to sleep and leaving the CPU */
-		t->how = HOW_UNKNOWN;
-		t->wake = 0;
-		t->stack_len = 0;
-	}
-}
-
 static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *t, u32 tid, u64 now)
 {
 	s->head.kind = WIRE_SLEEP;
@@ -388,19 +370,6 @@ static __always_inline void send_sleep(struct task_state *t, u32 tid, u64 now)
 	}
 }
 
-/*
- * Tracepoints miss switches while another tracer comes or goes; the kernel's own count does not. What a helper did since is
- * not known then: its numbers skip.
- */
-static __always_inline void count_missed(struct task_state *t, struct task_struct *task)
-{
-	u32 n = switches_of(task);
-
-	if (t->seen_switches && n - t->seen_switches > 1)
-		t->seq += n - t->seen_switches - 1;
-	t->seen_switches = n;
-}
-
 static __always_inline void keep_sleep(struct task_state *t, u32 tid, u8 kind, u64 now)
 {
 	struct history *h = history_of(t);
@@ -414,57 +383,97 @@ static __always_inline void keep_sleep(struct task_state *t, u32 tid, u8 kind, u
 		fill_stack(s, t);
 }
 
-/*
- * A helper that runs, though it was not seen to come onto a CPU: what ended its sleep is known, but not when it came. From its wake-up
- * until now stands for itself, unexplained.
- */
-static __noinline int came_unseen(struct task_struct *task, struct task_state *t, u32 tid, u8 kind, u64 now)
+/* The sleep that ends `now`. */
+static __always_inline void take_sleep(struct task_struct *task, struct task_state *t, u32 tid, u64 now)
 {
-	u64 wake = t->wake > t->off ? t->wake : 0;
+	u8 follow = t->follow;
 
-	count_missed(t, task);
-	if (wake) {
-		keep_sleep(t, tid, kind, wake);
-		t->seq++;
-		t->off = wake;
+	if (follow & FOLLOW_CALLER)
+		send_sleep(t, tid, now);
+	if (follow & FOLLOW_HELPER) {
+		if (!t->announced)
+			announce(t, tid, task);
+		keep_sleep(t, tid, kind_of(GET(TASK_BTF, task, flags)), now);
 	}
-	t->how = HOW_UNKNOWN;
-	t->wake = 0;
-	t->stack_len = t->idle = 0;
-	keep_sleep(t, tid, kind, now);
 	t->seq++;
+}
+
+/* Of the time since `off` nothing is known, until its wake-up if that was seen. */
+static __always_inline void unexplained(struct task_state *t, u64 off, u64 wake)
+{
+	t->off = off;
+	t->wake = wake;
+	t->how = HOW_UNKNOWN;
+	t->stack_len = t->idle = 0;
+}
+
+/* The sleep that is kept next is one for so many. */
+static __always_inline void stands_for(struct task_state *t, u32 times)
+{
+	if (times > 1)
+		t->switches += times - 1;
+	__sync_fetch_and_add(&run.drops[DROP_SWITCH], times > 1 ? times : 1);
+}
+
+__noinline int catch_up(u32 tid, u32 going)
+{
+	struct task_struct *task = current_task();
+	struct task_state *t = followed(tid);
+	u32 times = t ? times_off(t, task) : 0;
+	u64 now = bpf_ktime_get_ns(), wake;
+	bool off_seen;
+
+	if (!t || times <= going)
+		return 0;
+	times -= going;
+	t->seen_switches = switches_of(task) - going;
+	off_seen = times == 1 && not_on(t);
+	wake = off_seen && t->wake > t->off ? t->wake : 0;
+	stands_for(t, times);
+	if (wake) { /* what ended its sleep is known, but not when it came onto a CPU: that stands for itself */
+		take_sleep(task, t, tid, wake);
+		t->switches--;
+		unexplained(t, wake, 0);
+		t->how = HOW_UNSEEN;
+	} else {
+		unexplained(t, off_seen ? t->off : t->on, 0);
+	}
+	take_sleep(task, t, tid, now);
 	t->last_wake = 0;
 	t->on = now;
 	return 0;
 }
 
-/* It was not seen to leave the CPU: it did so some time after it had come onto it. */
-static __always_inline void went_unseen(struct task_state *t)
+static __always_inline void on_off(struct task_struct *task, struct task_state *t, bool preempted, u64 now)
 {
-	t->off = t->on;
-	t->idle = 0;
-	if (t->wake > t->on)
-		return;
-	t->how = HOW_UNKNOWN;
-	t->wake = 0;
-	t->stack_len = 0;
+	u32 state = task_state_of(task);
+
+	if (rarely(not_on(t)))
+		catch_up(task->pid, 1);
+	t->off = now;
+	t->idle = !preempted && state & TASK_NOLOAD;
+	if (preempted || !state) {
+		t->how = HOW_PREEMPTED;
+		t->wake = now;
+		t->stack_len = 0;
+	} else if (t->wake <= t->on) {
+		/* not woken already in the moment between deciding to sleep and leaving the CPU */
+		t->how = HOW_UNKNOWN;
+		t->wake = 0;
+		t->stack_len = 0;
+	}
 }
 
 static __always_inline void on_on(struct task_struct *task, u32 tid, struct task_state *t, u64 now)
 {
-	u8 follow = t->follow;
+	u32 times = times_off(t, task);
 
-	if (rarely(t->off < t->on))
-		went_unseen(t);
-	if (follow & FOLLOW_CALLER)
-		send_sleep(t, tid, now);
-	if (follow & FOLLOW_HELPER) {
-		count_missed(t, task);
-		if (!t->announced)
-			announce(t, tid, task);
-		keep_sleep(t, tid, kind_of(task->flags), now);
+	t->seen_switches = switches_of(task);
+	if (rarely(times > 1 || t->off < t->on)) { /* it lost the CPU some time after it was last seen to come onto it */
+		stands_for(t, times);
+		unexplained(t, t->on, times <= 1 && t->wake > t->on ? t->wake : 0);
 	}
-	t->seq++;
+	take_sleep(task, t, tid, now);
 	t->last_wake = t->wake;
 	t->on = now;
 }
@@ -543,8 +552,8 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 	if (!w || t->waker_kind == TASK_USER)
 		take_stack(t, task);
 	if (w && w->follow & FOLLOW_HELPER) {
-		if (rarely(not_on(w)))
-			came_unseen(me, w, pid, t->waker_kind, t->wake);
+		if (rarely(times_off(w, me)))
+			catch_up(pid, 0);
 		t->rq = w->seq;
 		t->done = 1;
 		w->mattered = t->wake;

@@ -179,10 +179,14 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->flushes = 0;
 	t->writes = t->write_sectors = 0;
 	t->had = file ? had_of(file) : 0;
-	t->wake = 0;
+	t->wake = t->last_wake = 0;
 	t->enter = t->on = bpf_ktime_get_ns();
 	if (!(t->follow & FOLLOW_CALLER))
 		caller_came(t->enter);
+	if (!t->follow)
+		t->seen_switches = t->switches = 0;
+	else if (rarely(times_off(t, task)))
+		catch_up(tid, 0);
 	t->follow |= FOLLOW_CALLER;
 	/* from here on each switch is seen */
 	t->switches = switches_and_seq(task, t, &seq);
@@ -209,18 +213,37 @@ static __always_inline void other_begin(u32 tid, struct file *file, u32 call, u3
 	t->enter = bpf_ktime_get_ns();
 }
 
-static __always_inline void call_begin(const struct syscall *s, u32 call)
+static __always_inline int call_begin(const struct syscall *s, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
 	struct file *file;
 
 	if (!call_file(s, call, &file))
-		return;
+		return 0;
 	if (caller_wanted(tgid))
 		call_follow(tid, file, call, tgid, s->nr);
 	else
 		other_begin(tid, file, call, tgid, s->nr);
+	return 0;
+}
+
+/*
+ * Not inline: 5.10 forgets the bounds of a system call's number that has no register to stay in. Two, as only one of them copies its
+ * arguments.
+ */
+static __noinline int call_begin_btf(struct pt_regs *regs, u32 nr, bool compat, u32 call)
+{
+	const struct syscall s = { .regs = regs, .nr = nr, .compat = compat };
+
+	return call_begin(&s, call);
+}
+
+static __noinline int call_begin_tp(struct trace_event_raw_sys_enter *event, u32 nr, bool compat, u32 call)
+{
+	const struct syscall s = { .event = event, .in_event = true, .nr = nr, .compat = compat };
+
+	return call_begin(&s, call);
 }
 
 /* Most are rejected by their number, which is at hand: without asking who it is. */
@@ -233,9 +256,10 @@ static __always_inline int on_sys_enter(struct syscall *s, u64 nr)
 	s->nr = nr;
 	s->compat = is_32bit_call();
 	call = s->compat ? cfg.call_of_nr[nr].compat : cfg.call_of_nr[nr].native;
-	if (call)
-		call_begin(s, call);
-	return 0;
+	if (!call)
+		return 0;
+	return s->in_event ? call_begin_tp(s->event, s->nr, s->compat, call) :
+			     call_begin_btf(s->regs, s->nr, s->compat, call);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -306,6 +330,8 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 /* In this order: a call that user space does not see as begun any more has its record in the ring buffer. */
 static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 {
+	if (rarely(times_off(t, current_task())))
+		catch_up(tid, 0);
 	send_call(t, tid, ret, false);
 	t->follow &= ~FOLLOW_CALLER;
 	caller_left();

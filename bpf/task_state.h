@@ -32,8 +32,8 @@ struct task_state {
 	__bt_u32 call;
 	__bt_u32 work;	    /* a worker: number of the work that it is at, or was at last; 0: none was seen to begin */
 	__bt_u32 first_seq; /* at its beginning */
-	__bt_u32 switches;  /* of the task, at its beginning */
-	__bt_u32 seen_switches; /* a helper: of the task, when it last came onto a CPU; 0: not yet */
+	__bt_u32 switches;  /* of the task, at its beginning, and those since that no sleep stands for */
+	__bt_u32 seen_switches; /* of the task, when it was last seen to come onto a CPU; 0: not yet */
 	__bt_u32 history;	/* a helper's: index in `histories`, plus 1; 0: none */
 	__bt_u32 tgid;
 	__bt_u32 flushes; /* this and the next as in struct wire_sync; bytes in sectors of 512 */

@@ -265,6 +265,7 @@ enum wire_how {
 	HOW_TASK = 2,	   /* another task, `waker`, in its own time */
 	HOW_REQUEST = 3,   /* the completion of the request with key (rq, done) */
 	HOW_IRQ = 4,	   /* an interrupt that completed no traced request: a timer, another device */
+	HOW_UNSEEN = 5, /* it was ready to run since `off`, and ran again some time before `on`: when, was not seen; wake == 0 */
 };
 
 #define WIRE_STACK 12
@@ -396,7 +397,8 @@ enum wire_drop {
 	DROP_CALL = 3,	       /* the record of a sync call: the ring buffer was full */
 	DROP_END = 4,	       /* a sync call of a task that has begun its next one, or ended: its end was not seen */
 	DROP_BEGIN = 5,	       /* a sync call whose end was seen, and not its begin */
-	DROP_COUNT = 6
+	DROP_SWITCH = 6,       /* a task that calls depend on lost the CPU, or came onto one, and no program ran */
+	DROP_COUNT = 7
 };
 _Static_assert(sizeof(((struct wire_run *)0)->drops) / sizeof(__bt_u64) >= DROP_COUNT, "a place for each");
 

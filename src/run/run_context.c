@@ -82,6 +82,7 @@ static void take_losses(struct traced_run *run, enum span span, struct report *r
 		[DROP_HELPERS_FULL] = { LOSS_OF_LEDGERS, "tasks that sync calls waited for, not followed: too many" },
 		[DROP_CALL] = { LOSS_OF_LEDGERS, "sync calls: the ring buffer was full" },
 		[DROP_BEGIN] = { LOSS_OF_LEDGERS, "sync calls whose begin was not seen" },
+		[DROP_SWITCH] = { LOSS_OF_LEDGERS, "switches of followed tasks that no program was shown" },
 		/* of DROP_END see calls_without_record() */
 	};
 	const struct wire_run *sums = probes_sums(run->probes);

@@ -304,7 +304,7 @@ bool tl_add_sleep(struct timeline *tl, const struct wire_sleep *w)
 	const struct wire_bio *b;
 	struct tl_task *t;
 
-	if (!w->on || w->off > w->on || w->wake > w->on || w->how > HOW_IRQ)
+	if (!w->on || w->off > w->on || w->wake > w->on || w->how > HOW_UNSEEN)
 		return false;
 	/* woken between deciding to sleep and leaving the CPU */
 	if (s.wake && s.wake < s.off)

@@ -248,7 +248,10 @@ static void hop(struct cut *c, const struct wire_step *s, uint64_t time, enum ca
 	t = s->issuer && s->issuer != c->f->tid ? tl_task(c->w->tl, s->issuer) : NULL;
 	if (t)
 		via = via_push(c->w, via, t);
-	upto(c, min(s->issuer_wake, time), CAUSE_COMPLETION);
+	if (s->issuer_wake)
+		upto(c, min(s->issuer_wake, time), CAUSE_COMPLETION);
+	else
+		upto(c, min(s->issuer_on, time), otherwise);
 	upto_by(c, via, min(s->issuer_on, time), CAUSE_RUNQ);
 	upto_by(c, via, time, CAUSE_CPU);
 }
@@ -554,6 +557,44 @@ static void explain(struct walk *w, const struct frame *f, const struct tl_sleep
 	w->bio = outer;
 }
 
+/*
+ * How long the caller waited for a CPU when it was not seen to come onto one: by the kernel's count, which is of all its waiting in the
+ * call, less what is known of it. False where that does not tell.
+ */
+static bool waited_unseen(const struct tl_task *t, const struct wire_sync *call, uint64_t *ns)
+{
+	uint64_t all = call->waited_exit - call->waited_enter, known = 0;
+	uint32_t unseen = 0;
+
+	for (uint32_t i = tl_first(t, call->enter); i < t->n; i++) {
+		const struct tl_sleep *s = tl_at(t, i);
+
+		if (s->off >= call->exit)
+			break;
+		if (s->how == HOW_UNSEEN)
+			unseen++;
+		else if (!s->wake)
+			return false;
+		else
+			known += s->on - s->wake;
+	}
+	*ns = all > known ? all - known : 0;
+	return unseen == 1 && call->waited_exit;
+}
+
+/* Ready to run since `at`, and ran some time before `to`. */
+static void walk_unseen(struct walk *w, const struct frame *f, uint64_t at, uint64_t to)
+{
+	uint64_t waited = 0;
+
+	if (!f->caller || !waited_unseen(f->task, w->call, &waited)) {
+		emit_blind(w, f, CAUSE_UNKNOWN, at, to);
+		return;
+	}
+	emit(w, f, CAUSE_RUNQ, 0, min(waited, to - at));
+	emit(w, f, CAUSE_CPU, 0, to - at - min(waited, to - at));
+}
+
 /* One sleep, from `at` on; returns where it ends. */
 static uint64_t walk_sleep(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t at, uint64_t to)
 {
@@ -561,6 +602,10 @@ static uint64_t walk_sleep(struct walk *w, const struct frame *f, const struct t
 	uint64_t wake = clamp(s->how == HOW_PREEMPTED ? at : s->wake ? s->wake : on, at, on);
 	enum walk_part part = w->part;
 
+	if (s->how == HOW_UNSEEN) {
+		walk_unseen(w, f, at, on);
+		return on;
+	}
 	if (wake > at)
 		explain(w, f, s, at, wake);
 	/* after an empty flush or a wait for the journal, the way back onto the CPU is still a part of that */

@@ -64,7 +64,8 @@ static void sane_sleeps(void)
 		{ { .off = 0, .wake = 0, .on = 0 }, false, 0 },
 		{ { .off = 20, .on = 19 }, false, 0 },
 		{ { .off = 10, .wake = 20, .on = 19 }, false, 0 },
-		{ { .off = 10, .on = 19, .how = HOW_IRQ + 1 }, false, 0 },
+		{ { .off = 10, .on = 19, .how = HOW_UNSEEN }, true, 0 },
+		{ { .off = 10, .on = 19, .how = HOW_UNSEEN + 1 }, false, 0 },
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {

@@ -247,6 +247,50 @@ static void complete(void)
 	}
 }
 
+/*
+ * Woken at 1,030 and seen to run at 1,090 only. In the rest of the call it waited for 12 ns; what the kernel counted beyond these was then.
+ */
+static void came_unseen(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t waited; /* by the kernel's count, in the call */
+		uint64_t runq, cpu, unknown;
+		bool again;   /* a second time, in [1150, 1170) */
+		bool no_wake; /* the last sleep's end was not seen */
+	} all[] = {
+		{ "the kernel's count tells how long it waited", 42, 42, 138, 0, false, false },
+		{ "not at all", 12, 12, 168, 0, false, false },
+		{ "it counted less than was seen", 5, 12, 168, 0, false, false },
+		{ "or more than there is", 200, 72, 108, 0, false, false },
+		{ "it has no count", 0, 12, 108, 60, false, false },
+		{ "which of two waits it was can't be told", 42, 12, 88, 80, true, false },
+		{ "nor where something else was not seen", 42, 10, 108, 62, false, true },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		uint64_t enter = all[i].waited ? 1000000 : 0, sleeps = all[i].again ? 4 : 3;
+		const struct walk_result *r;
+
+		begin();
+		SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1030, .on = 1030, .how = HOW_REQUEST, .rq = 1,
+		      .done = 1030);
+		REQUEST(.rq = 1, .done = 1030, .alloc = 1010, .tid = APP, .class = WIRE_WRITE_SYNC,
+			.data = { .begin = 1010, .issue = 1010, .done = 1030 });
+		SLEEP(.tid = APP, .seq = 1, .off = 1030, .on = 1090, .how = HOW_UNSEEN);
+		if (all[i].again)
+			SLEEP(.tid = APP, .seq = 2, .off = 1150, .on = 1170, .how = HOW_UNSEEN);
+		SLEEP(.tid = APP, .seq = (uint32_t)sleeps - 1, .off = 1180, .wake = all[i].no_wake ? 0 : 1180,
+		      .on = 1182, .how = all[i].no_wake ? HOW_UNKNOWN : HOW_PREEMPTED);
+		SLEEP(.tid = APP, .seq = (uint32_t)sleeps, .off = 1184, .wake = 1184, .on = 1194, .how = HOW_PREEMPTED);
+		ok(WALK(&r, .enter = 1000, .exit = 1200, .sleeps = (uint16_t)(sleeps + 1),
+			.switches = (uint16_t)(sleeps + 1), .waited_enter = enter, .waited_exit = enter + all[i].waited) &&
+			   r->ledger.ns[CAUSE_RUNQ] == all[i].runq && r->ledger.ns[CAUSE_CPU] == all[i].cpu &&
+			   r->ledger.ns[CAUSE_UNKNOWN] == all[i].unknown && !r->mended,
+		   "it came onto a CPU unseen: %s", all[i].what);
+	}
+}
+
 /* ---- when a helper is known to have run ---- */
 
 /* The caller sleeps in [1010, 1090) until the helper wakes it. The helper's last sleep is number 5 and ended at `on`. */
@@ -304,6 +348,7 @@ int main(void)
 	empty_flush();
 	bio();
 	complete();
+	came_unseen();
 	helper_ran();
 	walk_free(w);
 	walk_free(NULL);
