@@ -188,7 +188,10 @@ static __always_inline u32 times_off(const struct task_state *t, struct task_str
 	return seen ? switches_of(task) - seen : not_on(t);
 }
 
-/* Brings the state of the current task up to date, of which times_off() is not `going`: 0: it runs; 1: it loses the CPU now. */
+/*
+ * Makes up for switches of the current task that no program was shown: they become an unexplained sleep. `going`: 1 while the task loses the
+ * CPU, as the kernel has counted that already, else 0. Does nothing where times_off() is not above it.
+ */
 int catch_up(u32 tid, u32 going);
 
 /* The state of a task; a new one if it has none. NULL: no room. */

@@ -407,7 +407,7 @@ static __always_inline void unexplained(struct task_state *t, u64 off, u64 wake)
 	t->stack_len = t->idle = 0;
 }
 
-/* The sleep that is kept next is one for so many. */
+/* The next sleep stands for so many switches: the kernel counted all of them, and a call's sleeps must come to its switches. */
 static __always_inline void stands_for(struct task_state *t, u32 times)
 {
 	if (times > 1)

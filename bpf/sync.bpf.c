@@ -213,19 +213,18 @@ static __always_inline void other_begin(u32 tid, struct file *file, u32 call, u3
 	t->enter = bpf_ktime_get_ns();
 }
 
-static __always_inline int call_begin(const struct syscall *s, u32 call)
+static __always_inline void call_begin(const struct syscall *s, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tid = (u32)id, tgid = id >> 32;
 	struct file *file;
 
 	if (!call_file(s, call, &file))
-		return 0;
+		return;
 	if (caller_wanted(tgid))
 		call_follow(tid, file, call, tgid, s->nr);
 	else
 		other_begin(tid, file, call, tgid, s->nr);
-	return 0;
 }
 
 /*
@@ -236,14 +235,16 @@ static __noinline int call_begin_btf(struct pt_regs *regs, u32 nr, bool compat, 
 {
 	const struct syscall s = { .regs = regs, .nr = nr, .compat = compat };
 
-	return call_begin(&s, call);
+	call_begin(&s, call);
+	return 0;
 }
 
 static __noinline int call_begin_tp(struct trace_event_raw_sys_enter *event, u32 nr, bool compat, u32 call)
 {
 	const struct syscall s = { .event = event, .in_event = true, .nr = nr, .compat = compat };
 
-	return call_begin(&s, call);
+	call_begin(&s, call);
+	return 0;
 }
 
 /* Most are rejected by their number, which is at hand: without asking who it is. */
