@@ -6,6 +6,8 @@
 #include "async.bpf.h"
 #include "file.bpf.h"
 #include "filter.bpf.h"
+#include "idle.bpf.h"
+#include "syscall.bpf.h"
 
 #define IORING_OP_FSYNC 3 /* user-space ABI: uapi/linux/io_uring.h */
 
@@ -39,6 +41,7 @@ static __always_inline void pending_begin(u64 key, struct pending *p)
 	if (!run.pending_used) /* each request reads that cache line */
 		run.pending_used = 1;
 	p->enter = bpf_ktime_get_ns();
+	note_call(p->file.dev, p->enter);
 	if (bpf_map_update_elem(&pendings, &key, p, BPF_ANY))
 		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
 }
@@ -209,6 +212,50 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 	return 0;
 }
 
+/* ---- the file systems' own tracepoints ---- */
+
+/* Is it another call than the one that is noted? These may ask several file systems, or for several files. */
+static __always_inline bool is_another_call(const struct task_state *t, u32 call, u64 nr)
+{
+	return t->call != (call | CALL_OF_IDLE) || t->nr != nr || (call != CALL_SYNC && call != CALL_MSYNC);
+}
+
+/*
+ * Who begins to sync, on a device (0: not known), while what ledgers need is not attached rings. The call of a user task is noted: its end
+ * may be seen, in on_sys_exit(). NULL: there is nothing to note.
+ */
+static __always_inline struct task_state *idle_begin(u32 dev)
+{
+	struct task_struct *task = current_task();
+	u64 id = bpf_get_current_pid_tgid(), nr;
+	u32 call, flags = GET(TASK_BTF, task, flags);
+	struct task_state *t;
+
+	if (!is_of_run(dev))
+		return NULL;
+	if (flags & (PF_KTHREAD | PF_IO_WORKER)) { /* for whom is not known here */
+		ring_bell();
+		if (flags & PF_IO_WORKER || (aio_fsync_work && function_of_worker(task) == aio_fsync_work))
+			__sync_fetch_and_add(&run.idle_calls, 1);
+		return NULL;
+	}
+	call = call_now(&nr);
+	if (!call)
+		return NULL;
+	ring_bell();
+	t = state_for((u32)id, DROP_CALLERS_FULL);
+	if (!t || t->follow & FOLLOW_CALLER || !is_another_call(t, call, nr))
+		return NULL;
+	__sync_fetch_and_add(&run.idle_calls, 1);
+	t->call = call | CALL_OF_IDLE;
+	t->nr = nr;
+	t->tgid = id >> 32;
+	t->ino = t->dev = t->generation = 0;
+	t->flushes = t->writes = t->write_sectors = t->had = 0;
+	t->enter = bpf_ktime_get_ns();
+	return t;
+}
+
 /* msync(2) names memory, and what is mapped there begins to be synced: the first file of the call is its file. */
 static __always_inline struct task_state *msync_without_file(void)
 {
@@ -261,9 +308,13 @@ static __always_inline int file_begins(u64 *ctx)
 
 	if (!file)
 		return 0;
-	if (by_worker())
-		return 0;
-	t = msync_without_file();
+	if (rarely(run.idle)) {
+		t = idle_begin(LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev));
+	} else {
+		if (by_worker())
+			return 0;
+		t = msync_without_file();
+	}
 	/* as a number: what the verifier knows of the argument is not to be handed on to functions */
 	if (t && !bpf_probe_read_kernel(&file, sizeof(file), ctx)) {
 		note_file(t, file, false);
@@ -294,12 +345,59 @@ SEC("?tp_btf/xfs_file_fsync")
 int xfs_sync_btf(u64 *ctx)
 {
 	struct task_state *t;
+	struct inode *inode;
 	u64 address;
 
-	if (!ctx[0] || by_worker())
+	if (!ctx[0] || bpf_probe_read_kernel(&address, sizeof(address), ctx))
 		return 0;
-	t = msync_without_file();
-	if (t && !bpf_probe_read_kernel(&address, sizeof(address), ctx))
-		note_inode(t, address + bpf_core_field_offset(struct xfs_inode, i_vnode));
+	address += bpf_core_field_offset(struct xfs_inode, i_vnode);
+	inode = (struct inode *)address;
+	if (rarely(run.idle)) {
+		t = idle_begin(LOOK(LOOK(inode, i_sb), s_dev));
+	} else {
+		if (by_worker())
+			return 0;
+		t = msync_without_file();
+	}
+	if (t)
+		note_inode(t, address);
 	return 0;
+}
+
+/* sync(2), for each file system, and syncfs(2). */
+static __always_inline int fs_begins(void)
+{
+	struct file *file;
+	struct task_state *t;
+	u64 nr;
+	u32 dev = 0;
+
+	if (!run.idle)
+		return 0;
+	if (!(GET(TASK_BTF, current_task(), flags) & PF_KTHREAD) && call_now(&nr) == CALL_SYNCFS) {
+		file = file_of(first_argument());
+		dev = file ? LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev) : 0;
+	}
+	t = idle_begin(dev);
+	if (t)
+		t->dev = dev;
+	return 0;
+}
+
+SEC("?raw_tp/ext4_sync_fs")
+int ext4_sync_fs_raw(u64 *ctx __attribute__((unused)))
+{
+	return fs_begins();
+}
+
+SEC("?raw_tp/btrfs_sync_fs")
+int btrfs_sync_fs_raw(u64 *ctx __attribute__((unused)))
+{
+	return fs_begins();
+}
+
+SEC("?raw_tp/xfs_fs_sync_fs")
+int xfs_sync_fs_raw(u64 *ctx __attribute__((unused)))
+{
+	return fs_begins();
 }

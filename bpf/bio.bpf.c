@@ -5,6 +5,7 @@
  */
 #include "filter.bpf.h"
 #include "follow.bpf.h"
+#include "idle.bpf.h"
 
 static __always_inline struct wire_disk *bio_traced(struct bio *bio)
 {
@@ -53,6 +54,8 @@ static __always_inline int on_bio_queue(struct bio *bio)
 		return 0;
 	start.queued = bpf_ktime_get_ns();
 	start.flags = BPF_CORE_READ(bio, bi_opf);
+	if (cfg.ledger && may_ring(start.flags))
+		request_rings(start.flags, d->dev, d);
 	start.bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
 	start.view = d->view;
 	start.disk = d->dev;
@@ -107,7 +110,7 @@ static __always_inline int on_bio_complete(void *ctx, struct bio *bio)
 	class = bio_class(start->flags, start->bytes);
 	if (start->mine)
 		count_bio(bio, start, class, now);
-	if (cfg.ledger)
+	if (ledger_now())
 		note_end(ctx, start, class, now);
 	bpf_map_delete_elem(&bios, &key);
 	return 0;

@@ -40,6 +40,7 @@ struct bt_config {
 	__bt_u32 n_comms;
 	__bt_u64 comm[CONFIG_COMMS][2]; /* processes that take such a name join the family */
 	__bt_u32 ledger;		/* 1: sync calls are traced: requests remember their steps */
+	__bt_u32 may_idle;		/* 1: what only ledgers need may be detached while there are no sync calls */
 	__bt_u32 flush_path;		/* 1: all three probes of the flush machinery's functions are attached */
 	__bt_u32 own_clocks;  /* 1: run.own_clocks may be set: nothing is asked for that only insert and issue show */
 	__bt_u32 bios;	      /* 1: disks without requests may be traced */

@@ -97,6 +97,7 @@ int learn(u32 tid);
  */
 STATE unsigned long long callers SEC(".data") __attribute__((aligned(64)));
 STATE unsigned long long callers_since SEC(".data");
+STATE unsigned long long last_call SEC(".data"); /* when one last began that is of this run: so long nobody detaches anything */
 
 static __always_inline bool somebody_waits(void)
 {
@@ -108,6 +109,18 @@ static __always_inline void caller_came(u64 now)
 	if (!callers)
 		callers_since = now;
 	__sync_fetch_and_add(&callers, 1);
+}
+
+/* Is a sync call on this device of this run, as far as is known here? */
+static __always_inline bool is_of_run(u32 dev)
+{
+	return !bpf_map_lookup_elem(&elsewhere, &dev);
+}
+
+static __always_inline void note_call(u32 dev, u64 now)
+{
+	if (cfg.may_idle && is_of_run(dev))
+		last_call = now;
 }
 
 static __always_inline void caller_left(void)
@@ -226,10 +239,19 @@ static __always_inline void count_unrecorded(enum wire_drop why, u64 since)
 	__sync_fetch_and_add(&run.unrecorded_ns, bpf_ktime_get_ns() - since);
 }
 
+/* A sync call that began, or went on, while what ledgers need was not attached. */
+static __always_inline void count_idle(u32 dev)
+{
+	if (is_of_run(dev))
+		__sync_fetch_and_add(&run.idle_calls, 1);
+}
+
 /* The task is in another call now, or gone: was it seen to leave its sync call? Of the kernel's own that can't be told: one may be within another. */
 static __always_inline void count_end_missed(const struct task_state *t)
 {
-	if (t->follow & FOLLOW_CALLER && t->nr != CALL_NO_NR)
+	if (run.idle && t->follow & FOLLOW_CALLER)
+		count_idle(t->dev);
+	else if (t->follow & FOLLOW_CALLER && t->nr != CALL_NO_NR)
 		count_unrecorded(DROP_END, t->enter);
 }
 
@@ -260,6 +282,14 @@ static __always_inline u64 queue_of_worker(struct task_struct *task)
 	w = BPF_CORE_READ(kthread_of(task), data);
 	wq = w ? BPF_CORE_READ(w, current_pwq, wq) : NULL;
 	return wq && !bpf_core_read(&name, sizeof(name), &wq->name) ? name : 0;
+}
+
+/* The function of the work that a worker is at; 0: not known. */
+static __always_inline u64 function_of_worker(struct task_struct *task)
+{
+	struct worker *w = GET(TASK_BTF, task, flags) & PF_WQ_WORKER ? BPF_CORE_READ(kthread_of(task), data) : NULL;
+
+	return w ? (u64)BPF_CORE_READ(w, current_func) : 0;
 }
 
 /* "ksoftir" with its NUL would not fit: the first eight bytes of a ksoftirqd's name, as a number. */

@@ -10,6 +10,7 @@
 #include "filter.bpf.h"
 #include "flush.bpf.h"
 #include "follow.bpf.h"
+#include "idle.bpf.h"
 
 #define NO_SLOT	 (~0u) /* no such key: a lookup gives NULL */
 #define NO_DEPTH (~0u)
@@ -119,7 +120,7 @@ static __always_inline void depth_change(struct wire_queue *qs, enum depth_chang
 {
 	struct wire_depth *d;
 
-	if (cfg.ledger) {
+	if (ledger_now()) {
 		__sync_fetch_and_add(&qs->in_flight, what == DEPTH_ISSUED ? 1 : -1);
 		return;
 	}
@@ -151,7 +152,7 @@ __noinline u32 depth_now(u32 view)
 
 static __always_inline u32 depth_at_issue(struct wire_queue *qs, bool flush)
 {
-	if (cfg.ledger)
+	if (ledger_now())
 		return qs->in_flight;
 	return flush ? depth_now(qs->disk.view) : 0;
 }
@@ -198,7 +199,7 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	s->tid = (u32)id;
 	s->tgid = id >> 32;
 	s->mine = sender_wanted(s->tgid);
-	s->throttled = cfg.ledger && by_throttle();
+	s->throttled = ledger_now() && by_throttle();
 }
 
 /* Which view a request is counted in: its partition's (`dev`) when that is traced by name, else its disk's. */
@@ -342,7 +343,7 @@ static __always_inline int on_issue(struct request *rq, bool direct)
 	if (flush || s->rq != (u64)rq || s->issue)
 		slot_begin(s, rq, qs);
 	s->in_flight = depth_at_issue(qs, flush);
-	if (cfg.ledger)
+	if (ledger_now())
 		note_issuer(s);
 	if (!flush && !s->issued) {
 		s->issued = 1;
@@ -591,7 +592,7 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 	role = flush_role(LOOK(w, flush.seq));
 	if (cfg.ledger || cfg.flush_path)
 		fs = bpf_map_lookup_elem(&slots, &flush_key);
-	if (cfg.ledger && s) {
+	if (ledger_now() && s) {
 		if (s->rq != waiter)
 			slot_begin_unknown(s, w, qs);
 		else
@@ -736,7 +737,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 		f->in_flight = s->in_flight;
 		s->rq = 0;
 	}
-	if (cfg.ledger)
+	if (ledger_now())
 		completion_note(NULL, NULL, qs, NULL, NO_SLOT, t->now, 0, 0, 0, 0, direct);
 	for (u32 i = 0; i < FLUSH_MAX_WAITERS / FLUSH_AT_ONCE; i++)
 		if (!flush_walk_on())
@@ -796,7 +797,7 @@ static __always_inline void complete_data(struct request *rq, u32 view, struct s
 	struct wire_view *v;
 
 	/* while issue is not traced, what gets here has no times of its own either: see short_way() */
-	if (rarely(!t->known || (cfg.own_clocks && run.own_clocks)))
+	if (rarely(!t->known || (may_use_clocks() && run.own_clocks)))
 		cell_unpaired(view, class, bytes);
 	else
 		cell_times(view, class, bytes, t);
@@ -908,18 +909,20 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	struct slot *s;
 	struct wire_cell *c;
 	struct wire_view *v;
-	bool sequence, mine, whole;
+	bool sequence, mine, whole, ledger = ledger_now(), clocks = may_use_clocks();
 
 	if (!qs)
 		return 0;
 	flags = GET(direct, rq, cmd_flags);
-	if (cfg.own_clocks && run.own_clocks == CLOCKS_ALL) {
+	if (cfg.ledger && rarely(may_ring(flags)))
+		request_rings(flags, request_part_dev(rq, false), &qs->disk);
+	if (clocks && run.own_clocks == CLOCKS_ALL) {
 		if (short_way(rq, qs, NULL, &own, flags, bytes, error, CLOCKS_ALL, direct))
 			return 0;
 		s = slot_find(rq, qs, &key, direct);
 	} else {
 		s = slot_find(rq, qs, &key, direct);
-		if (cfg.own_clocks && short_way(rq, qs, s, &own, flags, bytes, error, run.own_clocks, direct))
+		if (clocks && short_way(rq, qs, s, &own, flags, bytes, error, run.own_clocks, direct))
 			return 0;
 	}
 	if (rarely((flags & 0xff) == cfg.op_flush))
@@ -930,13 +933,13 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	 * Once, before the ways part: at each typed pointer that is loaded out of a tracepoint's argument the verifier looks
 	 * through all types of the kernel, on each way to it.
 	 */
-	dev = cfg.ledger || qs->disk.n_parts ? request_part_dev(LOOSE(direct, rq), direct) : 0;
+	dev = ledger || qs->disk.n_parts ? request_part_dev(LOOSE(direct, rq), direct) : 0;
 	sequence = rq_flags & cfg.rqf_flush_seq;
 	class = request_class(flags, rq_flags);
 	view = view_by_dev(qs, dev);
 	/* a filter is for what is counted: calls wait for the requests of others, the journal's above all */
 	mine = wanted(rq, s);
-	if (rarely(!mine && !cfg.ledger)) {
+	if (rarely(!mine && !ledger)) {
 		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
@@ -944,7 +947,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	    (class == WIRE_WRITE_SYNC || class == WIRE_FUA || class == WIRE_WRITE_ASYNC)) {
 		c = cell_of(view, WIRE_CELL_SEQUENCE);
 		v = view_of(view);
-		if (cfg.ledger)
+		if (ledger)
 			note_sequence(ctx, rq, qs, s, key, t.now, class, dev, direct);
 		if (rarely(!mine))
 			slot_end(s, rq, qs, sequence, t.now, bytes);
@@ -953,7 +956,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		return 0;
 	}
 	whole = bytes >= left || error;
-	if (cfg.ledger)
+	if (ledger)
 		write_tell(s, (u64)rq, class, bytes, whole);
 	if (rarely(!whole)) {
 		if (mine)
@@ -961,7 +964,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		return 0;
 	}
 	request_times(&t, rq, s, rq_flags, direct);
-	if (cfg.ledger) {
+	if (ledger) {
 		if (s && s->rq == (u64)rq)
 			step_take(s, STEP_DATA, s, s->insert, t.now);
 		completion_note(ctx, sequence ? NULL : rq, qs, s, key, t.now, class, 0, bytes, dev, direct);
@@ -970,7 +973,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 		slot_end(s, rq, qs, sequence, t.now, bytes);
 		return 0;
 	}
-	if (cfg.own_clocks && !run.own_clocks)
+	if (clocks && !run.own_clocks)
 		compare_clocks(qs, &own, &t);
 	complete_data(rq, view, s, &t, class, sequence, bytes, error);
 	slot_end(s, rq, qs, sequence, t.now, bytes);

@@ -101,6 +101,28 @@ STATE struct {
 	__type(value, struct family_seen);
 } family_seen SEC(".maps");
 
+/* Disks and partitions, by kernel dev_t, above which there are but file systems that tell of each sync call themselves. */
+#define COVERED 1024
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, COVERED);
+	__uint(map_flags, BPF_F_NO_PREALLOC); /* asked when somebody syncs, and not for each request */
+	__type(key, u32);
+	__type(value, u32);
+} covered SEC(".maps");
+
+/* File systems and disks, by kernel dev_t, whose sync calls are not of this run, see run_is_of_run(): no other is told of here. */
+#define ELSEWHERE 1024
+
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ELSEWHERE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, u32);
+} elsewhere SEC(".maps");
+
 /* Bios in flight of bio-based disks, by address. */
 struct bio_start {
 	u64 queued;

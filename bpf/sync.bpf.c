@@ -4,6 +4,8 @@
  */
 #include "file.bpf.h"
 #include "filter.bpf.h"
+#include "idle.bpf.h"
+#include "syscall.bpf.h"
 
 /* User-space ABI (uapi): these values never change. */
 #define MS_SYNC			    4
@@ -21,21 +23,6 @@
 /* Kernel-internal flags (include/linux/fs.h); macros, unchanged since 5.10. */
 #define SB_SYNCHRONOUS (1 << 4)
 #define S_SYNC	       (1 << 0)
-
-#define TS_COMPAT 0x0002    /* x86 (asm/thread_info.h): in a system call of the 32-bit kind */
-#define TIF_32BIT (1 << 22) /* arm64: a 32-bit task */
-
-/* 32-bit programs number their system calls in another way. */
-static __always_inline bool is_32bit_call(void)
-{
-	struct task_struct *task = current_task();
-
-#if defined(__TARGET_ARCH_x86)
-	return GET(TASK_BTF, task, thread_info.status) & TS_COMPAT;
-#else
-	return GET(TASK_BTF, task, thread_info.flags) & TIF_32BIT;
-#endif
-}
 
 /* A system call, at its entry. */
 struct syscall {
@@ -188,6 +175,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	else if (rarely(times_off(t, task)))
 		catch_up(tid, 0);
 	t->follow |= FOLLOW_CALLER;
+	note_call(t->dev, t->enter);
 	/* from here on each switch is seen */
 	t->switches = switches_and_seq(task, t, &seq);
 	t->first_seq = seq;
@@ -279,7 +267,7 @@ int sys_enter_tp(struct trace_event_raw_sys_enter *ctx)
 	return on_sys_enter(&s, ctx->id);
 }
 
-static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bool other)
+static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bool other, u32 had)
 {
 	struct task_struct *task = current_task(), *loose = LOOSE(TASK_BTF, task);
 	struct task_struct *leader = GET(TASK_BTF, loose, group_leader);
@@ -317,7 +305,7 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	s->flushes = t->flushes;
 	s->write_bytes = (u64)t->write_sectors << 9;
 	s->writes = t->writes;
-	s->had = t->had;
+	s->had = t->had | had;
 	s->other = other;
 	if (TASK_BTF) {
 		((u64 *)s->comm)[0] = ((u64 *)leader->comm)[0];
@@ -328,19 +316,34 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	bpf_ringbuf_submit(s, wake_flag());
 }
 
+/* One that rang the bell, or came before all was attached: it has no ledger. */
+static __always_inline void idle_end(struct task_state *t, u32 tid, int ret)
+{
+	t->call &= ~CALL_OF_IDLE;
+	send_call(t, tid, ret, false, HAD_BEGUN_IDLE);
+	if (is_of_run(t->dev))
+		__sync_fetch_and_add(&run.idle_ends, 1);
+	t->call = 0;
+}
+
 /* In this order: a call that user space does not see as begun any more has its record in the ring buffer. */
 static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 {
-	if (rarely(times_off(t, current_task())))
-		catch_up(tid, 0);
-	send_call(t, tid, ret, false);
+	if (rarely(run.idle)) { /* it began just before that */
+		count_idle(t->dev);
+		idle_end(t, tid, ret);
+	} else {
+		if (rarely(times_off(t, current_task())))
+			catch_up(tid, 0);
+		send_call(t, tid, ret, false, 0);
+	}
 	t->follow &= ~FOLLOW_CALLER;
 	caller_left();
 }
 
 static __always_inline void other_end(struct task_state *t, u32 tid, int ret)
 {
-	send_call(t, tid, ret, true);
+	send_call(t, tid, ret, true, 0);
 	t->call = 0;
 }
 
@@ -366,6 +369,8 @@ static __always_inline int on_sys_exit(u64 nr, int ret)
 		call_end(t, tid, ret);
 	else if (t->call & CALL_OF_OTHER)
 		other_end(t, tid, ret);
+	else if (t->call & CALL_OF_IDLE)
+		idle_end(t, tid, ret);
 	else if (!ret && always_sync(t->call))
 		count_unrecorded(DROP_BEGIN, t->enter);
 	return 0;
@@ -400,6 +405,10 @@ static __always_inline int kernel_begin(struct file *file)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
+	if (run.idle) {
+		ring_bell();
+		return 0;
+	}
 	if (!within_call((u32)id) && caller_wanted(id >> 32))
 		call_follow((u32)id, file, CALL_KERNEL_FSYNC, id >> 32, CALL_NO_NR);
 	return 0;

@@ -11,6 +11,8 @@
 #define CALL_NO_NR 0xffff
 /* In `call` of a task that is no caller: it is in this call, and was not asked about. Only its times are told; nothing follows it. */
 #define CALL_OF_OTHER 0x80000000u
+/* Of one that was asked about: it began while what ledgers need was not attached. Of it, too, only the times are told. */
+#define CALL_OF_IDLE 0x40000000u
 
 enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
 

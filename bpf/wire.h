@@ -116,6 +116,13 @@ enum wire_clocks {
 	CLOCKS_KINDS = 3
 };
 
+/* Is all attached that ledgers need? Not while nobody syncs: see idle.bpf.h. */
+enum wire_idle {
+	IDLE_NOT = 0,
+	IDLE_LISTENS = 1, /* who syncs rings */
+	IDLE_RUNG = 2,	  /* somebody has: user space attaches it again */
+};
+
 #define WIRE_TASKS	8192 /* that are followed, or were: at most 65,535, see struct pid_chunk */
 #define WIRE_TASKS_PART 256
 
@@ -136,15 +143,18 @@ struct wire_run {
 	__bt_u32 unbegun;      /* 1: requests were seen whose begin is not stamped, so that insert has to be traced */
 	__bt_u32 pending_used; /* 1: a sync call was seen that one task asked for and another carries out */
 	__bt_u8 tasks_used[WIRE_TASKS / WIRE_TASKS_PART]; /* 1: of that part of the map of tasks an entry was used */
-	__bt_u32 pad[2];	     /* read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u32 idle;					  /* enum wire_idle */
+	__bt_u32 pad;		     /* read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads; /* of the wrapped command */
 	__bt_u64 bios_full;	     /* bios not timed because the table was full */
 	__bt_u64 family_full;	     /* processes not followed because the table was full */
 	__bt_u64 drops[8];	     /* by enum wire_drop */
 	/* What the calls took of which there is no record, at most: from their begin, or from that of the task's call before. */
 	__bt_u64 unrecorded_ns;
+	__bt_u64 idle_calls; /* sync calls that began while what ledgers need was not attached, */
+	__bt_u64 idle_ends;  /* and those of them whose end was seen */
 };
-WIRE_ASSERT_SIZE(struct wire_run, 168);
+WIRE_ASSERT_SIZE(struct wire_run, 184);
 
 /* ---- what is traced: filled by user space ---- */
 
@@ -153,7 +163,8 @@ WIRE_ASSERT_SIZE(struct wire_run, 168);
 /* A traced disk, found by the device number of the whole disk. */
 struct wire_disk {
 	__bt_u32 view; /* view of the disk (of what lies in no named partition) */
-	__bt_u32 n_parts;
+	__bt_u16 n_parts;
+	__bt_u16 cached; /* 1: it has a volatile write cache, so that a direct write that has to be durable shows: as FUA, or by a FLUSH */
 	__bt_u32 slot_base; /* first of its request slots */
 	__bt_u32 depth;	    /* slots per hardware queue, without the flush slot */
 	__bt_u32 hw_queues;
@@ -201,6 +212,7 @@ enum wire_kind {
 	WIRE_FILE = 5,	  /* the name of a file that was synced, once */
 	WIRE_BIO = 6,	  /* a bio inside whose completion a followed task was woken */
 	WIRE_WORK = 7,	  /* a work in which a worker woke a followed task, or queued such a work */
+	WIRE_BELL = 8,	  /* a head, and nothing else: somebody syncs while run.idle is IDLE_LISTENS; never recorded */
 	/* made by user space for recordings; never sent by the kernel side */
 	WIRE_HEADER = 64, /* JSON: how and where the recording was made */
 	WIRE_END = 66,	  /* JSON: the end of the run: drops, exit status */
@@ -256,6 +268,7 @@ enum wire_had {
 	HAD_PAGES = 1,	/* pages of its file were dirty or under writeback when it began */
 	HAD_FUA = 2,	/* one of its writes was a FUA write */
 	HAD_DIRECT = 4, /* its file is open with O_DIRECT */
+	HAD_BEGUN_IDLE = 8, /* it began while what ledgers need was not attached: `enter` is when its file system was asked */
 };
 
 /* What ended a sleep. */

@@ -40,6 +40,7 @@ block_run() {
 	local n
 	COST=''
 	tool_start "$2" || { missing "$1" "$2" "$WHY"; return; }
+	until_rest "$2"
 	fio_words "$3" 60
 	load_start "${FIO[@]}"
 	# the load begins, and the tool may find out what it can do without under it
@@ -115,11 +116,13 @@ kept() {
 	shift 2
 	for tool; do
 		tool_start "$tool" || { missing "$row" "$tool" "$WHY"; continue; }
+		until_rest "$tool"
 		pace_of "$done" "$time"
 		with=$PACE
 		tool_end KILL
 		pace_of "$done" "$time"
-		sample "$row" "$tool" "$(ratio "$with" "$PACE" 1 100)"
+		KEPT=$(ratio "$with" "$PACE" 1 100)
+		sample "$row" "$tool" "$KEPT"
 	done
 }
 
@@ -138,6 +141,40 @@ kept_sync() { # ROW TASKS TOOL..
 	load_start "$GAUGE" syncs "$MNT/s" "$2" 0 60
 	sleep 0.4
 	kept "$1" syncs_done "${@:3}"
+	load_stop
+}
+
+measure_default() {
+	local sched round ours
+	for sched in none mq-deadline; do
+		ram_up "$sched" || return
+		statistics 1
+		for round in $(rounds 3); do
+			wanted "default.$sched" || wanted "default.ratio.$sched" || break
+			block_run "default.$sched" "$DEFAULT" randread || return
+			ours=$COST
+			block_run "default.$sched" "$OURS" randread || return
+			block_run "default.$sched" "$RIVAL" randread || return
+			[[ ! $ours || ! $COST ]] || sample "default.ratio.$sched" "$DEFAULT" "$(ratio "$ours" "$COST" 3)"
+		done
+		statistics 0
+		for round in $(rounds 5); do
+			wanted "default.kept.$sched" || wanted "default.lag.$sched" || break
+			default_kept "$sched" || return
+		done
+	done
+}
+
+default_kept() { # SCHEDULER
+	local ours
+	fio_words randread 90
+	load_start "${FIO[@]}"
+	sleep 0.6
+	kept "default.kept.$1" fio_done "$DEFAULT"
+	ours=$KEPT
+	kept "default.kept.$1" fio_done "$OURS"
+	sample "default.lag.$1" "$DEFAULT" "$(awk -v a="$KEPT" -v b="$ours" 'BEGIN { printf "%.1f", a - b }')"
+	kept "default.kept.$1" fio_done "$RIVAL"
 	load_stop
 }
 

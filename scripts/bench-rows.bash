@@ -5,7 +5,7 @@
 #
 # For scripts/bench: the table's rows. The first word of a row's id is the group that is measured together (measure_GROUP).
 
-GROUPS_IN_ORDER=(block kept switch sync start rest load lost replay icount)
+GROUPS_IN_ORDER=(block kept default switch sync start rest load lost replay icount)
 
 # id | limit: "<=" at most, ">=" at least, "-" none | unit | figure
 ROWS='
@@ -27,6 +27,14 @@ kept.none                       | >=98   | %     | throughput kept: fio 4k randr
 kept.mq-deadline                | -      | %     | .. mq-deadline
 kept.sync                       | >=95   | %     | throughput kept: one task that writes and calls fdatasync, ext4 on a RAM-backed loop, ledgers on
 kept.sync4                      | -      | %     | .. four tasks
+default.none                    | <=300  | ns    | the default command, nobody syncs for 10 s, BPF time per request: 4k random reads, no scheduler
+default.mq-deadline             | <=520  | ns    | .. mq-deadline
+default.ratio.none              | <=0.4  | ×     | the same over that of biolatency -Q -F -D in the same round: no scheduler
+default.ratio.mq-deadline       | <=0.6  | ×     | .. mq-deadline
+default.kept.none               | -      | %     | throughput kept: fio 4k randread, RAM-backed loop, no scheduler, the default command, nobody syncs for 10 s
+default.kept.mq-deadline        | -      | %     | .. mq-deadline
+default.lag.none                | <=1    | points | throughput that the default command keeps less than --no-ledger, of the same round: no scheduler
+default.lag.mq-deadline         | <=1    | points | .. mq-deadline
 switch.unfollowed               | <=1.3  | ×     | context switch of a task nobody follows, over an empty program
 switch.ns                       | -      | ns    | sched_switch of the same tasks, statistics included
 switch.waking                   | -      | ns    | sched_waking of the same tasks, statistics included

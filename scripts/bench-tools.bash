@@ -7,6 +7,7 @@
 
 # Ours first; who a row's limit speaks of.
 OURS=barriertrace
+DEFAULT="$OURS, by default"
 RIVAL='biolatency -Q -F -D'
 PEERS=(biolatency 'biolatency -F -D' 'biolatency -Q -F -D' bpftrace biostacks 'biosnoop -Q')
 # What one would run beside those to learn what else a sync call waits for
@@ -24,6 +25,7 @@ command_of() { # TOOL
 	local program words
 	case $1 in
 	"$OURS") COMMAND=("$BT" -q --plain --no-ledger -o "$WORK/report" "$DISK") && return ;;
+	"$DEFAULT") COMMAND=("$BT" -q --plain -o "$WORK/report" "$DISK") && return ;;
 	"$OURS, ledgers on") COMMAND=("$BT" -q --plain -o "$WORK/report" --json "$WORK/report.json" "$DISK") && return ;;
 	'empty program') COMMAND=("$GAUGE" attach "$EMPTY" empty_complete) && return ;;
 	'empty sched_switch') COMMAND=("$GAUGE" attach "$EMPTY" empty_switch) && return ;;
@@ -33,6 +35,11 @@ command_of() { # TOOL
 	words=("${COMMAND[@]}")
 	program=$(program_of "${words[0]}") || { WHY='not installed'; return 1; }
 	COMMAND=("$program" "${words[@]:1}")
+}
+
+# until_rest TOOL: what only ledgers need is detached 10 s after the start of a tool that nobody syncs beside
+until_rest() {
+	[[ $1 != "$DEFAULT" ]] || sleep 11
 }
 
 # The BPF programs that a process holds, itself or by a link: their ids

@@ -302,6 +302,7 @@ struct pool_workqueue {
 };
 
 struct worker {
+	void *current_func;
 	struct pool_workqueue *current_pwq;
 };
 

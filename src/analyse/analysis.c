@@ -325,7 +325,7 @@ static void add_unexplained(struct totals *t, uint64_t ns, enum no_ledger why)
 static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 {
 	const struct walk_result *r;
-	bool complete, known = s->enter >= a->opts.known_ns;
+	bool complete, idle = s->had & HAD_BEGUN_IDLE, known = s->enter >= a->opts.known_ns && !idle;
 
 	if (!s->enter || s->exit < s->enter || s->exit - s->enter > CALL_MAX_NS || !s->call || s->call >= CALL_COUNT)
 		return false;
@@ -344,7 +344,10 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 	if (complete)
 		add_call(a, s, r);
 	else
-		add_unexplained(&a->totals, s->exit - s->enter, known ? walk_why(a->walk) : NO_LEDGER_BEFORE);
+		add_unexplained(&a->totals, s->exit - s->enter,
+				known ? walk_why(a->walk) :
+				idle  ? NO_LEDGER_IDLE :
+					NO_LEDGER_BEFORE);
 	whatif_call(a->whatif, s, complete ? r : NULL, gap_before(a, s));
 	tl_add_call(a->tl, s, complete);
 	return true;

@@ -307,6 +307,7 @@ static int open_run(struct trace *t, struct err *e)
 	o->signals = &t->signals;
 	o->filter = &t->o.filter;
 	o->want.ledger = !t->o.no_ledger;
+	o->eager = t->o.eager;
 	o->detail = outputs_want_detail(&t->o.out);
 	o->recording = t->recording;
 	o->note = t->note;

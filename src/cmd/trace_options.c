@@ -13,7 +13,7 @@
 /* clang-format off */
 enum {
 	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
-	OPT_NO_LEDGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION
+	OPT_NO_LEDGER, OPT_EAGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION
 };
 /* clang-format on */
 
@@ -56,6 +56,9 @@ enum {
 	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
 	  "tp, fentry, kprobe), or not run at all; barriertrace probes lists both.", \
+	  G_KERNEL }, \
+	{ "eager", 0, NULL, OPT_EAGER, "Keep all attached that sync calls' ledgers need while none comes. By default it is detached when " \
+	  "a disk or the machine is watched and no sync call came for 10 s, and attached again by the next, which then has no ledger itself.", \
 	  G_KERNEL }, \
 	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
 	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \
@@ -182,6 +185,7 @@ static int set_flag(struct trace_opts *o, int id, struct err *e)
 	case OPT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
 	case OPT_STRICT: o->strict = true; break;
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
+	case OPT_EAGER: o->eager = true; break;
 	case OPT_PLAIN: o->plain = true; break;
 	case OPT_VERSION: o->version = true; break;
 	case OPT_NO_CHILDREN: o->filter.no_children = true; break;

@@ -20,7 +20,7 @@ struct trace_opts {
 	bool anonymise;		     /* a recording, instead of making one */
 	bool huge;		     /* which may take more than 1 GiB */
 	unsigned int run_options;    /* given, of those that say something of a run */
-	bool as_root, strict, no_ledger, plain, version;
+	bool as_root, strict, no_ledger, eager, plain, version;
 	char *const *argv; /* the command; NULL: none */
 };
 

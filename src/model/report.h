@@ -237,6 +237,7 @@ struct report_tail {
 enum no_ledger {
 	NO_LEDGER_DROPPED, /* facts about it were lost: they are among report.lost */
 	NO_LEDGER_BEFORE,  /* it began before the trace, or before the present file of a recording that rotates */
+	NO_LEDGER_IDLE,	   /* it began while what ledgers need was not attached */
 	NO_LEDGER_LIMIT,   /* its task slept more often since than is remembered */
 	NO_LEDGER_REASONS
 };
@@ -419,7 +420,8 @@ struct report {
 	bool incomplete;	/* what was lost can change an answer: see loss_bound.h */
 	uint64_t unrecorded;	/* sync calls that are known to have been made, and of which there is no record, */
 	uint64_t unrecorded_ns; /* and what they took, at most */
-	uint64_t user_ns;	/* CPU time of the command's processes in user space; 0: not known, or no command */
+	uint64_t idle_unended; /* calls that began while what ledgers need was not attached, and whose end was not seen */
+	uint64_t user_ns;      /* CPU time of the command's processes in user space; 0: not known, or no command */
 	uint64_t kernel_cpu_ns; /* all CPUs together in the kernel during the run, interrupts included; 0: not known */
 	struct pace pace;	/* measured beside the run, where what-ifs need it */
 	char **notes;		/* NULL-terminated plain sentences that the user should see; or NULL */

@@ -17,6 +17,7 @@
 
 #include "barriertrace.skel.h"
 #include "probe/kernel_constants.h"
+#include "slot.h"
 #include "util/mem.h"
 #include "probe/syscalls.h"
 #include "probe/probe_table.h"
@@ -286,11 +287,13 @@ static void fill_config(struct bt_config *cfg, const struct probe_want *want, co
 	fill_filter(cfg, want);
 	cfg->track_task = want->ledger || want->command || want->filter;
 	cfg->ledger = want->ledger;
+	cfg->may_idle = want->may_idle;
 	cfg->bios = want->on[PROBE_BIO_QUEUE];
 	cfg->ring_wake = ring_bytes(want) / 2 < RING_WAKE ? ring_bytes(want) / 2 : RING_WAKE;
 	cfg->thread_size = thread_size();
 	cfg->flush_path = flush_path(plan);
-	cfg->own_clocks = !cfg->track_task && !cfg->flush_path;
+	/* with ledgers, only while what they need is not attached */
+	cfg->own_clocks = (!want->ledger || want->may_idle) && !want->command && !want->filter && !cfg->flush_path;
 	syscalls_fill(cfg);
 }
 
@@ -314,6 +317,8 @@ static void set_ledger_sizes(struct load *l, const struct probe_want *want)
 		bpf_map__set_max_entries(l->skel->maps.pids, probes_pid_max() / 64 + 1); /* PIDS_PER_CHUNK */
 		return;
 	}
+	bpf_map__set_max_entries(l->skel->maps.covered, 1);
+	bpf_map__set_max_entries(l->skel->maps.elsewhere, 1);
 	bpf_map__set_max_entries(l->skel->maps.tasks, 1);
 	bpf_map__set_max_entries(l->skel->maps.histories, 1);
 	bpf_map__set_max_entries(l->skel->maps.free_tasks, 1);
@@ -368,6 +373,10 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.groups = &l->skel->data->groups;
 	l->maps.aio_fsync_work = &l->skel->data->aio_fsync_work;
 	l->maps.stripes = want->stripes;
+	l->maps.callers = (volatile unsigned long long *)&l->skel->data->callers;
+	l->maps.last_call = (volatile unsigned long long *)&l->skel->data->last_call;
+	l->maps.elsewhere_fd = bpf_map__fd(l->skel->maps.elsewhere);
+	l->maps.covered_fd = bpf_map__fd(l->skel->maps.covered);
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);
 	l->maps.family_fd = bpf_map__fd(l->skel->maps.family);
 	l->maps.ring_fd = want->ledger ? bpf_map__fd(l->skel->maps.ring) : -1;
@@ -662,6 +671,21 @@ const struct wire_maps *load_maps(const struct load *l)
 bool load_may_use_clocks(const struct load *l)
 {
 	return l->skel->rodata->cfg.own_clocks;
+}
+
+int load_forget_issued(struct load *l)
+{
+	size_t size;
+	struct slot *slots = map_memory(l->skel->maps.slots, &size);
+
+	if (!slots)
+		return -errno;
+	for (size_t i = 0; i < size / sizeof(*slots); i++)
+		if (slots[i].issued)
+			slots[i].issued = 0;
+	munmap(slots, size);
+	load_forget_depths(l);
+	return 0;
 }
 
 void load_forget_depths(struct load *l)

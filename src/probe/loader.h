@@ -41,6 +41,7 @@ bool load_may_use_clocks(const struct load *l); /* see probes_may_use_clocks() *
 
 /* Of what insert and issue wrote: those requests may be gone when these are attached again. 0, or -errno. */
 int load_forget_requests(struct load *l);
-void load_forget_depths(struct load *l); /* only how many are in the devices */
+int load_forget_issued(struct load *l); /* only which of them are in the devices: it is counted anew from here on; likewise */
+void load_forget_depths(struct load *l); /* only how many they are */
 
 #endif

@@ -46,11 +46,13 @@ static uint32_t thread_of_state(const struct wire_maps *m, uint32_t tgid, size_t
 	return tid;
 }
 
+enum where { WHERE_UNKNOWN, WHERE_IN_CALL, WHERE_ELSEWHERE };
+
 /*
  * The file holds the number of the system call that the task sleeps in, -1 if it sleeps in none, or "running", which tells nothing;
  * nor can we always read it.
  */
-static bool sleeps_elsewhere(uint32_t tid, uint32_t call)
+static enum where where_is(uint32_t tid, uint32_t call)
 {
 	char path[32], line[32], *end = line;
 	long nr = 0;
@@ -62,12 +64,15 @@ static bool sleeps_elsewhere(uint32_t tid, uint32_t call)
 		nr = strtol(line, &end, 10);
 	if (f)
 		fclose(f);
-	return end != line && !syscalls_can_be(nr, call);
+	if (end == line)
+		return WHERE_UNKNOWN;
+	return syscalls_can_be(nr, call) ? WHERE_IN_CALL : WHERE_ELSEWHERE;
 }
 
 /* What the kernel side writes while we look. */
 struct glance {
 	bool asked, other;
+	bool idle;     /* asked, and it began while what ledgers need was not attached */
 	uint32_t call; /* enum wire_call */
 	uint64_t enter;
 };
@@ -78,7 +83,12 @@ static bool glance_at(const struct task_state *t, struct glance *g)
 	uint8_t follow = __atomic_load_n(&t->follow, __ATOMIC_ACQUIRE);
 	uint32_t call = t->call;
 
-	*g = (struct glance){ .asked = follow & FOLLOW_CALLER, .call = call & ~CALL_OF_OTHER, .enter = t->enter };
+	*g = (struct glance){
+		.idle = !(follow & FOLLOW_CALLER) && call & CALL_OF_IDLE,
+		.call = call & ~(CALL_OF_OTHER | CALL_OF_IDLE),
+		.enter = t->enter,
+	};
+	g->asked = follow & FOLLOW_CALLER || g->idle;
 	g->other = !g->asked && call & CALL_OF_OTHER;
 	return g->asked || g->other;
 }
@@ -88,8 +98,8 @@ static bool has_returned(const struct task_state *t, const struct glance *g, uin
 {
 	struct glance again;
 
-	return g->call != CALL_KERNEL_FSYNC && tid && sleeps_elsewhere(tid, g->call) && glance_at(t, &again) &&
-	       again.enter == g->enter;
+	return g->call != CALL_KERNEL_FSYNC && tid && where_is(tid, g->call) == WHERE_ELSEWHERE &&
+	       glance_at(t, &again) && again.enter == g->enter;
 }
 
 /* ---- looks ---- */
@@ -121,8 +131,8 @@ static void look_at(const struct wire_maps *m, const struct task_state *t, size_
 		return;
 	tid = g.enter < l->ask_before ? thread_of_state(m, t->tgid, index) : 0;
 	if (tid && has_returned(t, &g, tid)) {
-		found->returned += g.asked;
-		found->returned_ns += g.asked ? clock_ns() - g.enter : 0;
+		found->returned += g.asked && !g.idle;
+		found->returned_ns += g.asked && !g.idle ? clock_ns() - g.enter : 0;
 		return;
 	}
 	tell(t, &g, tid, w);
@@ -172,6 +182,70 @@ bool calls_look(const struct wire_maps *m, struct calls_look *l)
 			look_at(m, &t[i], i, l);
 	munmap((void *)t, size);
 	return true;
+}
+
+/* To write to; NULL: it can't be had. */
+static struct task_state *tasks_map(const struct wire_maps *m)
+{
+	void *t = mmap(NULL, WIRE_TASKS * sizeof(struct task_state), PROT_READ | PROT_WRITE, MAP_SHARED, m->tasks_fd, 0);
+
+	return t == MAP_FAILED ? NULL : t;
+}
+
+static void tasks_unmap(struct task_state *t)
+{
+	if (t)
+		munmap(t, WIRE_TASKS * sizeof(*t));
+}
+
+static void forget_task(struct task_state *t)
+{
+	if (t->follow & FOLLOW_CALLER)
+		t->call |= CALL_OF_IDLE;
+	if (t->follow & FOLLOW_HELPER) {
+		t->announced = 0;
+		t->seq++; /* a gap */
+	}
+	t->follow = 0;
+	t->aio = 0;
+}
+
+void calls_forget_tasks(const struct wire_maps *m, bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
+{
+	struct task_state *t = tasks_map(m);
+
+	for (size_t i = 0; t && i < WIRE_TASKS; i++) {
+		if (!m->run->tasks_used[i / WIRE_TASKS_PART])
+			continue;
+		if (t[i].follow & FOLLOW_CALLER && counts(ctx, t[i].dev))
+			__atomic_fetch_add(&m->run->idle_calls, 1, __ATOMIC_SEQ_CST);
+		forget_task(&t[i]);
+	}
+	tasks_unmap(t);
+	*m->callers = 0;
+}
+
+/* A call that begins meanwhile is left alone. */
+static void drop_idle(const struct wire_maps *m, struct task_state *t, size_t index)
+{
+	uint32_t call = __atomic_load_n(&t->call, __ATOMIC_ACQUIRE), tid;
+	struct glance g;
+
+	if (!glance_at(t, &g) || !g.idle || g.call != (call & ~CALL_OF_IDLE))
+		return;
+	tid = thread_of_state(m, t->tgid, index);
+	if (!tid || where_is(tid, g.call) != WHERE_IN_CALL)
+		__atomic_compare_exchange_n(&t->call, &call, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+void calls_drop_idle(const struct wire_maps *m)
+{
+	struct task_state *t = tasks_map(m);
+
+	for (size_t i = 0; t && i < WIRE_TASKS; i++)
+		if (m->run->tasks_used[i / WIRE_TASKS_PART])
+			drop_idle(m, &t[i], i);
+	tasks_unmap(t);
 }
 
 bool calls_has(const struct wire_maps *m, uint32_t tid)

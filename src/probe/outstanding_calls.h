@@ -22,6 +22,15 @@ bool calls_look(const struct wire_maps *m, struct calls_look *l);
  */
 uint64_t calls_pending_since(const struct wire_maps *m, uint64_t from, const struct calls_wanted *w);
 
+/*
+ * What was known of tasks does not go on: their sleeps are not seen for a while. One that is in a sync call is in one that began so. No
+ * program may run that writes to it.
+ */
+void calls_forget_tasks(const struct wire_maps *m, bool (*counts)(const void *ctx, uint32_t dev), const void *ctx);
+
+/* Of calls that began so only those are still of interest whose tasks sleep in them: no end was seen of the others. */
+void calls_drop_idle(const struct wire_maps *m);
+
 /* Is the task in a sync call? */
 bool calls_has(const struct wire_maps *m, uint32_t tid);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "probe/outstanding_calls.h"
+#include "probe/kernel_side.h"
 #include "probe/loader.h"
 #include "slot.h"
 #include "util/mem.h"
@@ -374,6 +375,154 @@ int probes_use_clocks(struct probes *p, enum wire_clocks which)
 	return which == CLOCKS_ALL ? load_forget_requests(p->load) : 0;
 }
 
+/* ---- while nobody syncs ---- */
+
+/* In this order they are attached again: what ends a call first, as those that have rung may end now, what begins one last. */
+static const enum probe_id for_ledgers[] = {
+	PROBE_SYS_EXIT,	      PROBE_SWITCH,	  PROBE_WAKING,		  PROBE_WORK_END,
+	PROBE_WORK_START,     PROBE_WORK_QUEUE,	  PROBE_IO_START,	  PROBE_URING_COMPLETE,
+	PROBE_URING_TASK_ADD, PROBE_URING_SUBMIT, PROBE_URING_SUBMIT_SQE, PROBE_SYS_ENTER,
+};
+
+#define N_FOR_LEDGERS (sizeof(for_ledgers) / sizeof(for_ledgers[0]))
+
+static void set_idle(const struct probes *p, enum wire_idle idle)
+{
+	__atomic_store_n(&load_maps(p->load)->run->idle, idle, __ATOMIC_SEQ_CST);
+}
+
+void probes_rest(struct probes *p)
+{
+	set_idle(p, IDLE_LISTENS);
+	for (size_t i = N_FOR_LEDGERS; i-- > 0;) {
+		bpf_link__destroy(p->link[for_ledgers[i]]);
+		p->link[for_ledgers[i]] = NULL;
+	}
+	load_forget_issued(p->load);
+}
+
+bool probes_rung(const struct probes *p)
+{
+	return __atomic_load_n(&load_maps(p->load)->run->idle, __ATOMIC_SEQ_CST) == IDLE_RUNG;
+}
+
+uint64_t probes_last_call(const struct probes *p)
+{
+	return *load_maps(p->load)->last_call;
+}
+
+void probes_forget_tasks(struct probes *p, bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
+{
+	calls_forget_tasks(load_maps(p->load), counts, ctx);
+}
+
+/* How many requests are in a queue's device is counted anew; those that are in it now are not among them. */
+static void forget_in_flight(const struct probes *p)
+{
+	struct wire_queue *q = load_maps(p->load)->queues;
+
+	for (size_t i = 0; i < WIRE_MAX_QUEUES; i++)
+		if (q[i].in_flight)
+			q[i].in_flight = 0;
+}
+
+/* From here on begins of calls are awaited, by programs that take the requests' steps for granted. */
+static int wake_requests(struct probes *p)
+{
+	int err = probes_use_clocks(p, CLOCKS_TRACED);
+
+	if (err)
+		return err;
+	set_idle(p, IDLE_NOT);
+	forget_in_flight(p);
+	return load_forget_issued(p->load);
+}
+
+int probes_wake(struct probes *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < N_FOR_LEDGERS && !err; i++) {
+		enum probe_id id = for_ledgers[i];
+
+		if (probe_table[id].begins && __atomic_load_n(&load_maps(p->load)->run->idle, __ATOMIC_SEQ_CST))
+			err = wake_requests(p);
+		if (err || p->link[id] || p->plan.entry[id].state != PROBE_ATTACHED)
+			continue;
+		p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
+		if (!p->link[id])
+			err = -errno;
+	}
+	return err;
+}
+
+void probes_drop_idle(struct probes *p)
+{
+	calls_drop_idle(load_maps(p->load));
+}
+
+void probes_tell_cached(const struct probes *p, struct wire_disk *disk, bool cached)
+{
+	struct wire_queue *q = load_maps(p->load)->queues;
+
+	if (disk->cached == cached)
+		return;
+	disk->cached = cached;
+	probes_tell_disk(p, disk);
+	for (size_t i = 0; i < WIRE_MAX_QUEUES; i++)
+		if (q[i].state == QUEUE_TRACED && q[i].disk.dev == disk->dev)
+			q[i].disk.cached = cached;
+}
+
+bool probes_hear(const struct probes *p, const char *fstype)
+{
+	static const struct {
+		const char *fstype;
+		enum probe_id file, other, fs; /* `file` or `other`, and `fs` */
+	} heard[] = {
+		{ "ext4", PROBE_EXT4_SYNC, PROBE_EXT4_SYNC, PROBE_EXT4_SYNC_FS },
+		{ "ext3", PROBE_EXT4_SYNC, PROBE_EXT4_SYNC, PROBE_EXT4_SYNC_FS },
+		{ "xfs", PROBE_XFS_SYNC, PROBE_XFS_SYNC, PROBE_XFS_SYNC_FS },
+		{ "btrfs", PROBE_BTRFS_SYNC, PROBE_BTRFS_ENTER, PROBE_BTRFS_SYNC_FS },
+	};
+
+	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
+		if (!strcmp(fstype, heard[i].fstype))
+			return (p->link[heard[i].file] || p->link[heard[i].other]) && p->link[heard[i].fs];
+	return false;
+}
+
+/* A set of numbers: these, and no others. */
+static void tell_set(int fd, const uint32_t *dev, size_t n)
+{
+	uint32_t key, next, one = 1;
+	bool more;
+
+	for (size_t i = 0; i < n; i++)
+		bpf_map_update_elem(fd, &dev[i], &one, BPF_ANY);
+	more = !bpf_map_get_next_key(fd, NULL, &next);
+	while (more) {
+		bool still = false;
+
+		key = next;
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		for (size_t i = 0; i < n && !still; i++)
+			still = dev[i] == key;
+		if (!still)
+			bpf_map_delete_elem(fd, &key);
+	}
+}
+
+void probes_tell_covered(const struct probes *p, const uint32_t *dev, size_t n)
+{
+	tell_set(load_maps(p->load)->covered_fd, dev, n);
+}
+
+void probes_tell_elsewhere(const struct probes *p, const uint32_t *dev, size_t n)
+{
+	tell_set(load_maps(p->load)->elsewhere_fd, dev, n);
+}
+
 const struct wire_maps *probes_maps(const struct probes *p)
 {
 	return load_maps(p->load);
@@ -451,7 +600,7 @@ uint64_t probes_skipped_runs(const struct probes *p)
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
 
-		if (p->link[i] &&
+		if (p->plan.entry[i].state == PROBE_ATTACHED &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(load_program(p->load, (enum probe_id)i)), &info, &len))
 			sum += info.recursion_misses;
 	}

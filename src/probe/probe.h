@@ -42,6 +42,9 @@ enum probe_id {
 	PROBE_XFS_SYNC,
 	PROBE_BTRFS_SYNC,
 	PROBE_BTRFS_ENTER,
+	PROBE_EXT4_SYNC_FS,
+	PROBE_XFS_SYNC_FS,
+	PROBE_BTRFS_SYNC_FS,
 	PROBE_WORK_END,
 	PROBE_WORK_QUEUE,
 	PROBE_WORK_START,
@@ -68,6 +71,7 @@ struct probe_want {
 	uint32_t stripes;	 /* copies of each counter; fewer than CPUs: added to atomically */
 	struct notices notices;	 /* hears what libbpf says; by several threads */
 	bool ledger;		 /* trace sync calls too */
+	bool may_idle;		 /* probes_rest() may be called */
 	uint32_t ring_bytes;	 /* for their facts; a power of two; 0: the default */
 	/* as in struct bt_config */
 	uint32_t command, filter, filter_family, no_children, task_groups, bio_groups, n_comms;
@@ -99,6 +103,36 @@ bool probes_may_use_clocks(const struct probes *p);
 
 /* Stops tracing issue, and insert as well, or starts it again. Returns 0 or a negative errno: then nothing has changed. */
 int probes_use_clocks(struct probes *p, enum wire_clocks which);
+
+/* The devices whose sync calls neither keep what ledgers need attached nor ring. */
+void probes_tell_elsewhere(const struct probes *p, const uint32_t *dev, size_t n);
+
+/* When a sync call last began; 0: never. */
+uint64_t probes_last_call(const struct probes *p);
+
+/*
+ * While nobody syncs: detaches what only ledgers need, until probes_wake(). Who syncs then rings, see probes_rung(): file systems of types
+ * that probes_hear() knows by themselves, others by their requests. Behind it probes_forget_tasks() is to be called, once no program runs
+ * any more that was detached: after some ms.
+ */
+void probes_rest(struct probes *p);
+bool probes_rung(const struct probes *p);
+void probes_forget_tasks(struct probes *p, bool (*counts)(const void *ctx, uint32_t dev), const void *ctx);
+
+/* 0 or a negative errno: then not all is attached, and sync calls have no ledger. */
+int probes_wake(struct probes *p);
+
+/* Some time after it: those of the calls that began before, and are noted, whose end was not seen. */
+void probes_drop_idle(struct probes *p);
+
+/* Has a disk a volatile write cache now? */
+void probes_tell_cached(const struct probes *p, struct wire_disk *disk, bool cached);
+
+/* Is each sync call on a file system of this type heard by itself? */
+bool probes_hear(const struct probes *p, const char *fstype);
+
+/* The devices whose requests ring no bell, see covered_devices.h; those of before do, again. */
+void probes_tell_covered(const struct probes *p, const uint32_t *dev, size_t n);
 
 /* Is everything planned that ledgers of sync calls need? */
 bool probes_have_ledger(const struct probes *p);

@@ -334,6 +334,8 @@ struct bpf_link *plan_attach(struct plan *plan, enum probe_id id, const struct b
 
 	if (pe->rung != RUNG_TP)
 		return bpf_program__attach(program);
+	if (pe->event < 0) /* it was attached before */
+		pe->event = perf_event_tracepoint(probe_table[id].group, probe_table[id].event);
 	link = bpf_program__attach_perf_event(program, pe->event);
 	if (link)
 		pe->event = -ENOENT;

@@ -46,6 +46,7 @@ const char *const rung_names[RUNG_COUNT] = {
 #define NO_LEDGER "sync calls have no ledger"
 #define NO_URING  "fsyncs through io_uring are not seen"
 #define NO_WORKER "on this file system msync has no file, and an io_uring worker's first fsync is not explained"
+#define NO_BELL	  "while no sync call comes, any FLUSH on such a file system wakes the trace"
 #define NO_KSYNC  "sync calls of the kernel itself are not seen"
 #define NO_SPLIT  "what a FLUSH was held back by is not known"
 #define NO_AIO	  "fsyncs through AIO are not seen"
@@ -150,6 +151,19 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_BTRFS_ENTER] = {
 		.name = "async.btrfs_enter", .event = "btrfs_sync_file_enter", .module = "btrfs",
 		.program = BTF_ONLY("btrfs_enter"), .without = NO_WORKER,
+	},
+	/* bells only, see idle.bpf.h */
+	[PROBE_EXT4_SYNC_FS] = {
+		.name = "async.ext4_fs", .event = "ext4_sync_fs", .module = "ext4", .program = RAW_ONLY("ext4_sync_fs"),
+		.without = NO_BELL,
+	},
+	[PROBE_XFS_SYNC_FS] = {
+		.name = "async.xfs_fs", .event = "xfs_fs_sync_fs", .module = "xfs", .program = RAW_ONLY("xfs_sync_fs"),
+		.without = NO_BELL,
+	},
+	[PROBE_BTRFS_SYNC_FS] = {
+		.name = "async.btrfs_fs", .event = "btrfs_sync_fs", .module = "btrfs", .program = RAW_ONLY("btrfs_sync_fs"),
+		.without = NO_BELL,
 	},
 	[PROBE_WORK_END] = {
 		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),

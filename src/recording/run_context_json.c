@@ -40,7 +40,7 @@ static const struct member run_members[] = {
 	T(M_STRING, TEXT_FILTER, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
 	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), T(M_TEXT, TEXT_TASK, report, left_comm),
 	M(M_BOOL, report, looked_before), M(M_U64, report, began_before), M(M_U64, report, began_before_ns),
-	M(M_U64, report, unrecorded), M(M_U64, report, unrecorded_ns), M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
+	M(M_U64, report, unrecorded), M(M_U64, report, unrecorded_ns), M(M_U64, report, idle_unended), M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
 };
 
 static const struct member probe_members[] = {

@@ -8,6 +8,22 @@
 #include "util/mem.h"
 #include "util/num.h"
 
+static void note_change(struct traced_run *run, enum wire_clocks which)
+{
+	uint64_t now = clock_ns();
+
+	run->clocks.last = (struct wire_depth){ 0 };
+	run->clocks_ns[run->clocks_now] += now - run->clocks_since_ns;
+	run->clocks_since_ns = now;
+	run->clocks_now = which;
+}
+
+void run_clocks_traced(struct traced_run *run)
+{
+	run->clocks = (struct clocks){ .penalty = run->clocks.penalty };
+	note_change(run, CLOCKS_TRACED);
+}
+
 static void change_clocks(struct traced_run *run)
 {
 	/* clang-format off */
@@ -19,7 +35,6 @@ static void change_clocks(struct traced_run *run)
 	bool unbegun = probes_sums(run->probes)->unbegun;
 	enum wire_clocks which = !run->clocks.own ? CLOCKS_TRACED : unbegun ? CLOCKS_ISSUE : CLOCKS_ALL;
 	int err = probes_use_clocks(run->probes, which);
-	uint64_t now;
 
 	run->clocks_failed = err;
 	if (err) {
@@ -27,11 +42,7 @@ static void change_clocks(struct traced_run *run)
 		       run->clocks.own ? "stop" : "start", strerror(-err));
 		return;
 	}
-	run->clocks.last = (struct wire_depth){ 0 };
-	now = clock_ns();
-	run->clocks_ns[run->clocks_now] += now - run->clocks_since_ns;
-	run->clocks_since_ns = now;
-	run->clocks_now = which;
+	note_change(run, which);
 	notice(&run->opts.notices, NOTICE_DETAIL, "times are %s", said[which]);
 }
 
@@ -41,7 +52,7 @@ void run_look_at_clocks(struct traced_run *run)
 	struct wire_depth now;
 	uint32_t unclocked;
 
-	if (!probes_may_use_clocks(run->probes) || run->clocks_failed)
+	if (!probes_may_use_clocks(run->probes) || run->clocks_failed || (run->ring && run->idle.state == IDLE_AWAKE))
 		return;
 	unclocked = __atomic_exchange_n(&sums->unclocked, UNCLOCKED_NONE, __ATOMIC_SEQ_CST);
 	now = probes_depths(run->probes, run->views);

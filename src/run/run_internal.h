@@ -47,6 +47,17 @@ struct turn {
 	struct heats *heats;
 };
 
+/* See run_idle.c. */
+struct idle {
+	enum { IDLE_AWAKE, IDLE_SETTLING, IDLE_RESTS } state;
+	uint64_t since;	       /* this state, or the rest that it began with; 0: from the start */
+	uint64_t ns;	       /* at rest, before */
+	uint64_t quiet_since;  /* when there last was a sync call, by the look of it */
+	uint64_t keep_until;   /* awake until then, if a call has come */
+	uint64_t calls_before; /* wire_run.idle_calls when it came to rest */
+	bool calls, dropped;   /* since it woke: have calls come, and are the notes of those of before gone? */
+};
+
 struct traced_run {
 	struct run_opts opts;
 	struct run_observer observer;
@@ -84,10 +95,11 @@ struct traced_run {
 	bool clocks_failed;   /* insert and issue can't be attached any more */
 	enum wire_clocks clocks_now;
 	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS]; /* since when that; for how long each, before */
-	unsigned int not_followed;			   /* disks that appeared when there was no room left */
-	bool looked;					   /* for what was under way when the trace began: */
-	struct before *before;				   /* calls; NULL: nobody could look */
-	struct disk_look *look;				   /* at what the disks of these had in flight then */
+	struct idle idle;
+	unsigned int not_followed; /* disks that appeared when there was no room left */
+	bool looked;		   /* for what was under way when the trace began: */
+	struct before *before;	   /* calls; NULL: nobody could look */
+	struct disk_look *look;	   /* at what the disks of these had in flight then */
 	size_t n_looks;
 };
 
@@ -152,13 +164,23 @@ struct calls_under_way run_outstanding_report(struct traced_run *run, enum span 
 int run_prepare(struct traced_run *run, struct err *e);		  /* loads everything; nothing runs yet */
 int run_follow(struct traced_run *run, pid_t pid, struct err *e); /* the command's first process; before run_attach() */
 int run_attach(struct traced_run *run, struct err *e);		  /* and notes the kernel's own counters */
+void run_follow_journals(struct traced_run *run);
 
 bool run_knows_numbers(void); /* are our numbers of processes the kernel's own? */
 
 /* ---- run_clocks.c ---- */
 
 void run_look_at_clocks(struct traced_run *run);
+void run_clocks_traced(struct traced_run *run); /* insert and issue have been attached again */
 void run_note_clocks(const struct traced_run *run, struct report *r);
+
+/* ---- run_idle.c ---- */
+
+void run_idle_start(struct traced_run *run); /* what is whose is known */
+void run_idle_tick(struct traced_run *run);
+void run_idle_second(struct traced_run *run);
+void run_idle_bell(struct traced_run *run); /* has it been rung? Then all is attached again */
+void run_note_idle(const struct traced_run *run, enum span span, struct report *r);
 
 /* ---- run_context.c ---- */
 

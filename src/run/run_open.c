@@ -102,6 +102,8 @@ static const enum probe_id sync_probes[] = {
 	PROBE_WORK_QUEUE, PROBE_WORK_START,
 };
 
+static const enum probe_id bells[] = { PROBE_EXT4_SYNC_FS, PROBE_XFS_SYNC_FS, PROBE_BTRFS_SYNC_FS };
+
 static int open_probes(struct traced_run *run, struct err *e)
 {
 	struct probe_want *want = &run->opts.want;
@@ -120,6 +122,8 @@ static int open_probes(struct traced_run *run, struct err *e)
 		want->on[i] = want->ledger && want->force[i] >= 0;
 	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
 		want->on[sync_probes[i]] = true;
+	for (size_t i = 0; i < sizeof(bells) / sizeof(bells[0]); i++)
+		want->on[bells[i]] = want->may_idle;
 	err = choose_sizes(run, e);
 	if (!err)
 		err = probes_open(want, &run->probes, e);
@@ -190,6 +194,8 @@ int run_prepare(struct traced_run *run, struct err *e)
 	run->opts.want.command = run->opts.command != NULL;
 	run->opts.want.notices = run->opts.notices;
 	run_want_filter(&run->opts.want, run->opts.filter);
+	/* who asks about certain tasks asks about their calls */
+	run->opts.want.may_idle = run->opts.want.ledger && !run->opts.eager && !run->opts.command && !run->opts.want.filter;
 	run->sizes.depth = UINT32_MAX;
 	err = check_numbers(&run->opts.want, e);
 	for (size_t i = 0; i < run->opts.targets.n && !err; i++)
@@ -222,7 +228,7 @@ static bool is_journal(const struct traced_run *run, const char *comm)
 }
 
 /* The journals of the traced disks: every commit is waited for in one of them. */
-static void follow_journals(struct traced_run *run)
+void run_follow_journals(struct traced_run *run)
 {
 	size_t n;
 	struct journal_thread *j = journal_threads(&n);
@@ -241,13 +247,14 @@ static void read_places(struct traced_run *run)
 		traced[i] = run_disk_key(&run->disk[i]);
 	places_read(&run->places, traced, run->n_disks);
 	free(traced);
+	run_idle_start(run);
 }
 
 static void note_start(struct traced_run *run)
 {
 	run_date(run->start_text);
 	memcpy(run->turn.start_text, run->start_text, sizeof(run->turn.start_text));
-	run->start_ns = run->step_ns = run->turn.start_ns = clock_ns();
+	run->start_ns = run->step_ns = run->turn.start_ns = run->idle.quiet_since = clock_ns();
 	run->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
@@ -304,7 +311,7 @@ int run_attach(struct traced_run *run, struct err *e)
 	if (err)
 		return err;
 	if (run->ring)
-		follow_journals(run);
+		run_follow_journals(run);
 	read_places(run);
 	run->heats = heats_new(run->counters);
 	if (run->opts.recording && rotation_recent(run->opts.recording)) {

@@ -24,6 +24,8 @@ void run_feed(void *ctx, const struct wire_head *fact)
 {
 	struct traced_run *run = ctx;
 
+	if (fact->kind == WIRE_BELL)
+		return;
 	if (run->opts.recording)
 		run_record(run, fact);
 	sync_feed(run->sync, fact);
@@ -105,6 +107,7 @@ void run_drain(struct traced_run *run)
 		start_analysis(run);
 	if (run->ring)
 		look_and_drain(run);
+	run_idle_bell(run);
 }
 
 /* Do sync calls leave the CPUs idle, so that without what they wait for these would be quicker? */
@@ -134,6 +137,7 @@ void run_tick(struct traced_run *run)
 {
 	uint64_t time = clock_ns() - run->start_ns;
 
+	run_idle_tick(run);
 	run_look_at_clocks(run);
 	run_outstanding_tick(run);
 

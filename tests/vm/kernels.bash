@@ -282,8 +282,8 @@ fua_is_seen() { # RUN DISK
 judge_probes() {
 	local refused want
 	case $ARCH:$KERNEL in
-	x86_64:5.10) want='request.start uring.submit uring.submit_sqe async.xfs async.btrfs async.btrfs_enter' ;;
-	arm64:5.10) want='request.start uring.submit uring.submit_sqe async.ext4 async.xfs async.btrfs async.btrfs_enter' ;; # ext4 is a module
+	x86_64:5.10) want='request.start uring.submit uring.submit_sqe async.xfs async.btrfs async.btrfs_enter async.xfs_fs async.btrfs_fs' ;;
+	arm64:5.10) want='request.start uring.submit uring.submit_sqe async.ext4 async.xfs async.btrfs async.btrfs_enter async.ext4_fs async.xfs_fs async.btrfs_fs' ;; # ext4 is a module
 	# what was renamed is there under one of its names
 	*:6.1) want='request.start uring.submit async.btrfs_enter' ;;
 	*:6.12 | *:6.18) want='uring.submit_sqe async.btrfs_enter' ;;

@@ -55,7 +55,8 @@ static bool rule_outstanding(struct facts *f, double *share)
 /* Of none nothing is known where its record may be among what was lost. */
 static bool made_none(const struct facts *f)
 {
-	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way && !f->r->began_before;
+	return !f->s->count && !f->s->no_ledger && !f->s->lost && !f->r->under_way && !f->r->began_before &&
+	       !f->r->idle_unended;
 }
 
 /*

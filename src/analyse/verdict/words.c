@@ -1046,7 +1046,9 @@ static void show_gaps(const struct facts *f, char ***to)
 		if (f->s->no_ledger_ns)
 			buf_printf(&b, ", of %s%s,", num_duration(f->s->no_ledger_ns, 0).s,
 				   f->s->no_ledger > 1 ? " in all" : "");
-		buf_str(&b, " could not be followed, because facts were dropped: not in these figures");
+		buf_str(&b, f->s->without[NO_LEDGER_IDLE] ?
+				    " could not be followed: not in these figures" :
+				    " could not be followed, because facts were dropped: not in these figures");
 	}
 	add(to, &b);
 }

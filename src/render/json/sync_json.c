@@ -187,6 +187,7 @@ static void put_without(json_t *sync, const struct report *r)
 	} why[] = {
 		{ "dropped", r->sync.without[NO_LEDGER_DROPPED] + r->unrecorded },
 		{ "before", r->sync.without[NO_LEDGER_BEFORE] + r->began_before },
+		{ "idle", r->sync.without[NO_LEDGER_IDLE] + r->idle_unended },
 		{ "limit", r->sync.without[NO_LEDGER_LIMIT] },
 		{ "outstanding", r->under_way },
 	};

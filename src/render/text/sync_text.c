@@ -244,6 +244,7 @@ static void flushes(struct text *t, const struct report_sync *s)
 
 static void warnings(struct text *t, const struct report_sync *s)
 {
+	bool lost = s->no_ledger > s->without[NO_LEDGER_IDLE];
 	struct buf b = { 0 };
 
 	if (s->no_ledger) {
@@ -254,7 +255,7 @@ static void warnings(struct text *t, const struct report_sync *s)
 			text_num(&b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));
 			buf_str(&b, " of all, not in these figures");
 		}
-		text_para(t, "WARNING", STYLE_WARN, b.data);
+		text_para(t, lost ? "WARNING" : "note", lost ? STYLE_WARN : STYLE_DIM, b.data);
 	}
 	buf_clear(&b);
 	/* a few that met a commit under way prove nothing; JSON has the number all the same */

@@ -250,8 +250,19 @@ static void known_from(void)
 	CALL(.enter = T0 + 51, .exit = T0 + 90, .call = CALL_SYNC);
 	ok(result()->count == 2 && r.sync.total_ns == 59 && r.sync.no_ledger == 1 && r.sync.no_ledger_ns == 11,
 	   "calls that began before facts are known have no ledger");
+	ok(r.sync.without[NO_LEDGER_BEFORE] == 1 && !r.sync.dropped_ns, "for that reason");
 	ok(r.sync.calls[CALL_SYNC] == 2 && !r.sync.calls[CALL_MSYNC] && r.sync.latency.min == 20 && r.sync.latency.max == 39,
 	   "the others are counted by their kind");
+}
+
+static void begun_idle(void)
+{
+	begin();
+	CALL(.enter = T0, .exit = T0 + 10, .had = HAD_BEGUN_IDLE | HAD_PAGES);
+	CALL(.enter = T0 + 20, .exit = T0 + 27);
+	ok(result()->count == 1 && r.sync.total_ns == 7 && r.sync.no_ledger == 1 && r.sync.no_ledger_ns == 10,
+	   "a call that began while nothing was attached has no ledger, the next one has");
+	ok(r.sync.without[NO_LEDGER_IDLE] == 1 && !r.sync.dropped_ns && !r.sync.unsafe, "for that reason, and is no loss");
 }
 
 static void unsafe_on_a_volatile_cache(void)
@@ -400,6 +411,7 @@ int main(void)
 	sane_files();
 	traced_only();
 	known_from();
+	begun_idle();
 	unsafe_on_a_volatile_cache();
 	heat();
 	requests();

@@ -55,7 +55,7 @@ static const char whole[] =
 	"  'command': ['dd', {'hex': '2f61ff'}, 'of=x'], 'arguments_hidden': true, 'have_exit_status': true, 'exit_status': -3,"
 	"  'processes': 1006, 'threads': 1007, 'kernel': '6.1', 'arch': 'x86_64', 'filter': 'pid 42', 'final': true,"
 	"  'lost_events': 1008, 'under_way': 1009, 'under_way_ns': 1010, 'left_running': 1011, 'left_pid': 4294967295,"
-	"  'left_comm': 'sleep', 'looked_before': true, 'began_before': 1012, 'began_before_ns': 1013, 'unrecorded': 1014, 'unrecorded_ns': 1015, 'incomplete': true,"
+	"  'left_comm': 'sleep', 'looked_before': true, 'began_before': 1012, 'began_before_ns': 1013, 'unrecorded': 1014, 'unrecorded_ns': 1015, 'idle_unended': 1016, 'incomplete': true,"
 	"  'notes': ['one']},"
 	" 'probes': [{'name': 'p1', 'rung': 'tp', 'state': 3, 'reason': 'why'}, {'name': 'p2', 'state': 0}],"
 	" 'lost': [{'reason': 'l1', 'count': 5, 'reach': 0}, {'reason': 'l2', 'count': 6, 'reach': 1}, {'reason': 'l3', 'count': 7, 'reach': 4294967295}],"

@@ -1363,6 +1363,9 @@ static void test_gaps(void)
 	r->sync.no_ledger_ns = 20 * US;
 	shows(&f, "1 more call, of 20.0 µs, could not be followed, because facts were dropped: not in these figures",
 	      true, "its time");
+	r->sync.without[NO_LEDGER_IDLE] = 1;
+	shows(&f, "1 more call, of 20.0 µs, could not be followed: not in these figures", true, "not because of a loss");
+	r->sync.without[NO_LEDGER_IDLE] = 0;
 	r->sync.no_ledger = 2;
 	shows(&f, "2 more calls, of 20.0 µs in all, could not be followed, because facts were dropped: not in these figures",
 	      true, "two");

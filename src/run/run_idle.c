@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * run_idle.c - nothing runs that nobody needs: while no sync call comes, what only ledgers need is not attached. Who syncs then rings
+ * (idle.bpf.h), and it is attached again within some ms.
+ */
+#include "run/run_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/covered_devices.h"
+#include "host/sysfs.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/num.h"
+
+#define QUIET_NS     10000000000ull /* without a sync call */
+#define KEEP_TIMES   10 /* awake for as many times the last rest, so that who syncs now and then has ledgers, */
+#define KEEP_MOST_NS 3600000000000ull /* but at most for so long */
+#define DROP_IDLE_NS 1000000000ull    /* after waking */
+
+static bool covers(const void *ctx, const char *fstype)
+{
+	return probes_hear(ctx, fstype);
+}
+
+static void tell_covered(struct traced_run *run)
+{
+	struct covered_devices c;
+
+	covered_devices_read(covers, run->probes, &c);
+	probes_tell_covered(run->probes, c.dev, c.n);
+	covered_devices_free(&c);
+}
+
+static void look_for_remote(void *ctx, const struct mounted *m)
+{
+	static const char *const remote[] = { "nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "virtiofs", "lustre", "gpfs" };
+	bool *any = ctx;
+
+	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
+		*any |= !strcmp(m->fstype, remote[i]);
+}
+
+/* Calls on all file systems are asked for, and there are some that ring no bell, as none of our disks is below them. */
+static bool any_remote(const struct traced_run *run)
+{
+	bool any = false;
+
+	if (run->opts.all)
+		mounts_each(look_for_remote, &any);
+	return any;
+}
+
+/* It can be turned on and off, and so can what the kernel believes. */
+static void tell_caches(struct traced_run *run)
+{
+	for (size_t i = 0; i < run->n_disks; i++) {
+		char *cache = block_text(run->disk[i].name, "queue/write_cache");
+
+		probes_tell_cached(run->probes, &run->disk[i].wire, cache && !strcmp(cache, "write back"));
+		free(cache);
+	}
+}
+
+void run_idle_start(struct traced_run *run)
+{
+	uint32_t *dev = xcalloc(run->places.n, sizeof(*dev));
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->places.n && run->opts.want.may_idle; i++)
+		if (!run_is_of_run(run, run->places.device[i].dev))
+			dev[n++] = run->places.device[i].dev;
+	probes_tell_elsewhere(run->probes, dev, n);
+	free(dev);
+}
+
+static bool counts(const void *ctx, uint32_t dev)
+{
+	return run_is_of_run(ctx, dev);
+}
+
+/* Is a call under way, or has one come since the last look? */
+static bool any_call(struct traced_run *run, uint64_t now)
+{
+	const struct calls_wanted of_run = { .until = now, .counts = counts, .ctx = run };
+
+	if (probes_last_call(run->probes) > run->idle.quiet_since)
+		return true;
+	return now >= run->idle.quiet_since + QUIET_NS && probes_oldest_call(run->probes, &of_run) < now;
+}
+
+static void rest(struct traced_run *run, uint64_t now)
+{
+	tell_covered(run);
+	tell_caches(run);
+	probes_rest(run->probes);
+	run->idle.state = IDLE_SETTLING;
+	run->idle.since = now;
+	run->idle.calls_before = probes_sums(run->probes)->idle_calls;
+	notice(&run->opts.notices, NOTICE_DETAIL, "no sync call for %s: what only ledgers need is detached",
+	       num_duration(QUIET_NS, 0).s);
+}
+
+/* Journals are followed from the start, as at that of the run. */
+static void wake(struct traced_run *run, uint64_t now)
+{
+	struct idle *i = &run->idle;
+	uint64_t slept = now - i->since, keep = slept < KEEP_MOST_NS / KEEP_TIMES ? slept * KEEP_TIMES : KEEP_MOST_NS;
+	int err = probes_wake(run->probes);
+
+	run_clocks_traced(run);
+	if (err)
+		notice(&run->opts.notices, NOTICE_ERROR, "cannot attach again what ledgers need: %s", strerror(-err));
+	else
+		run_follow_journals(run);
+	i->state = IDLE_AWAKE;
+	i->ns += slept;
+	i->since = i->quiet_since = now;
+	i->keep_until = clock_after(now, keep);
+	i->dropped = false;
+	i->calls = probes_sums(run->probes)->idle_calls != i->calls_before;
+	notice(&run->opts.notices, NOTICE_DETAIL, "the bell rang after %s: what ledgers need is attached again",
+	       num_duration(slept, 0).s);
+}
+
+/* A bell that no sync call followed, such as a journal's own commit, keeps nothing awake. */
+static bool may_rest(const struct idle *i, uint64_t now)
+{
+	return now >= i->quiet_since + QUIET_NS && (!i->calls || now >= i->keep_until);
+}
+
+static void tick_awake(struct traced_run *run, uint64_t now)
+{
+	struct idle *i = &run->idle;
+
+	if (i->since && !i->dropped && now >= i->since + DROP_IDLE_NS) {
+		probes_drop_idle(run->probes);
+		i->dropped = true;
+	}
+	if (any_call(run, now)) {
+		i->quiet_since = now;
+		i->calls = true;
+	} else if (may_rest(i, now)) {
+		if (any_remote(run))
+			i->quiet_since = now; /* looked for again later */
+		else
+			rest(run, now);
+	}
+}
+
+/* While it settles, programs that were detached may still run. */
+void run_idle_bell(struct traced_run *run)
+{
+	if (run->idle.state == IDLE_RESTS && probes_rung(run->probes))
+		wake(run, clock_ns());
+}
+
+void run_idle_tick(struct traced_run *run)
+{
+	if (!run->opts.want.may_idle || !run->ring)
+		return;
+	if (run->idle.state == IDLE_AWAKE) {
+		tick_awake(run, clock_ns());
+		return;
+	}
+	if (run->idle.state == IDLE_SETTLING) {
+		probes_forget_tasks(run->probes, counts, run);
+		run->idle.state = IDLE_RESTS;
+	}
+	run_idle_bell(run);
+}
+
+void run_idle_second(struct traced_run *run)
+{
+	if (run->idle.state == IDLE_AWAKE)
+		return;
+	tell_covered(run);
+	tell_caches(run);
+}
+
+void run_note_idle(const struct traced_run *run, enum span span, struct report *r)
+{
+	const struct wire_run *sums = probes_sums(run->probes), *before = span == SPAN_FILE ? &run->turn.run : NULL;
+	uint64_t ns = run->idle.ns + (run->idle.state == IDLE_AWAKE ? 0 : clock_ns() - run->idle.since);
+	uint64_t begun = sums->idle_calls - (before ? before->idle_calls : 0);
+	uint64_t ended = sums->idle_ends - (before ? before->idle_ends : 0);
+
+	r->idle_unended = begun > ended ? begun - ended : 0;
+	if (ns)
+		strv_add(&r->notes, xasprintf("for %s of the run no sync call came, and what only ledgers need was not "
+					      "attached (--eager keeps it)",
+					      num_duration(ns, 0).s));
+}
