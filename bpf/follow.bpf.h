@@ -15,6 +15,7 @@
 #include "task_state.h"
 
 /* Task flags (include/linux/sched.h): macros, unchanged since 5.12, when PF_IO_WORKER came. */
+#define PF_EXITING   0x00000004
 #define PF_IO_WORKER 0x00000010
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000

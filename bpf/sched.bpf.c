@@ -106,10 +106,15 @@ static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
 /* Global functions, as is the next, to keep the verifier's work small. */
 __noinline int learn(u32 tid)
 {
+	struct task_struct *task = current_task();
+	bool current = tid == (u32)bpf_get_current_pid_tgid();
 	struct task_state *t;
 	u64 now;
 
 	if (!tid || followed(tid))
+		return 0;
+	/* the end of one that ends was seen already, and nobody would let go of its state */
+	if (current && GET(TASK_BTF, task, flags) & PF_EXITING)
 		return 0;
 	t = state_for(tid, DROP_HELPERS_FULL);
 	if (!t)
@@ -122,7 +127,7 @@ __noinline int learn(u32 tid)
 	t->since = t->mattered = now;
 	t->work++;		      /* what it is at was not seen to begin */
 	t->off = t->wake = t->on = 0; /* of a time when it was followed before */
-	t->seen_switches = tid == (u32)bpf_get_current_pid_tgid() ? switches_of(current_task()) : 0;
+	t->seen_switches = current ? switches_of(task) : 0;
 	t->follow |= FOLLOW_HELPER;
 	return 0;
 }

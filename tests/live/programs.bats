@@ -54,3 +54,44 @@ no_copies() {
 	awk '/BPF_PERF_EVENT|PERF_EVENT_IOC_SET_BPF/ { there = 1 } /BPF_MAP_UPDATE_ELEM/ { n[there + 0]++ } END { print n[0], n[1]; exit !(n[0] > 8000 && n[1] < 100) }' \
 		"$BATS_TEST_TMPDIR/calls"
 }
+
+# held PID KIND NAME: the id of the program or map (KIND) of this name that the process holds
+held() {
+	local ids
+	ids=$(sed -n "s/^$2_id:\s*//p" "/proc/$1/fdinfo/"* | sort -nu | paste -sd,)
+	bpftool "$2" show -j | jq -e "[.[] | select(.name == \"$3\" and (.id | IN($ids)))][0].id"
+}
+
+# ids_kept PID: of the tasks of which the tool with this number keeps a state
+ids_kept() {
+	bpftool map dump id "$(held "$1" map pids)" -j |
+		jq '.[].formatted | .key as $chunk | .value.entry | to_entries[] | select(.value > 0) | $chunk * 64 + .key'
+}
+
+# follow PID TASK: the tool with this number follows the task, as it does at its start with a journal's
+follow() {
+	need "${CC:-cc}"
+	"${CC:-cc}" -o follow "$TOP/tests/live/follow.c" -lbpf
+	./follow "$(held "$1" prog seed)" "$2"
+}
+
+# Who ends wakes its parent, and has then told already that it ends.
+@test "programs: of processes that have ended nothing is kept, whomever they wake in their end" {
+	local id kept gone=0 parent
+	cd "$BATS_TEST_TMPDIR"
+	start_tracing -q --eager -o text --json json
+	mkfifo go
+	start sh -c 'read -r go <go; for i in $(seq 300); do /bin/true; done; echo done >done; read -r go <go'
+	parent=$STARTED
+	follow "${PIDS[0]}" "$parent"
+	echo >go
+	eventually 5 test -s done
+	kept=$(ids_kept "${PIDS[0]}")
+	stop_tracing "${PIDS[0]}"
+	for id in $kept; do
+		[[ -e /proc/$id ]] || ((++gone))
+	done
+	echo "kept: $(wc -w <<<"$kept"), of tasks that have ended: $gone"
+	grep -qx "$parent" <<<"$kept"
+	((gone < 30))
+}
