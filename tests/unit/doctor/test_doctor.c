@@ -822,21 +822,13 @@ static void test_probes_freed(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
+	tree_make();
 	tools = full("bin");
 	free(full("bin/x"));
 	free(full("dev/x"));
 	make_disks();
 	make_stacks();
 	make_file_systems();
-	sysfs_roots(sys, proc);
 	test_layers();
 	test_wrong_word();
 	test_overlay("volatile");
@@ -864,9 +856,6 @@ int main(void)
 	test_loop_file();
 	test_probes_freed();
 	diagnosis_free(&d);
-	tree_remove();
-	free(sys);
-	free(proc);
 	free(tools);
-	return tap_done();
+	return tree_done();
 }

@@ -521,17 +521,9 @@ static void test_folder(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
+	tree_make();
 	folder = full("run/state");
-	sysfs_roots(sys, proc);
 	make_machine();
 	test_words();
 	test_order();
@@ -543,9 +535,6 @@ int main(void)
 	test_failure();
 	test_two();
 	test_folder();
-	tree_remove();
-	free(sys);
-	free(proc);
 	free(folder);
-	return tap_done();
+	return tree_done();
 }

@@ -46,15 +46,7 @@ static void covered_are(const char *mountinfo, const char *want, const char *nam
 
 int main(void)
 {
-	char *sys, *proc;
-
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
-	sysfs_roots(sys, proc);
+	tree_make();
 	make_devices();
 	covered_are("", "", "what isn't mounted can be written to by anybody");
 	covered_are("1 0 8:161 / / rw - ext4 /dev/bta1 rw\n", "8:161 ", "a partition that is mounted, and not its disk");
@@ -69,8 +61,5 @@ int main(void)
 	covered_are("1 0 0:40 / / rw - ext4 /dev/btb rw\n", "8:176 ", "a file system with a number of its own");
 	covered_are("1 0 0:40 / / rw - ext4 /dev/btb rw\n2 0 0:41 / /a rw - vfat /dev/btb rw\n", "",
 		    "all that stand on a device have to tell");
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

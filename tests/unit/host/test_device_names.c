@@ -179,23 +179,12 @@ static void deep_stack(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
 	functions();
 	nothing();
 	odd_ones();
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
-	sysfs_roots(sys, proc);
+	tree_make();
 	make_devices();
 	places();
 	deep_stack();
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

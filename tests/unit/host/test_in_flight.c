@@ -191,22 +191,11 @@ static void test_journals(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
-	sysfs_roots(sys, proc);
+	tree_make();
 	test_busy();
 	test_since();
 	test_done();
 	test_queues();
 	test_journals();
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

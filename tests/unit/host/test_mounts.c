@@ -411,16 +411,8 @@ static void test_origin(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
+	tree_make();
 	make_devices();
-	sysfs_roots(sys, proc);
 	test_lines();
 	test_options();
 	test_repeated();
@@ -430,8 +422,5 @@ int main(void)
 	test_mounts_of();
 	test_origin();
 	test_origin_of_socket();
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

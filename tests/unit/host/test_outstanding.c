@@ -724,16 +724,8 @@ static void test_frame(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
 	test_asleep();
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
-	sysfs_roots(sys, proc);
+	tree_make();
 	test_call();
 	test_stat();
 	test_stack();
@@ -752,8 +744,5 @@ int main(void)
 	test_outputs();
 	test_screen();
 	test_frame();
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

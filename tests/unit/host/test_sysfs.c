@@ -279,16 +279,8 @@ static void test_queues(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
 	test_roots();
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
-	sysfs_roots(sys, proc);
+	tree_make();
 	test_text();
 	test_numbers();
 	test_lists();
@@ -302,8 +294,5 @@ int main(void)
 		"all of them");
 	test_queues();
 	test_one_path();
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

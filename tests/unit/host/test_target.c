@@ -795,16 +795,8 @@ static void test_delta_bounds(void)
 
 int main(void)
 {
-	char *sys, *proc;
-
-	if (!mkdtemp(dir)) {
-		printf("Bail out! no temporary folder\n");
-		return 1;
-	}
-	sys = full("sys");
-	proc = full("proc");
+	tree_make();
 	make_disks();
-	sysfs_roots(sys, proc);
 	test_words();
 	test_long_words();
 	test_words_here();
@@ -829,10 +821,7 @@ int main(void)
 	test_delta_bounds();
 	test_replaced();
 	test_all();
-	sysfs_roots(sys, proc);
+	sysfs_roots(tree_sys, tree_proc);
 	test_deep_stacks();
-	tree_remove();
-	free(sys);
-	free(proc);
-	return tap_done();
+	return tree_done();
 }

@@ -112,4 +112,27 @@ static inline void tree_remove(void)
 	nftw(dir, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static char *tree_sys, *tree_proc;
+
+/* Makes it, empty; sysfs.h reads it from here on. */
+static inline void tree_make(void)
+{
+	if (!mkdtemp(dir)) {
+		printf("Bail out! no temporary folder\n");
+		exit(1);
+	}
+	tree_sys = full("sys");
+	tree_proc = full("proc");
+	sysfs_roots(tree_sys, tree_proc);
+}
+
+/* What main() returns. */
+static inline int tree_done(void)
+{
+	tree_remove();
+	free(tree_sys);
+	free(tree_proc);
+	return tap_done();
+}
+
 #endif
