@@ -99,7 +99,7 @@ static void rest(struct traced_run *run, uint64_t now)
 	run->idle.state = IDLE_SETTLING;
 	run->idle.since = now;
 	run->idle.calls_before = probes_sums(run->probes)->idle_calls;
-	notice(&run->opts.notices, NOTICE_DETAIL, "no sync call for %s: what only ledgers need is detached",
+	notice(&run->opts.notices, NOTICE_DETAIL, "no sync call for %s: ledgers are off until the next",
 	       num_duration(QUIET_NS, 0).s);
 }
 
@@ -111,18 +111,19 @@ static void wake(struct traced_run *run, uint64_t now)
 	int err = probes_wake(run->probes);
 
 	run_clocks_traced(run);
-	if (err)
-		notice(&run->opts.notices, NOTICE_ERROR, "cannot attach again what ledgers need: %s", strerror(-err));
-	else
+	if (err) {
+		notice(&run->opts.notices, NOTICE_ERROR, "cannot switch ledgers on again: %s", strerror(-err));
+	} else {
 		run_follow_journals(run);
+		notice(&run->opts.notices, NOTICE_DETAIL,
+		       "after %s something asked for durability: ledgers are on again", num_duration(slept, 0).s);
+	}
 	i->state = IDLE_AWAKE;
 	i->ns += slept;
 	i->since = i->quiet_since = now;
 	i->keep_until = clock_after(now, keep);
 	i->dropped = false;
 	i->calls = probes_sums(run->probes)->idle_calls != i->calls_before;
-	notice(&run->opts.notices, NOTICE_DETAIL, "the bell rang after %s: what ledgers need is attached again",
-	       num_duration(slept, 0).s);
 }
 
 /* A bell that no sync call followed, such as a journal's own commit, keeps nothing awake. */
@@ -189,7 +190,7 @@ void run_note_idle(const struct traced_run *run, enum span span, struct report *
 
 	r->idle_unended = begun > ended ? begun - ended : 0;
 	if (ns)
-		strv_add(&r->notes, xasprintf("for %s of the run no sync call came, and what only ledgers need was not "
-					      "attached (--eager keeps it)",
-					      num_duration(ns, 0).s));
+		strv_add(&r->notes,
+			 xasprintf("ledgers were off for %s of the run, as no sync call came (--eager keeps them on)",
+				   num_duration(ns, 0).s));
 }
