@@ -345,6 +345,35 @@ static void run_beside_screen(const struct command_io *io)
 	   "a command runs beside a screen");
 }
 
+/* A descriptor that nobody asked for would keep the terminal, or a pipe, open. */
+static void test_held_descriptors(int tty, int held)
+{
+	char *const argv[] = { "sh", "-c", "ls /proc/self/fd | wc -l", NULL };
+	/* and the folder that ls reads */
+	char *want = xasprintf("%d\n", open_fds(true) + 1);
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+
+	ok(!command_fork_io(&c, argv, false, &(struct command_io){ .in = tty, .out = tty, .held = held }, &e) &&
+		   !command_release(&c, &e) && !command_wait(&c, &status) && !status,
+	   "beside a screen the command has three files");
+	text_is("held", want);
+	free(want);
+}
+
+static void test_no_hold(int tty)
+{
+	char *const argv[] = { "sh", "-c", "echo >ran", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+
+	ok(!command_fork_io(&c, argv, false, &(struct command_io){ .out = tty, .held = 1000 }, &e) &&
+		   command_release(&c, &e) == -EBADF && e.status == EXIT_CANNOT_RUN && !there("ran"),
+	   "what can't be held back is not run");
+	is_str(e.text, "cannot run 'sh': its input or output: Bad file descriptor", "and why");
+}
+
 /* What would go to a terminal is held back, and nothing is read from one; other files are left alone. */
 static void test_held(void)
 {
@@ -364,6 +393,10 @@ static void test_held(void)
 		run_beside_screen(&(struct command_io){ .in = in, .out = file, .err = tty, .held = held });
 		text_is("held", "wrong\n");
 		text_is("o", "given\nsaid\n");
+		close(held);
+		held = open("held", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		test_held_descriptors(tty, held);
+		test_no_hold(tty);
 	}
 	drop("o");
 	drop("in");
@@ -442,6 +475,22 @@ static void test_abandon(void)
 	ok(c.pid == 0 && c.go == -1 && c.failed == -1 && c.pidfd == -1, "and everything is closed");
 	command_abandon(&c);
 	ok(true, "abandoning twice is fine");
+}
+
+/* Whoever runs is waited for by somebody else then. */
+static void test_abandon_running(void)
+{
+	char *const argv[] = { "sh", "-c", "exit 7", NULL };
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int status = -1;
+	pid_t pid;
+
+	ok(!command_fork(&c, argv, false, &e) && !command_release(&c, &e), "a command runs");
+	pid = c.pid;
+	command_abandon(&c);
+	ok(!c.pid && c.pidfd == -1 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7,
+	   "abandoning one that runs leaves it alone");
 }
 
 static void test_signal_at_gate(void)
@@ -531,8 +580,8 @@ static void test_signals(void)
 	sigprocmask(SIG_BLOCK, &set, &before);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);   /* the first */
-	signal(SIGRTMAX, SIG_IGN); /* the last */
+	signal(SIGHUP, SIG_DFL);   /* the first .. */
+	signal(SIGRTMAX, SIG_DFL); /* .. and the last, which our caller ignored */
 	signal(SIGTERM, on_signal);
 	has_line(blocked, "the command's signal mask is our caller's");
 	has_line(ignored, "the command ignores what our caller ignored");
@@ -540,8 +589,6 @@ static void test_signals(void)
 	ok(sigismember(&set, SIGUSR1) && !sigismember(&set, SIGUSR2), "our own mask is as it was");
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGRTMAX, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(blocked);
@@ -604,6 +651,20 @@ static void test_sudo(void)
 	says("id -g", "65534", "sudo: without SUDO_GID the password file's group");
 }
 
+/* The kernel's own list of what the command began with, from the first variable to the last. */
+static void test_environment(void)
+{
+	static const char count[] = "tr '\\0' '\\n' </proc/$$/environ | grep -c -e ^HOME= -e ^USERS=all$";
+	char *path = xasprintf("PATH=%s", getenv("PATH")), **before = environ;
+	char *few[] = { "HOME=/wrong", "USERS=all", path, "SUDO_UID=65534", "SUDO_GID=65534", "SUDO_USER=nobody", NULL };
+
+	environ = few;
+	says("echo $HOME | grep -c /wrong", "0", "sudo: HOME is replaced where it comes first");
+	says(count, "2", "sudo: it is there once, and others are left alone");
+	environ = before;
+	free(path);
+}
+
 static void test_whose(void)
 {
 	int status;
@@ -649,17 +710,32 @@ static void become_setuid(void)
 }
 
 /* Without a shell, which would give the rights back by itself. */
-static void become_setuid_and_read(void)
+static void run_and_exit(char *const argv[], int want)
 {
-	char *const argv[] = { "test", "-r", "secret", NULL };
 	struct command c = { 0 };
 	struct err e = { 0 };
 	int status = -1;
 
-	become_setuid();
 	if (command_fork(&c, argv, false, &e) || command_release(&c, &e) || command_wait(&c, &status))
 		_exit(98);
-	_exit(status != 1);
+	_exit(status != want);
+}
+
+static void become_setuid_and_read(void)
+{
+	char *const argv[] = { "test", "-r", "secret", NULL };
+
+	become_setuid();
+	run_and_exit(argv, 1);
+}
+
+static void become_setgid_and_show(void)
+{
+	char *const argv[] = { "grep", "-q", "^Gid:.65534.65534.65534.65534$", "/proc/self/status", NULL };
+
+	if (setgroups(0, NULL) || setresgid(NOBODY, 0, 0) || setresuid(NOBODY, NOBODY, NOBODY))
+		_exit(99);
+	run_and_exit(argv, 0);
 }
 
 /* Lets a process that is not root by its real uid run a line; true when that says what we want. */
@@ -696,6 +772,7 @@ static void test_not_root(void)
 	ok(in_process(become_setuid, "id -u; id -ru; id -g", false, "65534 65534 65534"),
 	   "set-user-ID: the real user, whatever SUDO_UID says");
 	ok(in_process(become_setuid_and_read, "", false, ""), "set-user-ID: root's file is closed");
+	ok(in_process(become_setgid_and_show, "", false, ""), "set-group-ID: the real group");
 	clear_person();
 }
 
@@ -729,6 +806,7 @@ static void test_rights(void)
 	mkdir("closed", 0700);
 	setenv("PATH", path, 1);
 	test_sudo();
+	test_environment();
 	clear_person();
 	test_whose();
 	test_not_root();
@@ -754,8 +832,8 @@ static void clean_up(void)
 }
 
 /*
- * Starts over with a caller that ignores and blocks a signal and is in a group: command.c notes
- * that before main().
+ * Starts over with a caller that ignores three signals, blocks one and is in a group: command.c
+ * notes that before main().
  */
 static void start_again(char *const argv[])
 {
@@ -766,6 +844,8 @@ static void start_again(char *const argv[])
 		return;
 	setenv("TEST_COMMAND_AGAIN", "1", 1);
 	signal(SIGUSR2, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGRTMAX, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGURG);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -798,6 +878,7 @@ int main(int argc, char *argv[])
 	test_limit();
 	test_no_command();
 	test_abandon();
+	test_abandon_running();
 	test_signal_at_gate();
 	test_parent_dies();
 	test_signals();

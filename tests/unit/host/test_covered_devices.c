@@ -44,6 +44,22 @@ static void covered_are(const char *mountinfo, const char *want, const char *nam
 	buf_free(&b);
 }
 
+/* f0 is held by f1, that by f2, .. f9, which alone is mounted. */
+static void deep_stack(void)
+{
+	for (int i = 0; i < 10; i++) {
+		char *folder = xasprintf("virtual/block/f%d", i), *number = xasprintf("300:%d", i),
+		     *by = xasprintf("holders/f%d=", i + 1);
+
+		DEVICE(folder, number, i < 9 ? by : "x=");
+		free(folder);
+		free(number);
+		free(by);
+	}
+	covered_are("1 0 300:9 / / rw - ext4 /dev/x rw\n", "300:1 300:2 300:3 300:4 300:5 300:6 300:7 300:8 300:9 ",
+		    "eight devices above one are looked at");
+}
+
 int main(void)
 {
 	tree_make();
@@ -61,5 +77,6 @@ int main(void)
 	covered_are("1 0 0:40 / / rw - ext4 /dev/btb rw\n", "8:176 ", "a file system with a number of its own");
 	covered_are("1 0 0:40 / / rw - ext4 /dev/btb rw\n2 0 0:41 / /a rw - vfat /dev/btb rw\n", "",
 		    "all that stand on a device have to tell");
+	deep_stack();
 	return tree_done();
 }

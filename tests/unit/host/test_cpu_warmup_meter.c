@@ -3,7 +3,6 @@
  * The meter's rounds, by a clock that is made up: which are kept, for how long is slept, and what a failure leaves. The functions
  * below stand in for the C library's; test_cpu_warmup.c measures this machine.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "host/cpu_warmup_meter.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -33,7 +33,7 @@ static const uint64_t idle_ns[PACE_POINTS] = { 100000, 300000, 1000000, 3000000,
 /* What happens, and what is to go wrong. */
 static struct {
 	int rounds; /* that the meter's own thread makes before it is ended */
-	int polls, sleeps, other_sleeps, wrong_sleeps, works, writes, looks; /* counted */
+	int polls, sleeps, other_sleeps, wrong_sleeps, works, writes, wrong_writes, looks; /* counted */
 	int pause[ROUNDS_MOST];
 	int interrupted;	  /* this sleep is */
 	int bad_work;		  /* this work fails .. */
@@ -111,6 +111,8 @@ int memfd_create(const char *name, unsigned int flags)
 
 ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
 {
+	if (n != 4096 || at != world.writes % 4 * 4096)
+		world.wrong_writes++;
 	world.writes++;
 	if (fails("pwrite")) {
 		sem_post(&enough);
@@ -141,18 +143,6 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
 }
 
 /* ---- checks ---- */
-
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
 
 static void begin(int rounds)
 {
@@ -203,7 +193,7 @@ static void test_rounds(void)
 		sem_wait(&enough);
 		pace_meter_end(m, &p);
 		ok(world.sleeps == SLEEPS * rows[i].all && !world.wrong_sleeps && world.works == world.sleeps &&
-			   world.writes == 4 * world.works,
+			   world.writes == 4 * world.works && !world.wrong_writes,
 		   "%d rounds before the end are %d in all", rows[i].made, rows[i].all);
 		ok(is_round(&p, rows[i].median), "the median is that of round %d", rows[i].median);
 		for (int k = 0; k < world.polls; k++)

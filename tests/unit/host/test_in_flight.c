@@ -130,6 +130,9 @@ static void test_queues(void)
 {
 	struct in_flight f;
 
+	put("sys/class/block/bta/inflight", "3\n");
+	in_flight_read("bta", &f);
+	ok(!f.n.have && !f.n.by_kind, "one number of two is not understood");
 	put("sys/class/block/bta/inflight", "3 4\n");
 	put("sys/kernel/debug/block/bta/state", "LIVE\n");
 	in_flight_read("bta", &f);
@@ -171,6 +174,7 @@ static void test_journals(void)
 {
 	journals_are("", "no processes");
 	put("proc/7/comm", "jbd2/sda1-8\n");
+	journals_are("7 jbd2/sda1-8", "the only process");
 	put("proc/10/comm", "jbd2/a-name-that-is-longer-than-the-kernel-has-them\n");
 	put("proc/11/comm", "jbd2\n");
 	put("proc/12/comm", "xjbd2/\n");

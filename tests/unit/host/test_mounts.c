@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "util/buf.h"
 #include "util/mem.h"
 #include "fake_tree.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -130,7 +133,8 @@ static void test_options(void)
 
 /* ---- the file systems that are mounted ---- */
 
-#define LONGEST "x23456789x123456789x123456789x1" /* 31 letters, as long as a kernel name can be */
+#define LONGEST	   "x23456789x123456789x123456789x1" /* 31 letters, as long as a kernel name can be */
+#define LETTERS_26 "y23456789x123456789x123456"
 
 static void make_devices(void)
 {
@@ -139,6 +143,9 @@ static void make_devices(void)
 	DEVICE("pci/block/btb", "8:176", "size=8192\n");
 	DEVICE("pci/block/cciss!c9d0", "104:9", "size=100\n");
 	DEVICE("pci/block/" LONGEST, "8:192", "size=100\n");
+	DEVICE("pci/block/" LETTERS_26, "8:208", "size=100\n");
+	DEVICE("pci/block/" LETTERS_26 "7", "8:224", "size=100\n");
+	DEVICE("virtual/block/ram3", "1:3", "size=100\n"); /* the character device 1:3 is /dev/null */
 	put("sys/fs/btrfs/features/skinny_metadata", "0\n");
 	put("sys/fs/btrfs/1234-abcd/devices/bta1", "");
 	put("sys/fs/btrfs/1234-abcd/devices/btb", "");
@@ -206,8 +213,25 @@ static void test_devices(void)
 	each_is("1 0 0:9 / / rw - zfs /dev/root rw\n", "0:9 / zfs rw [btb]", "/dev/root: what the kernel was told");
 	put("proc/cmdline", "root=/dev/btb root=/dev/" LONGEST "\n");
 	each_is("1 0 0:9 / / rw - zfs /dev/root rw\n", "0:9 / zfs rw [btb]", "/dev/root: nothing that is too long");
+	put("proc/cmdline", "root=/dev/btb root=/dev/" LETTERS_26 "7\n");
+	each_is("1 0 0:9 / / rw - zfs /dev/root rw\n", "0:9 / zfs rw [btb]", "/dev/root: 32 letters are too long");
+	put("proc/cmdline", "root=/dev/btb root=/dev/" LETTERS_26 "\n");
+	each_is("1 0 0:9 / / rw - zfs /dev/root rw\n", "0:9 / zfs rw [" LETTERS_26 "]", "/dev/root: 31 are not");
 	put("proc/cmdline", "noroot=/dev/btb root=UUID=1234\n");
 	each_is("1 0 0:9 / / rw - zfs /dev/root rw\n", "0:9 / zfs rw [-]", "/dev/root: a UUID is no name");
+}
+
+/* Where a source leads counts more than its name: /dev/mapper/x. */
+static void test_nodes(void)
+{
+	char *node = full("dev/bta"), *line = xasprintf("1 0 0:9 / /a rw - zfs /dev/..%s rw\n", node);
+
+	if (mknod(node, S_IFBLK | 0600, makedev(8, 176)))
+		ok(true, "device nodes # SKIP cannot make one");
+	else
+		each_is(line, "0:9 /a zfs rw [btb]", "the device that a node leads to");
+	free(line);
+	free(node);
 }
 
 struct barrier_row {
@@ -396,6 +420,8 @@ static void test_origin(void)
 	origin_is("0:40 / /x rw - overlay o ro,lowerdir=/a\\134:b:\\134\\134c:/d\\134",
 		  "overlay o /x ro,lowerdir=/a\\:b:\\\\c:/d\\ 0:40 below=/a:b,\\c,/d\\",
 		  "a backslash guards a colon, and itself");
+	origin_is("0:40 / /x rw - overlay o ro,lowerdir=/a\\134:", "overlay o /x ro,lowerdir=/a\\: 0:40 below=/a:",
+		  "also at the end");
 	origin_is("0:40 / /x rw - overlay o rw", "overlay o /x rw 0:40", "an overlay that says nothing");
 	put("proc/self/mountinfo", "0 1 0:40 / /x rw - tmpfs none rw\n");
 	got = origin_text("/proc/self/status");
@@ -411,16 +437,20 @@ static void test_origin(void)
 
 int main(void)
 {
+	int before = open_files();
+
 	tree_make();
 	make_devices();
 	test_lines();
 	test_options();
 	test_repeated();
 	test_devices();
+	test_nodes();
 	test_barriers();
 	test_own_file();
 	test_mounts_of();
 	test_origin();
 	test_origin_of_socket();
+	ok(open_files() == before, "no file is left open");
 	return tree_done();
 }

@@ -111,6 +111,9 @@ static void test_numbers(void)
 {
 	static const char name[][PROCESS_COMM] = { "number" };
 	static const pid_t all[] = { 20 };
+	struct processes_wanted want = chosen(all, 1, NULL, 0);
+	pid_t *found;
+	size_t n = 77;
 
 	process(0, "number", 'S', 20, 1);
 	process(1000, "number", 'S', 20, 1);
@@ -120,6 +123,9 @@ static void test_numbers(void)
 	   "from the smallest number to the largest, and 0 is none");
 	ok(finds(chosen(all, 1, NULL, 0), "20 1000 9000"), "children in a circle");
 	ok(finds(chosen(NULL, 0, NULL, 0), ""), "who looks for nobody finds nobody");
+	found = processes_find("/no/such/place", &want, &n);
+	ok(found && !n, "nor does who looks where no processes are");
+	free(found);
 }
 
 /* ---- cgroups ---- */

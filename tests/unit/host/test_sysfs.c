@@ -9,6 +9,7 @@
 #include "util/buf.h"
 #include "util/mem.h"
 #include "fake_tree.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -144,8 +145,11 @@ static void make_devices(void)
 	DEVICE("pci/block/hidden2", NULL, "hidden=1\n");
 	DEVICE("pci/block/hidden3", NULL, "hidden=1\n");
 	DEVICE("pci/block/hidden4", NULL, "hidden=1\n");
-	put("proc/diskstats", " 259 77\n"
-			      " 259 5 hidden1 0 0\n 0 6 hidden2 0\n 260 0 hidden3 0\n 0 0 hidden4 0\n 259 9 unknown 0\n");
+	put("proc/diskstats",
+	    " 259 77\n"
+	    " 259 5 hidden1 0 0\n 0 6 hidden2 0\n 260 0 hidden3 0\n 0 0 hidden4 0\n 259 9 unknown 0\n 259 10 . 0\n"
+	    " 259 11 .. 0\n");
+	link_to("sys/dev/block/8:224", "z");
 }
 
 static void test_names(void)
@@ -169,6 +173,7 @@ static void test_names(void)
 	name_is(8, 161, "bta1", "of a partition");
 	name_is(8, 192, LONGEST, "of the longest name");
 	name_is(8, 208, NULL, "of one that is longer");
+	name_is(8, 224, "z", "of a link to one letter");
 	name_is(259, 5, "hidden1", "of a hidden disk");
 	name_is(0, 6, "hidden2", "with major number 0");
 	name_is(260, 0, "hidden3", "with minor number 0");
@@ -254,6 +259,8 @@ static void test_queues(void)
 		{ "524288", "", "", 1048576 },
 		{ "524289", "", "", 1048576 },
 		{ "x", "x", "x", 256 },
+		{ "x", "128", "x", 256 },
+		{ "300", "x", "x", 600 },
 		{ "18446744073709551615", "", "", 1048576 },
 	};
 	uint32_t n, depth;
@@ -279,6 +286,8 @@ static void test_queues(void)
 
 int main(void)
 {
+	int before = open_files();
+
 	test_roots();
 	tree_make();
 	test_text();
@@ -294,5 +303,6 @@ int main(void)
 		"all of them");
 	test_queues();
 	test_one_path();
+	ok(open_files() == before, "no file is left open");
 	return tree_done();
 }

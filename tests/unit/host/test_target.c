@@ -43,7 +43,7 @@ static void make_disks(void)
 	DEVICE("virtual/block/dm-91", "253:91", "size=9000\n", "slaves/dm-90=");
 	DEVICE("virtual/block/md92", "9:92", "size=500\n", "slaves/md92=", "md/level=raid1\n");
 	DEVICE("pci/block/cciss!c9d0", "104:9", "size=100\n", "mq/0/nr_tags=2000000000\n");
-	DEVICE("virtual/block/loop90", "7:90", "size=0\n", "mq/0/nr_tags=128\n");
+	DEVICE("virtual/block/loop90", "7:90", "size=0\n", "hidden=0\n", "mq/0/nr_tags=128\n");
 	DEVICE("virtual/block/loop91", "7:91", "size=80\n", "mq/0/nr_tags=64\n", "loop/backing_file=/srv/disk image.img\n");
 	DEVICE("virtual/block/nvme99n1", "259:90", "size=5000\n");
 	DEVICE("pci/block/nvme99c3n1", NULL, "hidden=1\n", "size=0\n", "mq/0/nr_tags=1023\n");
@@ -233,6 +233,9 @@ static void test_nodes(void)
 	}
 	mknod(same, S_IFBLK | 0600, makedev(253, 90));
 	mknod(stale, S_IFBLK | 0600, makedev(259, 999));
+	if (chdir(dir) == 0 && !mknod("bta", S_IFBLK | 0600, makedev(8, 160)))
+		gives("bta", "bta", "a node in this folder");
+	unlink("bta");
 	link_to("dev/by-name", "mapper/vg-root");
 	want = xasprintf("dm-90(%s is dm-90) bta(%s is dm-90, on bta1, btb) btb(%s is dm-90, on bta1, btb)", link, link,
 			 link);
@@ -344,6 +347,11 @@ static void test_overlay(void)
 	put("proc/self/mountinfo", line);
 	free(line);
 	gives(path, "bta1(/proc/self/status is on bta1)", "a read-only overlay: the lower folders' disks, once");
+	line = xasprintf("%d 1 0:40 / /x ro - overlay overlay ro,lowerdir=/no/such:%s\n", id, dir);
+	put("proc/self/mountinfo", line);
+	free(line);
+	gives(path, "-2 2 no file or disk '/no/such': name a disk, a mount point or a file (try lsblk)",
+	      "an overlay of a folder that isn't here");
 	line = xasprintf("%d 1 0:40 / /x rw - overlay overlay rw,upperdir=/proc/self/status\n", id);
 	put("proc/self/mountinfo", line);
 	free(line);
@@ -398,6 +406,49 @@ static void test_stands_on(void)
 		   rows[i].want ? "stands" : "doesn't stand", rows[i].disk);
 		targets_free(&t);
 	}
+}
+
+/* What comes and goes while we look: a part of it is there. */
+static void test_cut_devices(void)
+{
+	struct targets t = { 0 };
+	struct err e = { 0 };
+
+	DEVICE("pci/block/bta/bta9", NULL, "partition=9\n");
+	DEVICE("pci/block/btc", NULL, NULL);
+	DEVICE("pci/block/btc/btc1", "8:193", "partition=1\n");
+	put("sys/class/block/btd1/dev", "8:209\n");
+	put("sys/class/block/btd1/partition", "1\n");
+	ok(target_resolve("bta9", &t, &e) == -ENOENT && !t.n, "a partition without a number");
+	ok(target_resolve("btc1", &t, &e) == -ENOENT && !t.n, "one whose disk has none");
+	ok(target_resolve("btd1", &t, &e) == -ENOENT && !t.n, "one that is in no disk");
+	ok(target_resolve("btc", &t, &e) == -ENOENT && !t.n, "a disk without a number");
+	targets_free(&t);
+}
+
+/* Whatever was added before, and not the first of it alone, is not added again. */
+static void test_two_ways(void)
+{
+	DEVICE("virtual/block/dm-93", "253:93", "size=9000\n", "slaves/btb=", "slaves/dm-90=");
+	gives("dm-93",
+	      "dm-93 btb(dm-93 is on btb, dm-90) dm-90(dm-93 is on btb, dm-90) bta(dm-93 is on btb, dm-90, on bta1, btb)",
+	      "a disk that is come to in two ways is one");
+}
+
+/* A machine with two disks, and one with none. */
+static void test_few_disks(void)
+{
+	char *few = full("few");
+
+	put("few/class/block/x1/size", "8\n");
+	put("few/class/block/x2/size", "8\n");
+	put("few/class/block/x3/size", "0\n");
+	sysfs_roots(few, NULL);
+	gives("x", "-2 2 no disk called 'x': there are x1, x2 (try lsblk)", "all disks are near where there are few");
+	sysfs_roots("/no/such/place", NULL);
+	gives("x", "-2 2 no disk called 'x', and no other here either", "an unknown disk where there is none");
+	sysfs_roots(tree_sys, tree_proc);
+	free(few);
 }
 
 static void test_all(void)
@@ -553,6 +604,11 @@ static void test_deep_stacks(void)
 	facts_of("dm-219", &d);
 	ok(d.n_mounts == 17 && !strcmp(d.mounts[0].dir, "/3"), "also upwards");
 	facts_free(&d);
+	DEVICE("pci/block/bte", "8:224", "size=10\n");
+	DEVICE("pci/block/bte/bte1", "8:225", "partition=1\n", "holders/dm-219=");
+	facts_of("bte", &d);
+	ok(d.n_mounts == 15 && !strcmp(d.mounts[0].dir, "/5"), "a disk and its partition are two of the 17");
+	facts_free(&d);
 	buf_free(&b);
 }
 
@@ -705,6 +761,7 @@ static void test_replaced(void)
 	empty = one("loop92");
 	is_u64(t.t->diskseq, 15, "a disk has its sequence number");
 	is_u64(target_diskseq(empty.t), 0, "an empty drive's number is not that of the disk to come");
+	ok(!target_gone(empty.t), "and the disk that comes takes nobody's place");
 	ok(!target_gone(t.t) && !kernel_stat_read(t.t, &k), "the same number: the same disk");
 	k.reads = 77;
 	put("sys/devices/pci/block/btb/diskseq", "17\n");
@@ -718,6 +775,24 @@ static void test_replaced(void)
 	put("sys/devices/pci/block/btb/size", "8192\n");
 	targets_free(&t);
 	targets_free(&empty);
+}
+
+/* What is looked for again has the name and the number, and keeps the words that led there. */
+static void test_again(void)
+{
+	struct targets t = one("dm-90"), now = { 0 };
+	struct target other = t.t[1];
+
+	ok(!target_again(&t.t[1], &now) && now.n == 1, "a disk that is still there");
+	is_str(now.t->name, "bta", "by its name");
+	is_str(now.t->via, "dm-90 is on bta1, btb", "and how it was come to");
+	snprintf(other.name, sizeof(other.name), "btb");
+	ok(target_again(&other, &now) == -ENODEV && now.n == 1, "another name has this number now");
+	other = t.t[1];
+	other.minor = 999;
+	ok(target_again(&other, &now) == -ENODEV && now.n == 1, "nobody has this number");
+	targets_free(&now);
+	targets_free(&t);
 }
 
 static void test_delta(void)
@@ -817,11 +892,15 @@ int main(void)
 	test_stat();
 	test_stat_fields();
 	test_other_number();
+	test_again();
 	test_delta();
 	test_delta_bounds();
 	test_replaced();
 	test_all();
 	sysfs_roots(tree_sys, tree_proc);
+	test_few_disks();
+	test_cut_devices();
+	test_two_ways();
 	test_deep_stacks();
 	return tree_done();
 }

@@ -4,7 +4,6 @@
  * cgroups are made up: the functions below stand in for the C library's where task_filter.c asks for them.
  */
 #include <errno.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>
@@ -20,6 +19,7 @@
 #include "host/task_filter.h"
 #include "util/mem.h"
 #include "fake_tree.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -138,21 +138,10 @@ static int take_pid(struct filter *f, pid_t pid)
 	return ret;
 }
 
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 static void test_pids(void)
 {
-	struct filter f = FILTER_NONE;
+	struct filter f = FILTER_NONE, first = FILTER_NONE;
+	struct err e = { 0 };
 	int before = open_files();
 	pid_t a = sleeper(), b = sleeper();
 	char *text = xasprintf("pid %d, pid %d", a, b);
@@ -160,6 +149,8 @@ static void test_pids(void)
 	refused(filter_pid, "0", EINVAL, EXIT_USAGE, "--pid 0: not a process number");
 	refused(filter_pid, "4194305", EINVAL, EXIT_USAGE, "--pid 4194305: not a process number");
 	refused(filter_pid, "x", EINVAL, EXIT_USAGE, "--pid x: not a process number");
+	ok(filter_pid(&first, "1", &e) != -EINVAL, "1 is a process number"); /* of one that may be hidden */
+	filter_free(&first);
 	refused(filter_pid, "4194304", ESRCH, EXIT_FAILED, "there is no process 4194304");
 	ok(!filter_by_process(&f) && !filter_look(&f), "nobody is named");
 	ok(!take_pid(&f, a) && !take_pid(&f, b) && !take_pid(&f, a), "two processes, one of them twice");
@@ -196,12 +187,19 @@ static void test_threads(void)
 	struct filter f = FILTER_NONE;
 	int before = open_files();
 	pthread_t t;
-	pid_t tid = 0, child = sleeper();
+	pid_t tid = 0, child = sleeper(), other;
 
 	ok(!take_pid(&f, getpid()) && !take_pid(&f, child) && f.n_pids == 2, "we ourselves and a child");
 	filter_free(&f);
 	ok(open_files() == before, "the descriptors of who lives are closed");
 	end(child);
+	child = sleeper();
+	other = sleeper();
+	ok(!take_pid(&f, child) && !take_pid(&f, other), "two children");
+	end(child);
+	end(other);
+	ok(filter_look(&f) && !f.alive, "who have both ended before anybody looks");
+	filter_free(&f);
 	if (!pthread_create(&t, NULL, wait_here, &tid))
 		pthread_join(t, NULL);
 	ok(tid > 0 && take_pid(&f, tid) == -ESRCH, "a thread that has ended is no process");
@@ -275,6 +273,7 @@ static void make_groups(void)
 	group("v1/blkio/old", "");
 	group("v1/blkio/system.slice/db.service", "");
 	group("v1/blkio/system.slice/elder.service", "");
+	group("v1/blkio/system.slice/pg@2.service", "");
 	group("v1/memory/old", "");
 	group("v1/memory/inner/x", "");
 	group("v1/mem", "");
@@ -344,6 +343,8 @@ static void test_cgroups(void)
 
 static void test_hierarchies(void)
 {
+	char *list = full("mounts");
+
 	MOUNTS("v1/memory cgroup rw,memory", "v1/memory/inner cgroup rw,blkio");
 	takes_path("v1/memory/inner/x", "/v1/memory/inner/x bio", "the innermost mount counts");
 	takes_path("v1/memory/old", NOT_BLKIO, "for what is in it");
@@ -355,6 +356,10 @@ static void test_hierarchies(void)
 	takes_path("v1/memory/old", NOT_BLKIO, "a mount whose name is the beginning of this one's");
 	MOUNTS("v1/memory tmpfs rw,blkio");
 	takes_path("v1/memory/old", NOT_BLKIO, "another file system");
+	unlink(list);
+	takes_path("v1/blkio/old", NOT_BLKIO, "what is mounted can't be told");
+	takes(filter_unit, "db", "--unit db: no unit of this name has processes", "nor where to look");
+	free(list);
 	make_groups();
 }
 
@@ -363,7 +368,7 @@ static void test_units(void)
 	takes(filter_unit, "db", "/v2/system.slice/db.service bio", "a unit: version 2 goes first");
 	takes(filter_unit, "elder", "/v1/blkio/system.slice/elder.service bio", "one that is in version 1 only");
 	takes(filter_unit, "pg", "--unit pg: no unit of this name has processes; there is pg@1.service",
-	      "an instance is told");
+	      "the first instance is told");
 	takes(filter_unit, "none", "--unit none: no unit of this name has processes", "no unit");
 	takes(filter_unit, "", "--unit needs a name; --cgroup takes a path", "an empty name");
 	takes(filter_unit, "/a", "--unit needs a name; --cgroup takes a path", "a path");
@@ -476,18 +481,22 @@ static void test_restarts(void)
 
 int main(void)
 {
+	int before;
+
 	if (!mkdtemp(dir))
 		return 1;
 	make_groups();
 	test_pids();
 	test_threads();
 	test_comms();
+	before = open_files();
 	test_cgroups();
 	test_hierarchies();
 	test_units();
 	test_two();
 	test_members();
 	test_restarts();
+	ok(open_files() == before, "no file is left open");
 	tree_remove();
 	return tap_done();
 }

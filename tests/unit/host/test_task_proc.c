@@ -11,6 +11,7 @@
 #include "host/task_proc.h"
 #include "util/mem.h"
 #include "fake_tree.h"
+#include "open_files.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -63,6 +64,7 @@ static void test_call(void)
 		"-1 0x1 2",
 		"-1 0x1 0x",
 		"-2 0x1 0x2",
+		"9223372036854775808 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8",
 		"0 0x1 0x2 0x3 0x4 0x5 0x6 0x7",
 		"0 0x1 0x2 0x3 0x4 0x5 6 0x7 0x8",
 		"0 0X1 0x2 0x3 0x4 0x5 0x6 0x7 0x8",
@@ -187,6 +189,8 @@ static void test_on_cpu(void)
 		{ "1.0000000", 0 },
 		{ "1,000000", 0 },
 		{ "1.x00000", 0 },
+		{ "1.-00000", 0 },
+		{ "1. 00000", 0 },
 		{ "-1.000000", 0 },
 		{ "0.000000", 0 },
 	};
@@ -299,6 +303,7 @@ static void test_task_files(void)
 	struct task_call c;
 	struct task_stat s;
 	uint64_t n = 0;
+	int before = open_files();
 
 	put("proc/70/syscall", "-1 0x7 0x8\n");
 	put("proc/70/task/70/syscall", "running\n");
@@ -308,6 +313,7 @@ static void test_task_files(void)
 	   "the call of a first thread: of the process's own folder");
 	ok(task_call_read(70, 71, &c) && c.nr == 5 && c.arg[5] == 6, "the call of another one");
 	ok(!task_call_read(70, 72, &c) && !task_call_read(70, 73, &c) && !task_call_read(73, 73, &c), "no call");
+	ok(open_files() == before, "no descriptor is left");
 	put("proc/70/task/70/stat", first);
 	put("proc/70/task/71/stat", second);
 	ok(task_stat_read(70, 70, &s) && !strcmp(s.comm, "first") && task_stat_read(70, 71, &s) && !strcmp(s.comm, "second"),
