@@ -66,6 +66,7 @@ int main(void)
 	make_devices();
 	covered_are("", "", "what isn't mounted can be written to by anybody");
 	covered_are("1 0 8:161 / / rw - ext4 /dev/bta1 rw\n", "8:161 ", "a partition that is mounted, and not its disk");
+	covered_are("1 0 8:160 / / rw - ext4 /dev/bta rw\n", "8:160 ", "a disk that is mounted as a whole");
 	covered_are("1 0 8:161 / / rw - vfat /dev/bta1 rw\n2 0 8:176 / /b rw - ext4 /dev/btb rw\n", "8:176 ",
 		    "a file system of another type tells nothing");
 	covered_are("1 0 253:1 / / rw - ext4 /dev/mapper/x rw\n", "8:162 253:1 ",

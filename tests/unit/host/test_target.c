@@ -445,6 +445,8 @@ static void test_few_disks(void)
 	put("few/class/block/x3/size", "0\n");
 	sysfs_roots(few, NULL);
 	gives("x", "-2 2 no disk called 'x': there are x1, x2 (try lsblk)", "all disks are near where there are few");
+	gives("/dev/x2y", "-2 2 no disk called '/dev/x2y': there are x2, x1 (try lsblk)",
+	      "nearest by what follows the last slash");
 	sysfs_roots("/no/such/place", NULL);
 	gives("x", "-2 2 no disk called 'x', and no other here either", "an unknown disk where there is none");
 	sysfs_roots(tree_sys, tree_proc);
