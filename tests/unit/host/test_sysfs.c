@@ -278,8 +278,9 @@ static void test_queues(void)
 	put("sys/class/block/queue/mq/0/nr_tags", "300\n");
 	put("sys/class/block/queue/mq/1/nr_tags", "310\n");
 	put("sys/class/block/queue/mq/2/nr_tags", "305\n");
+	put("sys/class/block/queue/mq/2/nr_reserved_tags", "6\n");
 	block_queue("queue", &bio, &n, &depth);
-	ok(!bio && n == 3 && depth == 620, "the largest of several queues");
+	ok(!bio && n == 3 && depth == 622, "the largest of several queues, with its reserve");
 	block_queue("bta", &bio, &n, &depth);
 	ok(bio && !n && !depth, "no queue");
 }

@@ -192,6 +192,7 @@ static void test_on_cpu(void)
 		{ "1.-00000", 0 },
 		{ "1. 00000", 0 },
 		{ "-1.000000", 0 },
+		{ "+1.000000", 0 },
 		{ "0.000000", 0 },
 	};
 
@@ -454,8 +455,9 @@ static bool see(void *ctx, uint32_t pid, uint32_t tid)
 static void test_each(void)
 {
 	static const char *const files[] = {
-		"all/5/task/5/x",  "all/60/task/60/x",	    "all/60/task/700/x", "all/60/task/8000/x",
-		"all/60/task/y/x", "all/self/task/90000/x", "all/9/x",
+		"all/5/task/5/x",   "all/60/task/60/x",	     "all/60/task/700/x", "all/60/task/8000/x",
+		"all/60/task/y/x",  "all/self/task/90000/x", "all/9/x",		  "all/70/task/70/x",
+		"all/70/task/71/x",
 	};
 	char *all = full("all");
 	struct seen s = { .most = 100 }, first = { .most = 1 };
@@ -464,7 +466,7 @@ static void test_each(void)
 		put(files[i], "");
 	sysfs_roots(NULL, all);
 	task_each(see, &s);
-	ok(s.n == 4 && s.tids == 8765 && s.pids == 185, "every thread of every process, and nothing else");
+	ok(s.n == 6 && s.tids == 8906 && s.pids == 325, "every thread of every process, and nothing else");
 	task_each(see, &first);
 	ok(first.n == 1, "until it is enough");
 	sysfs_roots(NULL, "/no/such/place");
