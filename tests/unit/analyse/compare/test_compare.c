@@ -69,6 +69,10 @@ static void test_variance(void)
 	/* [64, 65] is one bucket: 64 and 65 in equal parts have (width^2 - 1) / 12 = 1/4 each; by n - 1 */
 	h = HIST(64, 65, 64, 65);
 	ok(near(compare_variance(&h), 1.0 / 3, 1e-12), "variance: within one bucket it isn't nothing");
+	h = HIST(0, 2);
+	ok(near(compare_variance(&h), 2, 1e-12), "variance: nothing is a value, too");
+	h = HIST(1000003, 1000003);
+	ok(compare_variance(&h) == 0, "variance: of large values that are the same");
 	h = HIST(UINT64_MAX / 4, UINT64_MAX / 8, 1);
 	ok(isfinite(compare_variance(&h)) && compare_variance(&h) > 0, "variance: of huge values is finite");
 }
@@ -127,6 +131,8 @@ static void test_means(void)
 	b = HIST(3, 4, 5, 6, 7);
 	i = compare_means(&a, &b); /* 2 -+ 2.306 */
 	ok(!i.told && near(i.low, 2 - 2.306, 1e-3) && near(i.freedom, 8, 1e-9), "means: too near to be told");
+	i = compare_means(&b, &a);
+	ok(!i.told && near(i.high, 2.306 - 2, 1e-3), "means: nor turned round");
 	b = HIST(4, 5, 6, 7, 8);
 	i = compare_means(&a, &b);
 	ok(i.told && near(i.low, 3 - 2.306, 1e-3), "means: a little further, and they are");
@@ -138,6 +144,8 @@ static void test_means_of_little(void)
 	struct comparison_interval i = compare_means(&none, &none);
 
 	ok(!i.have && !i.told && i.difference == 0, "means: of nothing");
+	i = compare_means(&none, &other);
+	ok(!i.have && i.difference == 9, "means: from nothing");
 	i = compare_means(&one, &other);
 	ok(!i.have && !i.told && i.difference == 2, "means: one value has no interval");
 	i = compare_means(&same, &other);

@@ -108,6 +108,7 @@ static void test_not_told(void)
 		"B and A cannot be told apart (110 ms and 110 ms a run; 95 % confidence: 0.57 to 1.74 times as fast).",
 		"not told apart");
 	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1, "both are the fastest");
+	ok(!o.variant[1].change.blamed, "nobody is blamed where nothing changed");
 	outcome_free(&o);
 }
 
@@ -168,6 +169,7 @@ static const struct {
 	  ", for no single reason",
 	  ", for no single reason" },
 	{ { { CAUSE_UNKNOWN, 40, 0 } }, ", for no single reason", ", for no single reason" },
+	{ { { CAUSE_UNKNOWN, 40, 15 } }, ", for no single reason", ", for no single reason" },
 	{ { { CAUSE_CPU, 0, 10 }, { CAUSE_DEVICE_READ, 40, 0 } },
 	  ", because of the device: 40.0 ms less a run",
 	  ", because of the device: 40.0 ms more a run" },
@@ -246,6 +248,22 @@ static void test_causes(void)
 	outcome_free(&o);
 }
 
+static void test_causes_to_the_ns(void)
+{
+	struct outcome o = two(100, 50);
+	const struct outcome_change *c;
+
+	spend(&o, (struct change[3]){ { CAUSE_CPU, 40, 10 } }, false);
+	o.variant[0].ledger.ns[CAUSE_DEVICE_READ] = 2;
+	o.variant[1].ledger.ns[CAUSE_TAG] = 2;
+	trials_conclude(&o);
+	c = &o.variant[1].change;
+	ok(c->n_causes == 3 && c->cause[1].cause == CAUSE_TAG && c->cause[2].cause == CAUSE_DEVICE_READ,
+	   "a cause of a nanosecond a run is one, whoever has it");
+	ok(c->family == FAMILY_HOST && c->family_difference == -30e6, "what is blamed, to the nanosecond");
+	outcome_free(&o);
+}
+
 /* ---- the usual run, and the order ---- */
 
 static void test_usual(void)
@@ -264,6 +282,7 @@ static void test_usual(void)
 		{ { 7 }, 1, 0, 7 },
 		{ { 0 }, 0, 0, 0 },
 		{ { 9, 8, 1, 2, 3 }, 5, 4, 5 },
+		{ { 1, 1, 1, 2, 2 }, 5, 0, 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -312,6 +331,19 @@ static void test_order_of_near(void)
 	trials_conclude(&o);
 	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1 && o.variant[2].rank == 2,
 	   "all are compared with the first of a rank");
+	outcome_free(&o);
+}
+
+static void test_order_of_a_single_run(void)
+{
+	struct outcome o = { 0 };
+
+	add_run(add(&o, "A"), 100 * MS);
+	add(&o, "B");
+	add_run(&o.variant[1], 50 * MS);
+	add_run(&o.variant[1], 50 * MS);
+	trials_conclude(&o);
+	ok(!o.variant[0].rank && o.variant[1].rank == 1, "two runs have a rank, a single one beside them has none");
 	outcome_free(&o);
 }
 
@@ -383,9 +415,11 @@ int main(void)
 	test_why();
 	test_own_queue();
 	test_causes();
+	test_causes_to_the_ns();
 	test_usual();
 	test_order();
 	test_order_of_near();
+	test_order_of_a_single_run();
 	test_collected();
 	test_predicted();
 	return tap_done();

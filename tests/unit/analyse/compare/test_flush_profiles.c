@@ -60,6 +60,21 @@ static void test_sentences(void)
 		{ 100, 40, 40, 100, 10, 30,
 		  LONG "is 2.00 times faster in B: 20 ns instead of 40 ns on average (95 % sure of 18 ns to 21 ns less).",
 		  "faster by a range" },
+		{ 100, 10, 10, 100, 11, 11,
+		  LONG "is 1.10 times slower in B: 11 ns instead of 10 ns on average (95 % sure of 1 ns to 1 ns more).",
+		  "slower by a nanosecond" },
+		{ 100, 11, 11, 100, 10, 10,
+		  LONG "is 1.10 times faster in B: 10 ns instead of 11 ns on average (95 % sure of 1 ns to 1 ns less).",
+		  "faster by a nanosecond" },
+		{ 100, 10000, 10000, 100, 25000, 25000,
+		  LONG "is 2.50 times slower in B: 25.0 µs instead of 10.0 µs on average (95 % sure of 15.0 µs to 15.0 µs more).",
+		  "slower by microseconds" },
+		{ 100, 10000, 30000, 100, 11000, 31000,
+		  LONG "takes as long in B as in A, as far as can be told: 21.0 µs and 20.0 µs on average.",
+		  "microseconds" },
+		{ 1, 10000, 10000, 100, 11000, 11000,
+		  LONG "took 11.0 µs in B and 10.0 µs in A on average, but a single flush says nothing about chance.",
+		  "a single one of microseconds" },
 		{ 100, 10, 30, 100, 11, 31,
 		  LONG "takes as long in B as in A, as far as can be told: 21 ns and 20 ns on average.", "not told" },
 		{ 1, 10, 10, 100, 11, 11,
@@ -107,6 +122,17 @@ static void test_rows(void)
 		"which is not that of 4 KiB");
 	ok(c.card[0] == &a && c.card[1] == &b && !c.settings, "nothing is known of either to differ");
 	card_comparison_free(&c);
+	card_free(&a);
+	card_free(&b);
+}
+
+static void test_first_row(void)
+{
+	struct card a = { 0 }, b = { 0 };
+
+	add(&a, CARD_DIRTY, 4096, 0, 1, 1);
+	add(&b, CARD_DIRTY, 4096, 0, 1, 1);
+	says(&a, &b, "No flush was sent to either.", "the only test is the one that tells");
 	card_free(&a);
 	card_free(&b);
 }
@@ -174,6 +200,7 @@ int main(void)
 {
 	test_sentences();
 	test_rows();
+	test_first_row();
 	test_settings();
 	return tap_done();
 }

@@ -62,6 +62,9 @@ static void test_how_much(void)
 		  "a nanosecond more" },
 		{ 21, 20, "B's sync calls take 4.8 % less time (21 ns -> 20 ns per call" EXACT("1 ns", "less"),
 		  "a nanosecond less" },
+		{ 1, 2, "B's sync calls are 2.00 times slower (1 ns -> 2 ns per call" EXACT("1 ns", "more"), "from 1 ns" },
+		{ 1, 0, "B's sync calls take 100 % less time (1 ns -> 0 ns per call" EXACT("1 ns", "less"),
+		  "from 1 ns to nothing" },
 		{ 0, 7, "B's sync calls are slower (0 ns -> 7 ns per call" EXACT("7 ns", "more"), "from nothing" },
 		{ 7, 0, "B's sync calls take 100 % less time (7 ns -> 0 ns per call" EXACT("7 ns", "less"), "to nothing" },
 		{ 9, 9,
@@ -172,6 +175,9 @@ static const struct {
 	{ { { CAUSE_CPU, 0, 2 }, { CAUSE_LOCK, 0, 2 }, { CAUSE_TAG, 0, 2 }, { CAUSE_IOQ, 0, 2 }, { CAUSE_RUNQ, 0, 2 } },
 	  FROM ", because cpu rose by 2 ns, runq by 2 ns and tag by 2 ns per call.",
 	  TO ", because cpu fell by 2 ns, runq by 2 ns and tag by 2 ns per call." },
+	{ { { CAUSE_CPU, 0, 1 }, { CAUSE_LOCK, 0, 1 }, { CAUSE_TAG, 0, 1 }, { CAUSE_IOQ, 0, 1 }, { CAUSE_RUNQ, 0, 1 } },
+	  FROM ", because cpu rose by 1 ns, runq by 1 ns and tag by 1 ns per call.",
+	  TO ", because cpu fell by 1 ns, runq by 1 ns and tag by 1 ns per call." },
 	{ { { CAUSE_CPU, 30, 0 }, { CAUSE_LOCK, 0, 12 } },
 	  FROM ", because lock rose by 12 ns per call.",
 	  TO ", because lock fell by 12 ns per call." },
@@ -195,6 +201,22 @@ static void test_because(void)
 	}
 }
 
+/* A mean that moved by half a nanosecond, which is no chance. */
+static void test_half_a_nanosecond(void)
+{
+	struct report a = calls(20, 20), b = calls(20, 21);
+	struct comparison c;
+
+	a.sync.ledger.ns[CAUSE_CPU] = 2000;
+	b.sync.ledger.ns[CAUSE_CPU] = 2050;
+	compare_reports(&a, &b, &c);
+	ok(strstr(c.sentence, " more), because cpu rose by "), "half a nanosecond more: %s", c.sentence);
+	comparison_free(&c);
+	compare_reports(&b, &a, &c);
+	ok(strstr(c.sentence, " less), because cpu fell by "), "half a nanosecond less: %s", c.sentence);
+	comparison_free(&c);
+}
+
 static void test_causes(void)
 {
 	struct report a = calls(10, 10), b = calls(20, 20);
@@ -205,14 +227,29 @@ static void test_causes(void)
 	b.sync.ledger.ns[CAUSE_CPU] = 50;
 	b.sync.ledger.ns[CAUSE_LOCK] = 100;
 	a.sync.ledger.ns[CAUSE_TAG] = 500;
+	a.sync.ledger.ns[CAUSE_IOQ] = 100;
+	b.sync.ledger.ns[CAUSE_RUNQ] = 50;
 	compare_reports(&a, &b, &c);
-	ok(c.n_causes == 3 && c.cause[0].cause == CAUSE_TAG && c.cause[1].cause == CAUSE_CPU &&
-		   c.cause[2].cause == CAUSE_LOCK,
+	ok(c.n_causes == 5 && c.cause[0].cause == CAUSE_TAG && c.cause[1].cause == CAUSE_CPU &&
+		   c.cause[2].cause == CAUSE_LOCK && c.cause[3].cause == CAUSE_RUNQ && c.cause[4].cause == CAUSE_IOQ,
 	   "causes that either has: by difference, in the public order where it is the same");
 	ok(c.cause[1].per_call[SIDE_A] == 3 && c.cause[1].per_call[SIDE_B] == 1 && c.cause[1].difference == -2 &&
 		   c.cause[0].difference == -5 && c.cause[2].difference == 2,
 	   "per call of its own run");
 	ok(c.ratio == 2, "the ratio of the means");
+	comparison_free(&c);
+}
+
+static void test_ratio(void)
+{
+	struct report none = calls(0, 0), one = calls(1, 1), two = calls(2, 2);
+	struct comparison c;
+
+	compare_reports(&one, &two, &c);
+	ok(c.ratio == 2, "the ratio of 1 ns to 2");
+	comparison_free(&c);
+	compare_reports(&none, &two, &c);
+	ok(c.ratio == 0, "none of nothing");
 	comparison_free(&c);
 }
 
@@ -223,6 +260,7 @@ static void test_numbers(void)
 	is_text(compare_duration(2.4).s, "2 ns", "and down");
 	is_text(compare_ratio(1.5).s, "1.50", "a ratio");
 	is_text(compare_ratio(2.0000004).s, "2.00", "to a millionth");
+	is_text(compare_ratio(4e6).s, "4000000", "a large one");
 	is_text(compare_ratio(1e300).s, compare_ratio(1e12).s, "no larger than 1e12");
 }
 
@@ -319,6 +357,9 @@ static void test_mounts(void)
 	settings_are(&a, &b, "mount options of /a: noatime / noatim; mounted of /b: no / yes",
 		     "one that is in both, and one that is not");
 	settings_are(&b, &a, "mounted of /b: yes / no; mount options of /a: noatim / noatime", "and the other way round");
+	two[1].options = NULL;
+	settings_are(&a, &b, "mounted of /b: no / yes", "options that are not known of B don't differ");
+	settings_are(&b, &a, "mounted of /b: yes / no", "nor of A");
 	two[1].options = (char *)"rw";
 	settings_are(&a, &b, "mount options of /a: noatime / ; mounted of /b: no / yes", "an option more");
 	two[1].dir = (char *)"/c";
@@ -419,7 +460,20 @@ static void test_flushes(void)
 	compare_reports(&a, &b, &c);
 	ok(!c.device[0].have_flushes && !c.device[0].have_per_call, "nothing was counted in a run that is not whole");
 	comparison_free(&c);
+	db.op[OP_READ_SYNC].count = 1;
+	compare_reports(&a, &b, &c);
+	ok(c.device[0].have_flushes, "a single read was");
+	comparison_free(&c);
+	db.op[OP_READ_SYNC].count = 0;
+	da.flush.barrier_writes = 0;
+	compare_reports(&a, &b, &c);
+	ok(!c.device[0].have_per_commit, "none per commit where the other has none");
+	comparison_free(&c);
 	db.op[OP_OTHER].count = 1;
+	b.sync.count = 1;
+	compare_reports(&a, &b, &c);
+	ok(c.device[0].have_per_call, "one call is enough");
+	comparison_free(&c);
 	b.sync.count = 0;
 	compare_reports(&a, &b, &c);
 	ok(c.device[0].have_flushes && !c.device[0].have_per_call && c.device[0].flushes_per_call[SIDE_B] == 0,
@@ -458,7 +512,9 @@ int main(void)
 	test_single();
 	test_without();
 	test_because();
+	test_half_a_nanosecond();
 	test_causes();
+	test_ratio();
 	test_numbers();
 	test_settings();
 	test_mounts();

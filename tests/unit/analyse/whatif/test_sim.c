@@ -152,6 +152,13 @@ static void flushes_go(void)
 	ends(&in, &nothing, one * 4, "no commits: nobody waits for one");
 }
 
+static void whose_call_comes_first(void)
+{
+	struct sim_call call[] = { { .task = 1, .own.ns[SIM_DELAY] = 5 * MS }, { .own.ns[SIM_DELAY] = 3 * MS } };
+
+	ENDS(call, &nothing, 5 * MS, "the first call need not be the first task's");
+}
+
 /* ---- the journal ---- */
 
 static void turns(void)
@@ -221,6 +228,24 @@ static void commit_was_there(void)
 	call[1].post = MS;
 	call[1].hop.ns[SIM_DELAY] = 3;
 	ENDS(call, &nothing, 21 * MS + 10, "but a second one of its own, and its way");
+}
+
+static void usual_is_the_only_one(void)
+{
+	struct sim_call call[] = {
+		{ .flush = 3 * MS, .hop.ns = { [SIM_CPU] = 5, [SIM_DELAY] = 11 } },
+		{ .task = 1, .commit = true },
+		{ .task = 2, .commit = true, .before = true, .own.ns[SIM_DELAY] = 20 * MS, .tail.ns[SIM_DELAY] = 7 },
+	};
+
+	ENDS(call, &nothing, 23 * MS + 16 + 7, "a flush as the only other one: as long, with its way");
+}
+
+static void nothing_was_committed(void)
+{
+	struct sim_call call[] = { { .commit = true, .before = true } };
+
+	ENDS(call, &nothing, 2500 * US, "a change that is older than the first commit needs it");
 }
 
 static void blocked(void)
@@ -317,6 +342,19 @@ static void holds_writes(void)
 	call[0].gap = 9 * MS;
 	in.holds_writes = true;
 	ends(&in, &nothing, 19 * MS, "a write that is over before is not held");
+}
+
+static void holds_no_gaps(void)
+{
+	struct sim_call call[] = {
+		{ .flush = 10 * MS },
+		{ .task = 1, .own.ns[SIM_DELAY] = US },
+		{ .task = 1, .gap = 2 * MS, .tail.ns[SIM_DELAY] = 9 * MS },
+	};
+	struct sim_input in = tasks(call, 3, 2);
+
+	in.holds_writes = true;
+	ends(&in, &nothing, 11 * MS + US, "what a task does between its calls goes on while the device flushes");
 }
 
 /* ---- CPUs ---- */
@@ -443,15 +481,19 @@ int main(void)
 	phases_add_up(0);
 	phases_add_up(100);
 	flushes_go();
+	whose_call_comes_first();
 	turns();
 	who_is_in_time();
 	many_wait();
 	commit_was_there();
+	usual_is_the_only_one();
+	nothing_was_committed();
 	blocked();
 	one_flush_at_a_time();
 	record_keeps_flushes_back();
 	order_in_the_list();
 	holds_writes();
+	holds_no_gaps();
 	cpus_are_shared();
 	then_what_passes();
 	rests_are_noted();
