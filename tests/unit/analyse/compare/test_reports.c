@@ -210,10 +210,10 @@ static void test_half_a_nanosecond(void)
 	a.sync.ledger.ns[CAUSE_CPU] = 2000;
 	b.sync.ledger.ns[CAUSE_CPU] = 2050;
 	compare_reports(&a, &b, &c);
-	ok(strstr(c.sentence, " more), because cpu rose by "), "half a nanosecond more: %s", c.sentence);
+	ok(strstr(c.sentence, " 0 to 1 ns more), because cpu rose by "), "half a nanosecond more: %s", c.sentence);
 	comparison_free(&c);
 	compare_reports(&b, &a, &c);
-	ok(strstr(c.sentence, " less), because cpu fell by "), "half a nanosecond less: %s", c.sentence);
+	ok(strstr(c.sentence, " 0 to 1 ns less), because cpu fell by "), "half a nanosecond less: %s", c.sentence);
 	comparison_free(&c);
 }
 

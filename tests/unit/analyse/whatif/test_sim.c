@@ -163,13 +163,17 @@ static void whose_call_comes_first(void)
 
 static void turns(void)
 {
-	const struct sim_commit two[] = { record, { .before.ns[SIM_WRITE] = 5 * MS } };
+	const struct sim_commit some[] = { record, { .before.ns[SIM_WRITE] = 5 * MS }, { .before.ns[SIM_WRITE] = 7 * MS } };
 	const struct sim_call call[] = { { .commit = true }, { .commit = true }, { .commit = true } };
 	struct sim_input in = tasks(call, 3, 1);
 
-	in.commit = two;
+	in.commit = some;
 	in.n_commits = 2;
 	ends(&in, &nothing, 2500 * US + 5 * MS + 2500 * US, "commits are taken in turn");
+	in.n_commits = 3;
+	ends(&in, &nothing, 2500 * US + 5 * MS + 7 * MS, "the first one first");
+	in.n_calls = 2;
+	ends(&in, &nothing, 2500 * US + 5 * MS, "then the second");
 }
 
 static void who_is_in_time(void)
