@@ -82,7 +82,7 @@ static void sum_groups(void)
 		   g.group[1]->unsafe_ns == 50 && g.group[1]->ledger.ns[CAUSE_TAG] == 80 && g.group[1]->latency.sum == 80,
 	   "calls are added up");
 	groups_clear(&g);
-	ok(g.n == 1 && !g.group[0]->count && groups_find(&g, 2, "b") == 1 && !g.group[1]->count, "cleared, it is empty");
+	ok(g.n == 1 && !g.group[0]->count && groups_find(&g, 1, "a") == 1 && !g.group[1]->count, "cleared, it is empty");
 	groups_free(&g);
 }
 
@@ -124,6 +124,28 @@ static void make_room(void)
 	ok(!groups_make_room(&g, 2 * PAUSE - 1), "two minutes have to pass");
 	groups_clear(&g);
 	ok(!g.gone && groups_find(&g, 2, "b") == 1 && !g.group[1]->late, "cleared, nobody has gone");
+	groups_free(&g);
+}
+
+/* The mean of 100, 25, 26, 4, 0 and the others' 0, rounded down, is 25. */
+static void mean_of_groups(void)
+{
+	static const uint64_t ns[] = { 0, 100, 25, 26, 4, 0 };
+	static const uint32_t want[] = { 0, 1, 0, 2, 0, 0 };
+	char name[2] = "a";
+	bool good = true;
+	uint32_t *to;
+
+	begin(8);
+	for (uint32_t i = 1; i < LEN(ns); i++, name[0]++) {
+		groups_find(&g, i, name);
+		add(i, SEC, ns[i]);
+	}
+	to = groups_make_room(&g, PAUSE);
+	for (uint32_t i = 0; to && i < LEN(want); i++)
+		good = good && to[i] == want[i];
+	ok(to && good && g.gone == 3, "those with no more than the mean of all give way");
+	free(to);
 	groups_free(&g);
 }
 
@@ -216,6 +238,36 @@ static void calls_of_others(void)
 	   "of equal ones the lower number");
 	free(r.other);
 	free(others);
+}
+
+/* Of 256 processes with 100 ns each the first gives way, unless it has more; whatever those without a line have. */
+static bool gives_way(uint64_t ns_of_first, size_t which)
+{
+	struct report_sync r = { 0 };
+	bool good;
+
+	others = xcalloc(1, sizeof(*others));
+	other(1, SEC, ns_of_first);
+	for (uint32_t pid = 2; pid <= OTHERS_KEPT; pid++)
+		other(pid, SEC, 100);
+	other(900, 2 * SEC, 1000000);
+	other(901, 70 * SEC, 1);
+	good = others->process[which].pid == 901 && others->process[OTHERS_KEPT].count == 2 &&
+	       others->process[OTHERS_KEPT].total_ns == 1000100;
+	for (size_t i = 0; i < OTHERS_KEPT; i++)
+		good = good && (i == which || others->process[i].pid == i + 1);
+	others_report(others, &r);
+	for (size_t i = 1; i < r.n_other; i++)
+		good = good && (r.other[i - 1].total_ns > r.other[i].total_ns || r.other[i - 1].pid < r.other[i].pid);
+	free(r.other);
+	free(others);
+	return good;
+}
+
+static void mean_of_others(void)
+{
+	ok(gives_way(100, 0), "the first of those that are alike gives way");
+	ok(gives_way(200, 1), "one with more than the mean does not, however much the rest has");
 }
 
 /* ---- slowest ---- */
@@ -348,9 +400,11 @@ int main(void)
 	find_groups();
 	sum_groups();
 	make_room();
+	mean_of_groups();
 	rename_groups();
 	many_groups();
 	calls_of_others();
+	mean_of_others();
 	slowest();
 	devices();
 	inodes();

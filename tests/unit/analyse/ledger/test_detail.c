@@ -223,7 +223,7 @@ static void one_call(void)
 		.data = { .begin = 1011, .issue = 1013, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120, .tid = APP + 1, .tgid = APP, .call = CALL_FSYNC);
-	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE);
+	SYNC(.enter = 1000, .exit = 1120, .call = CALL_WRITE, .flushes = 1);
 	SYNC(.enter = 1130, .exit = 1140, .ino = INO + 7);
 	end();
 	ok(d->n_calls == 3 && d->call[0].pid == APP && d->call[0].tid == APP + 1 && is(d->call[0].call, "fsync") &&
@@ -232,6 +232,7 @@ static void one_call(void)
 	ok(d->call[1].start_ns == 1000 && d->call[1].duration_ns == 120 && is(d->call[1].comm, "app") &&
 		   is(d->call[1].path, "/srv/db") && is(d->call[1].device, "sda1"),
 	   "with all that is known of them");
+	ok(d->call[1].flushed && !d->call[0].flushed && !d->call[2].flushed, "one of them was flushed");
 	ok(!d->calls_left_out && !d->slices_left_out && !d->requests_left_out, "nothing is left out");
 	ok(is(0, "") && !sync_take_detail(a), "the first name is empty, and it can be taken once");
 	SYNC(.enter = 1200, .exit = 1210);
@@ -394,8 +395,11 @@ static void odd_requests(void)
 	/* one of before the run */
 	REQUEST(.rq = 4, .done = 1400, .alloc = 1 - T0 + 5, .class = WIRE_READ_SYNC,
 		.data = { .issue = 1300, .done = 1400 });
+	/* of each step a part */
+	REQUEST(.rq = 5, .done = 1500, .class = WIRE_WRITE_BARRIER, .pre = { .begin = 1410, .issue = 1420 },
+		.data = { .done = 1450 }, .post = { .issue = 1460 });
 	end();
-	ok(d->n_requests == 3, "what is of no class is none");
+	ok(d->n_requests == 4, "what is of no class is none");
 	q = all_requests();
 	ok(q->begin_ns == 1050 && q->throttled && !q->pid && !q->tid && is(q->device, "8:32") && is(q->disk, "8:32") &&
 		   q->data.begin_ns == 1050,
@@ -403,6 +407,12 @@ static void odd_requests(void)
 	ok(q[1].begin_ns == 1300 && q[1].end_ns == 1300 && !q[1].pre.happened && !q[1].data.happened && !q[1].post.happened,
 	   "one of which only the end is known");
 	ok(q[2].begin_ns == 0 && q[2].end_ns == 1400, "one that is older than the run began with it");
+	ok(q[3].begin_ns == 1410 && q[3].pre.happened && q[3].pre.begin_ns == 1410 && q[3].pre.issue_ns == 1420 &&
+		   !q[3].pre.done_ns,
+	   "one of which the beginning of its first FLUSH is the first that is known, and not its end");
+	ok(q[3].data.happened && q[3].data.begin_ns == 1450 && q[3].data.issue_ns == 1450 && q[3].data.done_ns == 1450 &&
+		   q[3].post.happened && q[3].post.begin_ns == 1460 && q[3].post.issue_ns == 1460 && !q[3].post.done_ns,
+	   "a time that is missing is the next one of its step");
 }
 
 /* ---- names ---- */
@@ -453,6 +463,21 @@ static void many_names(void)
 	ok(early, "the same text has one index");
 }
 
+static void indices_of_names(void)
+{
+	struct detail *new = detail_new(T0);
+	uint32_t a = detail_name(new, "a"), own = detail_own_name(new, "a");
+
+	ok(!detail_name(new, "") && !detail_name(new, NULL), "no name has index 0");
+	ok(a && detail_name(new, "a") == a && own != a && detail_name(new, "b") != a,
+	   "a name has an index, or one of its own");
+	detail_rename(new, own, "c");
+	report_detail_free(d);
+	d = detail_take(new);
+	detail_free(new);
+	ok(is(a, "a") && is(own, "c"), "which may get another name");
+}
+
 static void not_wanted(void)
 {
 	begin(false);
@@ -494,13 +519,15 @@ static void too_many_calls(void)
 
 	d = detail_take(new);
 	detail_free(new);
-	ok(d->n_calls == CALLS && d->calls_left_out == 10, "calls beyond a million are counted");
+	ok(d->n_calls == CALLS && d->calls_left_out == 10 && d->slices_left_out == 10,
+	   "calls beyond a million are counted");
 }
 
-static void too_many_slices(void)
+/* Where a call has `each`. */
+static void too_many_slices(uint32_t each)
 {
-	const uint32_t whole = (SLICES + 2) / 3; /* the last one of these may still begin */
-	struct detail *new = fill_calls(whole + 10, 3);
+	const uint32_t whole = (SLICES + each - 1) / each; /* the last one of these may still begin */
+	struct detail *new = fill_calls(whole + 10, each);
 	bool good = true;
 	struct ledger l;
 
@@ -510,11 +537,11 @@ static void too_many_slices(void)
 		const struct detail_call *c = &d->call[i];
 
 		detail_ledger(d, c, &l);
-		good = good && c->n_slices == (i < whole ? 3 : 0) && l.ns[CAUSE_CPU] == (i < whole ? 15 : 3) &&
+		good = good && c->n_slices == (i < whole ? each : 0) && l.ns[CAUSE_CPU] == (i < whole ? 5 * each : 3) &&
 		       l.ns[CAUSE_UNKNOWN] == (i < whole ? 0 : UINT64_MAX - 5);
 	}
 	ok(d->n_packed < 40u << 20, "packed: %zu bytes", d->n_packed);
-	ok(good && d->n_calls == whole + 10 && d->n_slices == 3 * (size_t)whole, "a call has all its slices, or none");
+	ok(good && d->n_calls == whole + 10 && d->n_slices == (size_t)each * whole, "a call has all its slices, or none");
 	ok(d->slices_left_out == 10 && !d->calls_left_out, "those without are counted");
 }
 
@@ -580,9 +607,11 @@ int main(void)
 	odd_requests();
 	late_names();
 	many_names();
+	indices_of_names();
 	not_wanted();
 	too_many_calls();
-	too_many_slices();
+	too_many_slices(3);
+	too_many_slices(8);
 	too_many_requests();
 	sync_free(a);
 	report_detail_free(d);

@@ -96,7 +96,7 @@ static void told_apart(void)
 	leaves_clear(&l);
 	ok(!l.n && !l.n_owners && has(NULL, ANY, 0, 0, 0), "cleared, there are none");
 	leaves_add(&l, &s, 2, &r);
-	ok(has("b", 2, 4, 6, 146), "and it begins anew");
+	ok(has("b", 2, 4, 6, 146) && l.n == 4 && l.n_owners == 1, "and it begins anew");
 }
 
 static void many_slices(void)
@@ -129,6 +129,7 @@ static void too_many(void)
 	ok(has("(other)", GROUPS_OTHER, 1, 5, 50), "for all");
 	ok(has("a", GROUPS_OTHER, LEAVES_END - LEAVES_MAX, LEAVES_END - LEAVES_MAX + 1, 10 * (LEAVES_END - LEAVES_MAX) + 10),
 	   "unless there is a leaf without the file");
+	ok(l.n_owners == 3, "who has no leaf is not remembered");
 }
 
 #define FULL (LEAVES_MAX - 256 + 1)
@@ -156,6 +157,49 @@ static void files_give_way(void)
 	add("d", 8, 121 * SEC, 0, FULL, 1);
 	add("d", 8, 239 * SEC, FULL, 1, 1);
 	ok(has("d", 8, FULL + 1, FULL + 2, FULL + 9), "two minutes have to pass");
+}
+
+/* The mean is that of the leaves that there are. */
+static void more_than_the_mean(void)
+{
+	begin();
+	add("a", 5, SEC, 0, FULL - 1, 10);
+	add("b", 6, SEC, 0, 1, 11);
+	add("c", 7, 120 * SEC, 0, 1, 10);
+	ok(has("a", GROUPS_OTHER, 0, 0, 0) && has("(other)", GROUPS_OTHER, 1, FULL - 1, 10 * (FULL - 1)),
+	   "those with the mean give way");
+	ok(has("b", 6, 1, 1, 11) && has("c", 7, 1, 1, 10) && l.n == 3, "one with a nanosecond more does not");
+}
+
+/* Whoever has called within the last minute stays, whatever became of the file. */
+static void seen_of_late(void)
+{
+	static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+	begin();
+	add("a", 5, SEC, 0, LEAVES_MAX, 10);
+	add("b", 6, 100 * SEC, 0, 1, 10);
+	add("c", 7, 121 * SEC, 0, 1, 10);
+	ok(has("(other)", GROUPS_OTHER, 1, LEAVES_MAX, 10 * LEAVES_MAX) && has("b", GROUPS_OTHER, 1, 1, 10),
+	   "one that had room only without its file");
+	begin();
+	add("a", 5, SEC, 0, FULL - 1, 10);
+	add("b", 6, 100 * SEC, 0, 1, 10);
+	leaves_move(&l, same);
+	add("c", 7, 121 * SEC, 0, 1, 10);
+	ok(has("b", 6, 1, 1, 10) && has("(other)", GROUPS_OTHER, 1, FULL - 1, 10 * (FULL - 1)),
+	   "one whose files were moved since");
+}
+
+static void cleared(void)
+{
+	begin();
+	add("a", 5, SEC, 0, FULL, 10);
+	add("b", 6, 120 * SEC, 0, 1, 10);
+	leaves_clear(&l);
+	add("a", 5, SEC, 0, FULL, 10);
+	add("b", 6, 120 * SEC, 0, 1, 10);
+	ok(has("(other)", GROUPS_OTHER, 1, FULL, 10 * FULL) && l.n == 2, "cleared, nothing has given way before");
 }
 
 static void not_yet_full(void)
@@ -190,6 +234,9 @@ int main(void)
 	many_slices();
 	too_many();
 	files_give_way();
+	more_than_the_mean();
+	seen_of_late();
+	cleared();
 	not_yet_full();
 	files_move();
 	leaves_free(&l);

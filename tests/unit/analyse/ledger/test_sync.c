@@ -9,6 +9,7 @@
 #include "analyse/ledger/walk.h"
 #include "analyse/report_top.h"
 #include "model/report.h"
+#include "ledger_pairs.h"
 #include "rnd.h"
 #include "tap.h"
 #include "wire.h"
@@ -257,21 +258,12 @@ static void show(const struct ledger *l)
 			diag("  %s %llu", cause_name(c), (unsigned long long)l->ns[c]);
 }
 
-#define END 99
-#define LEDGER(...) \
-	(const int[]) \
-	{ \
-		__VA_ARGS__, END \
-	}
-
 /* Pairs of cause and nanoseconds; all others are 0. */
 static void ends_as(const char *what, const int *pairs)
 {
-	struct ledger want = { { 0 } };
+	const struct ledger want = ledger_of(pairs);
 	bool good;
 
-	for (; pairs[0] != END; pairs += 2)
-		want.ns[pairs[0]] += (uint64_t)pairs[1];
 	report_free(&report);
 	sync_report(a, &report.sync, false);
 	good = ok(!memcmp(&want, &report.sync.ledger, sizeof(want)) && ledger_sum(&want) == asked, "%s", what);

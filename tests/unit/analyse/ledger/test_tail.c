@@ -235,6 +235,9 @@ static void gaps_alike(void)
 		{ "one in eight", 100, 0, { 1, 100, 100, 300, 100, 100, 100, 100, 100 } },
 		{ "two in eight: three quarters are alike", 100, 0, { 1, 100, 100, 300, 100, 500, 100, 100, 100 } },
 		{ "three in eight", 0, 0, { 1, 100, 100, 300, 100, 500, 100, 700, 100 } },
+		{ "their median counts", 108, 0, { 1, 100, 104, 108, 112, 116 } },
+		{ "a quarter of it is rounded down", 0, 0, { 1, 102, 102, 128, 102, 102 } },
+		{ "a quarter off where gaps are long", 500, 0, { 1, 500, 500, 625, 500, 500 } },
 		{ "each second call", 2, 0, { 1, 2, 2, 2, 2, 2, 2, 2, 2 } },
 		{ "each call: back to back", 0, 0, { 1, 1, 1, 1, 1, 1, 1, 1, 1 } },
 	};
@@ -248,6 +251,36 @@ static void gaps_alike(void)
 			"gaps of slow calls: %s", all[i].what))
 			diag("%llu calls, %llu ns", (unsigned long long)p.calls, (unsigned long long)p.ns);
 	}
+}
+
+/* They are one in 100, and the first call of all is one. */
+static void slow_from_the_first(void)
+{
+	struct tail_period p;
+
+	start();
+	for (unsigned int i = 0; i < 500; i++)
+		call(i % 100 ? 1e6 : 25e6 + i * 1e4);
+	p = tail_period(&tail);
+	ok(p.calls == 100 && p.slow_ns == 27 * MS && p.quick_ns == MS,
+	   "five calls of 25, 26, 27, 28 and 29 ms, the first among them");
+}
+
+/* A slow call each 5 s, one or two calls after the one before. */
+static void few_calls_between(void)
+{
+	static const unsigned int gap[] = { 1, 2, 1, 2, 2, 1, 2, 2, 1 };
+
+	start();
+	for (unsigned int i = 0; i < 4; i++)
+		call(1e6);
+	for (unsigned int k = 0; k < sizeof(gap) / sizeof(gap[0]); k++) {
+		now = 5 * SEC * (k + 1);
+		call(25e6);
+		for (unsigned int i = 1; i < gap[k]; i++)
+			call(1e6);
+	}
+	ok(tail_period(&tail).ns == 5 * SEC && !tail_period(&tail).calls, "by time also where hardly any call is between");
 }
 
 /* Ten slow calls, one in 20. */
@@ -266,12 +299,28 @@ static void kinds_of_calls(void)
 	ok(!ten_slow(2.9e6).calls, "less is not");
 	start();
 	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 3 << 20 : 1 << 20); /* where buckets begin */
+	ok(tail_period(&tail).calls == 20, "exactly three times as slow is");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
 		call(i % 20 == 19 ? 25e6 : i == 7 || i == 48 ? 2.5e6 : 1e6);
 	ok(tail_period(&tail).calls == 20, "one call between the kinds for five slow ones is not too many");
 	start();
 	for (unsigned int i = 0; i < 200; i++)
 		call(i % 20 == 19 ? 3.2e6 : i == 7 || i == 48 || i == 111 ? 2.5e6 : 1e6);
 	ok(!tail_period(&tail).calls && !tail_period(&tail).ns, "more are");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 3.2e6 : i == 7 || i == 48 || i == 111 ? 2.1e6 : 1e6);
+	ok(!tail_period(&tail).calls && !tail_period(&tail).ns, "from two thirds of a slow call's time on");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 3.2e6 : i == 7 || i == 48 || i == 111 ? 1.9e6 : 1e6);
+	ok(tail_period(&tail).calls == 20, "but not below");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 25e6 : i == 7 ? 2.5e6 : 1e6);
+	ok(tail_period(&tail).calls == 20, "fewer are not");
 	start();
 	for (unsigned int i = 0; i < 400; i++)
 		call(i % 40 == 39 ? 300e6 : i % 10 == (i / 10 * 7) % 10 ? 50e6 : 1e6);
@@ -305,6 +354,26 @@ static void what_is_slow(void)
 		call(i == 50 ? 3e6 : i == 60 ? 2.9e6 : 1e6);
 	ok(tail.events == 17 && tail.event[16].call == 50 && tail.event[16].ns == 3 * MS,
 	   "after the first 16 only slow ones are kept");
+}
+
+/* The call above the quickest quarter: of 16 the fifth. */
+static void quickest_quarter(void)
+{
+	struct tail_period p;
+
+	start();
+	for (unsigned int i = 0; i < 16; i++)
+		call(i < 4 ? 1e6 : 10e6);
+	ok(tail.slow_ns == 30 * MS, "a quarter of the calls is quick");
+	start();
+	for (unsigned int i = 0; i < 16; i++)
+		call(i < 5 ? 1e6 : 10e6);
+	ok(tail.slow_ns == 3 * MS, "more than a quarter");
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		call(i % 20 == 19 ? 25e6 : i % 4 ? 1e6 : 5e5);
+	p = tail_period(&tail);
+	ok(p.calls == 20 && p.quick_ns == MS, "what quick calls take, a quarter of which takes half as long");
 }
 
 static void at(uint64_t enter, uint64_t ns)
@@ -361,6 +430,14 @@ static void slowest_add_up(void)
 	   "and what they add up to, to the nanosecond");
 	tail_slowest(&tail, 1000000, &sums);
 	ok(sums.count == 100000 && sums.least_ns == US, "all of them, where more are asked for");
+	start();
+	at(1, MS);
+	at(2, 10 * MS);
+	at(3, 100 * MS);
+	tail_slowest(&tail, 2, &sums);
+	ok(sums.count == 2 && sums.total_ns == 110 * MS && sums.least_ns == 10 * MS, "two of three");
+	tail_slowest(&tail, 0, &sums);
+	ok(!sums.count && !sums.total_ns && !sums.least_ns, "none, where none is asked for");
 }
 
 /* ---- reports ---- */
@@ -554,8 +631,11 @@ int main(void)
 	waits_together_are_one();
 	old_events_are_forgotten();
 	gaps_alike();
+	slow_from_the_first();
+	few_calls_between();
 	kinds_of_calls();
 	what_is_slow();
+	quickest_quarter();
 	overlapping_calls();
 	slowest_add_up();
 	tails_of_reports();

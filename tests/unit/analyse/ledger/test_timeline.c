@@ -315,14 +315,61 @@ static void rings_give_way(void)
 	ok(ring_is(2, 1, 8, 9000000, 1000 + 10 * (RING - 1)), "it may come back, and it is known what is missing");
 }
 
-/* ---- tasks ---- */
-
-static void follow(uint32_t tid, uint64_t since)
+static void follow_in(uint32_t tid, uint32_t tgid, uint64_t since)
 {
-	const struct wire_follow f = { .since = since, .tid = tid, .tgid = tid, .kind = TASK_USER, .comm = "t" };
+	const struct wire_follow f = { .since = since, .tid = tid, .tgid = tgid, .kind = TASK_USER, .comm = "t" };
 
 	tl_add_follow(tl, &f);
 }
+
+static void follow(uint32_t tid, uint64_t since)
+{
+	follow_in(tid, tid, since);
+}
+
+/* Also when a ring has to grow and nobody says what is asked for. */
+static void rings_shrink_by_themselves(void)
+{
+	begin();
+	sleeps(7, 1000, 100);
+	add_sleep(8, 200 * SEC - 1, 200 * SEC);
+	ok(ring_is(7, 1, 1, 1990, 1980) && ring_is(8, 1, 8, 200 * SEC, 0), "what is older than two minutes goes");
+	begin();
+	follow(7, 5);
+	sleeps(7, SWEEP, 100);
+	follow_in(7, 9, SWEEP + 670);
+	add_sleep(8, 4 * SWEEP - 1, 4 * SWEEP);
+	ok(ring_is(7, 32, 32, SWEEP + 680, SWEEP + 670), "a quarter of the room is enough for 32, of which none is old");
+}
+
+/* Sixteen times as many fill the room for sleeps. */
+static void fill_room(void)
+{
+	begin();
+	for (uint32_t tid = 1; tid <= 16; tid++)
+		sleeps(tid, 1000, RING);
+}
+
+static void forgotten_rings_are_room(void)
+{
+	const uint64_t last = 1000 + 10 * (RING - 1);
+
+	fill_room();
+	tl_forget(tl, SWEEP);
+	sleeps(17, SWEEP, RING);
+	sleeps(18, SWEEP, RING);
+	ok(ring_is(1, 1, 1, last, last - 10) && ring_is(17, RING, RING, SWEEP, 0) && ring_is(18, RING, RING, SWEEP, 0),
+	   "rings that were cut short leave room for others");
+	fill_room();
+	for (uint32_t i = 0; i < TASKS; i++)
+		follow(1000 + i, 5);
+	sleeps(1, 2000, RING);
+	sleeps(2, 2000, RING);
+	ok(!tl_task(tl, 16) && ring_is(1, RING, RING, 2000, 0) && ring_is(2, RING, RING, 2000, 0),
+	   "and so do tasks that were forgotten");
+}
+
+/* ---- tasks ---- */
 
 static void tasks_give_way(void)
 {
@@ -369,6 +416,7 @@ static void names(void)
 		{ "iou-wrk-1234", "iou-wrk" },
 		{ "iou-sqp-7", "iou-sqp" },
 		{ "migration/0", "migration" },
+		{ "migration/12345", "migration" },
 		{ "rcuc/3", "rcuc" },
 		{ "rcu/3", "rcu/3" },
 		{ "my-rcuc/3", "my-rcuc/3" },
@@ -386,7 +434,8 @@ static void names(void)
 		begin();
 		follow(7, 4);
 		tl_add_follow(tl, &f);
-		ok(!memcmp(tl_task(tl, 7)->name, padded, 16), "'%s' is called '%s'", all[i].comm, all[i].name);
+		ok(!memcmp(tl_task(tl, 7)->name, padded, 16) && tl_task(tl, 7)->kind == TASK_KTHREAD,
+		   "'%s' is called '%s'", all[i].comm, all[i].name);
 	}
 }
 
@@ -408,6 +457,9 @@ static void follows(void)
 	strcpy(f.comm, "two");
 	ok(tl_add_follow(tl, &f) && tl_task(tl, 7)->since == 100 && !strcmp(tl_task(tl, 7)->name, "one"),
 	   "what is older says nothing new");
+	f.since = 100;
+	tl_add_follow(tl, &f);
+	ok(!strcmp(tl_task(tl, 7)->name, "two") && tl_task(tl, 7)->n == 3, "what is of the same time does");
 	f.since = 150;
 	tl_add_follow(tl, &f);
 	t = tl_task(tl, 7);
@@ -429,6 +481,9 @@ static void follows(void)
 	f.kind = TASK_USER;
 	f.since = 0;
 	ok(!tl_add_follow(tl, &f), "since nobody knows when");
+	add_sleep(9, 10, 20);
+	follow(9, 30);
+	ok(tl_task(tl, 9)->n == 1 && !tl_task(tl, 9)->lost, "what a task did before it was known is its own");
 }
 
 static void calls(void)
@@ -456,6 +511,11 @@ static void calls(void)
 	tl_add_call(tl, &s, true);
 	t = tl_task(tl, 7);
 	ok(t->enter == 110 && t->exit == 120 && !t->waited && !t->switches, "the last one counts");
+	s = (struct wire_sync){ .enter = 10, .exit = 20, .tid = 9, .tgid = 9, .comm = "x" };
+	tl_add_call(tl, &s, true);
+	strcpy(s.comm, "y");
+	tl_add_call(tl, &s, true);
+	ok(!strcmp(tl_task(tl, 9)->name, "x"), "whoever has a name keeps it, be it a letter");
 }
 
 /* ---- stacks ---- */
@@ -633,7 +693,9 @@ int main(void)
 	rings_grow();
 	old_sleeps_make_room();
 	rings_shrink();
+	rings_shrink_by_themselves();
 	rings_give_way();
+	forgotten_rings_are_room();
 	tasks_give_way();
 	names();
 	follows();

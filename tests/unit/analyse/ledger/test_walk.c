@@ -5,6 +5,8 @@
 
 #include "analyse/ledger/timeline.h"
 #include "analyse/ledger/walk.h"
+#include "joined.h"
+#include "ledger_pairs.h"
 #include "tap.h"
 
 #define APP   100 /* the caller */
@@ -13,6 +15,16 @@
 #define SDA   WIRE_DEV(8, 0)
 #define KEY   1415 /* the end of the barrier write */
 
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Where a task may sleep. */
+#define IN_JOURNAL 0x1000
+#define IN_TAG	   0x2000
+static const struct kernel_symbol symbols[] = {
+	{ "start_this_handle", IN_JOURNAL, IN_JOURNAL + 0x100 },
+	{ "blk_mq_get_tag", IN_TAG, IN_TAG + 0x100 },
+};
+
 static struct timeline *tl;
 static struct walk *w;
 
@@ -20,13 +32,13 @@ static void begin(void)
 {
 	walk_free(w);
 	tl_free(tl);
-	tl = tl_new(NULL, 0);
+	tl = tl_new(symbols, LEN(symbols));
 	w = walk_new(tl);
 }
 
 static void sleep_fact(struct wire_sleep s)
 {
-	s.head.size = WIRE_SLEEP_SHORT;
+	s.head.size = s.stack_len ? sizeof(s) : WIRE_SLEEP_SHORT;
 	tl_add_sleep(tl, &s);
 }
 
@@ -35,7 +47,7 @@ static void sleep_fact(struct wire_sleep s)
 static void request_fact(struct wire_request r)
 {
 	r.dev = r.disk = SDA;
-	r.tgid = r.tid;
+	r.tgid = r.tgid ? r.tgid : r.tid;
 	tl_add_request(tl, &r);
 }
 
@@ -58,6 +70,19 @@ static bool walk(struct wire_sync s, const struct walk_result **r)
 
 #define WALK(r, ...) walk((struct wire_sync){ __VA_ARGS__ }, r)
 
+/* A task that ran from 1,000 on: its next sleep is to be number 6. */
+static void ran(uint32_t tid)
+{
+	SLEEP(.tid = tid, .seq = 5, .off = 900, .wake = 900, .on = 1000, .how = HOW_PREEMPTED);
+}
+
+/* It wakes the caller, who slept from 1,010, at 1,090. */
+static void woken_by(uint32_t tid, uint32_t kind, uint32_t next_seq)
+{
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = tid, .waker_kind = kind, .how = HOW_TASK,
+	      .rq = next_seq, .done = 1);
+}
+
 /* ---- slices ---- */
 
 struct piece {
@@ -65,17 +90,21 @@ struct piece {
 	enum cause cause;
 	enum walk_part part;
 	uint64_t barrier;
-	const char *via; /* NULL: the caller itself */
+	const char *via; /* names with ';' between them; NULL: the caller itself */
 	uint32_t dev;
 };
 
-static bool same(const struct walk_slice *s, const struct piece *p)
+static bool is_via(uint32_t via, const char *want)
 {
 	const char *name[VIAS_DEPTH];
-	size_t n = walk_via(w, s->via, name);
 
+	return joined_are(name, walk_via(w, via, name), want ? want : "");
+}
+
+static bool same(const struct walk_slice *s, const struct piece *p)
+{
 	return s->ns == p->ns && s->cause == p->cause && s->part == p->part && s->barrier == p->barrier &&
-	       s->dev == p->dev && (p->via ? n == 1 && !strcmp(name[0], p->via) : n == 0);
+	       s->dev == p->dev && is_via(s->via, p->via);
 }
 
 static void is(const struct walk_result *r, const struct piece *p, size_t n, const char *what)
@@ -92,8 +121,20 @@ static void is(const struct walk_result *r, const struct piece *p, size_t n, con
 		     r->slice[i].via, r->slice[i].dev);
 }
 
-#define IS(r, pieces, what) is(r, pieces, sizeof(pieces) / sizeof((pieces)[0]), what)
+#define IS(r, pieces, what) is(r, pieces, LEN(pieces), what)
 #define J		    "jbd2/sda1-8"
+
+/* What it adds up to, for those who don't ask for its slices. */
+static bool adds_up_to(const struct walk_result *r, const struct ledger *want)
+{
+	bool good = !r->mended && !memcmp(&r->ledger, want, sizeof(*want));
+
+	for (int c = 0; !good && c < CAUSE_COUNT; c++)
+		if (r->ledger.ns[c] != want->ns[c])
+			diag("%s %llu, expected %llu", cause_name(c), (unsigned long long)r->ledger.ns[c],
+			     (unsigned long long)want->ns[c]);
+	return good;
+}
 
 static void barrier_write(uint32_t tid)
 {
@@ -204,6 +245,502 @@ static void bio(void)
 	ok(r->flush_own_ns == 30 && r->blind, "its FLUSH is the caller's, and not all is known");
 }
 
+static void other_bios(void)
+{
+	const struct piece flush[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 10, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
+		{ 80, CAUSE_FLUSH_ONLY, PART_EMPTY, 0, NULL, SDA },
+		{ 4, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
+		{ 6, CAUSE_RUNQ, PART_OWN, 0, NULL, 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	struct wire_bio b = { .queued = 1020, .done = 1100, .tid = APP, .disk = SDA, .class = WIRE_FLUSH };
+	const struct walk_result *r;
+
+	begin();
+	tl_add_bio(tl, &b);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1104, .on = 1110, .how = HOW_IRQ);
+	WALK(&r, .enter = 1000, .exit = 1120);
+	IS(r, flush, "an empty flush in a disk without requests");
+	ok(r->flush_own_ns == 80, "it is the caller's, too");
+	begin();
+	b.class = WIRE_DISCARD;
+	tl_add_bio(tl, &b);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1104, .on = 1110, .how = HOW_IRQ);
+	WALK(&r, .enter = 1000, .exit = 1120);
+	ok(r->ledger.ns[CAUSE_DEVICE_DISCARD] == 80 && !r->flush_own_ns && r->ledger.ns[CAUSE_UNKNOWN] == 14,
+	   "one without a FLUSH is all the device's");
+}
+
+/* ---- what a slice is a part of ---- */
+
+/* Whoever waits for it, its FLUSH is nobody's barrier write. */
+static void empty_flush_of_the_journal(void)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },	 { 10, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },
+		{ 2, CAUSE_FLUSH_WAIT, PART_EMPTY, 0, J, SDA },	 { 3, CAUSE_IOQ, PART_EMPTY, 0, J, SDA },
+		{ 50, CAUSE_FLUSH_ONLY, PART_EMPTY, 0, J, SDA }, { 5, CAUSE_COMPLETION, PART_EMPTY, 0, J, SDA },
+		{ 10, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },	 { 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	follow(JBD2, J, TASK_KTHREAD, 5);
+	ran(JBD2);
+	REQUEST(.rq = 1, .done = 1080, .alloc = 1015, .tid = JBD2, .class = WIRE_FLUSH,
+		.flags = REQUEST_SEQUENCE | REQUEST_ONLY, .pre = { .begin = 1022, .issue = 1025, .done = 1075 });
+	SLEEP(.tid = JBD2, .seq = 6, .off = 1020, .wake = 1080, .on = 1080, .rq = 1, .done = 1080, .how = HOW_REQUEST);
+	woken_by(JBD2, TASK_KTHREAD, 7);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, want, "an empty flush of the journal");
+}
+
+/* The journal counts as such for those who wait for it themselves. */
+static void behind_another(void)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, "hog", 0 },
+		{ 50, CAUSE_CPU, PART_OWN, 0, "hog;jbd2/sda1-8", 0 },
+		{ 20, CAUSE_CPU, PART_OWN, 0, "hog", 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	follow(OTHER, "hog", TASK_USER, 5);
+	follow(JBD2, J, TASK_KTHREAD, 5);
+	ran(JBD2);
+	ran(OTHER);
+	SLEEP(.tid = OTHER, .seq = 6, .off = 1020, .wake = 1070, .on = 1070, .waker = JBD2, .waker_kind = TASK_KTHREAD,
+	      .how = HOW_TASK, .rq = 6, .done = 1);
+	woken_by(OTHER, TASK_USER, 7);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, want, "another that waits for the journal");
+}
+
+static void woken_before_it_slept(void)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 5, CAUSE_RUNQ, PART_OWN, 0, NULL, 0 },
+		{ 85, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	follow(JBD2, J, TASK_KTHREAD, 5);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1010, .on = 1015, .waker = JBD2, .waker_kind = TASK_KTHREAD,
+	      .how = HOW_TASK);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, want, "woken by the journal before it slept: it did not wait for that");
+}
+
+static void no_device(void)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 80, CAUSE_TAG, PART_OWN, 0, NULL, 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .how = HOW_IRQ, .stack_len = 1, .stack = { IN_TAG });
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, want, "a wait for a tag: of which device is not known");
+}
+
+static void names(void)
+{
+	const struct piece letter[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 80, CAUSE_CPU, PART_OWN, 0, "x", 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct piece none[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 80, CAUSE_CPU, PART_OWN, 0, "(task)", 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	follow(OTHER, "x", TASK_USER, 5);
+	ran(OTHER);
+	woken_by(OTHER, TASK_USER, 6);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, letter, "a helper whose name is a letter");
+	begin();
+	ran(OTHER);
+	woken_by(OTHER, TASK_USER, 6);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, none, "one whose name is not known");
+}
+
+/* ---- requests ---- */
+
+static uint64_t through(const struct walk_result *r, const char *name)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		ns += is_via(r->slice[i].via, name) ? r->slice[i].ns : 0;
+	return ns;
+}
+
+/* The caller sleeps from 1,010 until its FLUSH, which was begun at 1,020 and issued at 1,080, is done at 1,100. */
+static void issuers(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t wake, on; /* of who issued it */
+		uint32_t who;
+		uint64_t completion, runq, cpu, ioq;
+	} all[] = {
+		{ "it was told, waited for a CPU, and ran", 1030, 1050, OTHER, 10, 20, 30, 0 },
+		{ "who told it was not seen", 0, 1050, OTHER, 0, 0, 30, 30 },
+		{ "it had a CPU at once", 1030, 1030, OTHER, 10, 0, 50, 0 },
+		{ "it did so as soon as it had a CPU", 1030, 1080, OTHER, 10, 50, 0, 0 },
+		{ "it ran before", 900, 1015, OTHER, 0, 0, 60, 0 },
+		{ "it is not followed", 0, 0, OTHER, 0, 0, 0, 60 },
+		{ "it ran before it was woken: nonsense", 1060, 1050, OTHER, 0, 0, 0, 60 },
+		{ "it ran only afterwards: nonsense", 1030, 1081, OTHER, 0, 0, 0, 60 },
+		{ "a task that is not known", 1030, 1050, 999, 10, 20, 30, 0 },
+		{ "who is not known", 1030, 1050, 0, 10, 20, 30, 0 },
+		{ "the caller itself", 1030, 1050, APP, 10, 20, 30, 0 },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		uint64_t by_other = all[i].who == OTHER ? all[i].runq + all[i].cpu : 0;
+		const struct walk_result *r;
+		struct ledger want = { { 0 } };
+
+		begin();
+		follow(OTHER, "hog", TASK_USER, 5);
+		follow(APP, "app", TASK_USER, 5);
+		REQUEST(.rq = 1, .done = 1100, .alloc = 1005, .tid = APP, .class = WIRE_FLUSH,
+			.flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+			.pre = { .begin = 1020,
+				 .issue = 1080,
+				 .done = 1100,
+				 .issuer = all[i].who,
+				 .issuer_wake = all[i].wake,
+				 .issuer_on = all[i].on });
+		SLEEP(.tid = APP, .off = 1010, .wake = 1100, .on = 1100, .rq = 1, .done = 1100, .how = HOW_REQUEST);
+		want.ns[CAUSE_CPU] = 20 + all[i].cpu;
+		want.ns[CAUSE_FLUSH_WAIT] = 10;
+		want.ns[CAUSE_FLUSH_ONLY] = 20;
+		want.ns[CAUSE_COMPLETION] = all[i].completion;
+		want.ns[CAUSE_RUNQ] = all[i].runq;
+		want.ns[CAUSE_IOQ] = all[i].ioq;
+		ok(WALK(&r, .enter = 1000, .exit = 1110) && adds_up_to(r, &want) && through(r, "hog") == by_other &&
+			   through(r, NULL) == 110 - by_other,
+		   "who issued a request: %s", all[i].what);
+	}
+}
+
+/* The caller sleeps from 1,010 until its barrier write is done at 1,190. */
+static void half_known_requests(void)
+{
+	const struct wire_step pre = { .begin = 1030, .issue = 1040, .done = 1090 },
+			       data = { .begin = 1092, .issue = 1100, .done = 1150 },
+			       post = { .begin = 1152, .issue = 1160, .done = 1180 };
+	const struct {
+		const char *what;
+		struct wire_request r;
+		const int *ledger;
+		uint64_t flushes;
+	} all[] = {
+		{ "all of it",
+		  { .alloc = 1005, .pre = pre, .data = data, .post = post },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20 + 2, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 8 + 10,
+			 CAUSE_DEVICE_WRITE, 50, CAUSE_FLUSH_POST, 20),
+		  2 },
+		{ "not when it came into being",
+		  { .pre = pre, .data = data },
+		  LEDGER(CAUSE_UNKNOWN, 20, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 40,
+			 CAUSE_DEVICE_WRITE, 50),
+		  1 },
+		{ "when it did so is no good",
+		  { .alloc = 1020, .flags = REQUEST_NO_START, .pre = pre, .data = data },
+		  LEDGER(CAUSE_UNKNOWN, 20, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 40,
+			 CAUSE_DEVICE_WRITE, 50),
+		  1 },
+		{ "nor when its first step began",
+		  { .pre = { .issue = 1040, .done = 1090 }, .data = data },
+		  LEDGER(CAUSE_UNKNOWN, 30, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 40, CAUSE_IOQ, 8,
+			 CAUSE_DEVICE_WRITE, 50),
+		  1 },
+		{ "a first FLUSH without an end",
+		  { .alloc = 1005, .pre = { .begin = 1030, .issue = 1040 }, .data = data },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10 + 8, CAUSE_UNKNOWN, 52, CAUSE_DEVICE_WRITE, 50,
+			 CAUSE_COMPLETION, 40),
+		  1 },
+		{ "nor is the data's beginning known",
+		  { .alloc = 1005, .pre = { .begin = 1030, .issue = 1040 }, .data = { .issue = 1100, .done = 1150 } },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10, CAUSE_UNKNOWN, 60, CAUSE_DEVICE_WRITE, 50,
+			 CAUSE_COMPLETION, 40),
+		  1 },
+		{ "of the first FLUSH only the end",
+		  { .alloc = 1005, .pre = { .done = 1090 }, .data = data },
+		  LEDGER(CAUSE_UNKNOWN, 80, CAUSE_COMPLETION, 2 + 40, CAUSE_IOQ, 8, CAUSE_DEVICE_WRITE, 50),
+		  1 },
+		{ "data without an end",
+		  { .alloc = 1005, .pre = pre, .data = { .begin = 1092, .issue = 1100 }, .post = post },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 8 + 10,
+			 CAUSE_UNKNOWN, 52, CAUSE_FLUSH_POST, 20),
+		  2 },
+		{ "of the data only the end",
+		  { .alloc = 1005, .pre = pre, .data = { .done = 1150 } },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 50, CAUSE_UNKNOWN, 60, CAUSE_COMPLETION, 40),
+		  1 },
+		{ "a last FLUSH without an end",
+		  { .alloc = 1005, .pre = pre, .data = data, .post = { .begin = 1152, .issue = 1160 } },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20 + 2, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 8,
+			 CAUSE_DEVICE_WRITE, 50, CAUSE_UNKNOWN, 30),
+		  2 },
+		{ "or without a beginning",
+		  { .alloc = 1005, .pre = pre, .data = data, .post = { .issue = 1160, .done = 1180 } },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20 + 10, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 10,
+			 CAUSE_DEVICE_WRITE, 50, CAUSE_FLUSH_POST, 20),
+		  2 },
+		{ "the first FLUSH alone",
+		  { .alloc = 1005, .pre = pre },
+		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 100),
+		  1 },
+		{ "no step", { .alloc = 1005 }, LEDGER(CAUSE_UNKNOWN, 180), 0 },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		struct ledger want = ledger_of(all[i].ledger);
+		struct wire_request q = all[i].r;
+		const struct walk_result *r;
+
+		begin();
+		q.rq = 1;
+		q.done = 1190;
+		q.tid = APP;
+		q.class = WIRE_WRITE_BARRIER;
+		q.flags |= REQUEST_SEQUENCE;
+		request_fact(q);
+		SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190, .how = HOW_REQUEST);
+		want.ns[CAUSE_CPU] = 20;
+		ok(WALK(&r, .enter = 1000, .exit = 1200) && adds_up_to(r, &want) && r->flushes == all[i].flushes,
+		   "what is known of a barrier write: %s", all[i].what);
+	}
+}
+
+static void flushes_waited_for(void)
+{
+	const struct walk_result *r;
+
+	begin();
+	barrier_write(APP);
+	SLEEP(.tid = APP, .off = 1250, .wake = 1416, .on = 1420, .rq = 2, .done = KEY, .how = HOW_REQUEST);
+	WALK(&r, .enter = 1240, .exit = 1430);
+	ok(r->flushes == 1 && r->in_flight == 4 && r->flush_own_ns == 102,
+	   "a FLUSH that was over before the sleep is not counted");
+	begin();
+	barrier_write(APP);
+	SLEEP(.tid = APP, .off = 1215, .wake = 1310, .on = 1310, .rq = 2, .done = KEY, .how = HOW_REQUEST);
+	WALK(&r, .enter = 1200, .exit = 1430);
+	ok(!r->flushes && !r->in_flight && r->flush_own_ns == 2, "nor one that came when the sleep was over");
+}
+
+/* The caller waits for a FLUSH from 1,010 to 1,090. */
+static void whose_flush(void)
+{
+	static const struct {
+		const char *what;
+		uint32_t tid, tgid;
+		uint32_t kind;	    /* it is followed */
+		bool slept, synced; /* a sleep of it is known, a call of its own */
+		bool foreign;
+	} all[] = {
+		{ "the caller's own", APP, APP, 0, false, false, false },
+		{ "of another thread of it", APP + 1, APP, TASK_USER, false, false, false },
+		{ "of nobody known", 0, 0, 0, false, false, false },
+		{ "of another user process", OTHER, OTHER, TASK_USER, false, false, true },
+		{ "of a kernel thread", OTHER, OTHER, TASK_KTHREAD, false, false, false },
+		{ "of a kernel worker", OTHER, OTHER, TASK_KWORKER, false, false, false },
+		{ "of a task that may be the kernel's", OTHER, OTHER, 0, false, false, false },
+		{ "of one of which a sleep is known", OTHER, OTHER, 0, true, false, false },
+		{ "of a thread of another process", OTHER + 1, OTHER, 0, false, false, true },
+		{ "of one that made a sync call", OTHER, OTHER, 0, false, true, true },
+		{ "of a kernel thread whatever else it did", OTHER + 1, OTHER, TASK_KTHREAD, true, true, false },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		const struct wire_sync own = { .enter = 800, .exit = 850, .tid = all[i].tid, .tgid = all[i].tgid };
+		uint64_t foreign = all[i].foreign ? 80 : 0;
+		const struct walk_result *r;
+
+		begin();
+		if (all[i].kind)
+			follow(all[i].tid, "t", all[i].kind, 5);
+		if (all[i].slept)
+			ran(all[i].tid);
+		if (all[i].synced)
+			tl_add_call(tl, &own, true);
+		REQUEST(.rq = 1, .done = 1090, .alloc = 1005, .tid = all[i].tid, .tgid = all[i].tgid, .class = WIRE_FLUSH,
+			.flags = REQUEST_SEQUENCE | REQUEST_ONLY, .pre = { .begin = 1010, .issue = 1010, .done = 1090 });
+		SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .rq = 1, .done = 1090, .how = HOW_REQUEST);
+		ok(WALK(&r, .enter = 1000, .exit = 1100) && r->flush_foreign_ns == foreign && r->flush_own_ns == 80 - foreign,
+		   "a FLUSH %s: %s", all[i].what, all[i].foreign ? "another's" : "not another's");
+	}
+}
+
+/* ---- senders ---- */
+
+/* Each slept until 10 ns before it sent a request, which took 10 ns to end the sleep of the one before. */
+static void chain_of_senders(void)
+{
+	const struct ledger want = ledger_of(LEDGER(CAUSE_CPU, 20 + 8 * 10, CAUSE_DEVICE_WRITE, 9 * 10, CAUSE_UNKNOWN, 10));
+	const struct walk_result *r;
+
+	begin();
+	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190, .how = HOW_REQUEST);
+	for (uint32_t i = 1; i <= 12; i++) {
+		uint64_t sent = 1200 - 20 * i, woken = sent - 10;
+
+		follow(300 + i, "link", TASK_USER, 5);
+		REQUEST(.rq = i, .done = sent + 10, .alloc = sent, .tid = 300 + i, .class = WIRE_WRITE_SYNC,
+			.data = { .begin = sent, .issue = sent, .done = sent + 10 });
+		SLEEP(.tid = 300 + i, .seq = 1, .off = 900, .wake = woken, .on = woken, .rq = i + 1, .done = woken,
+		      .how = HOW_REQUEST);
+		SLEEP(.tid = 300 + i, .seq = 2, .off = 1300, .wake = 1300, .on = 1310, .how = HOW_PREEMPTED);
+	}
+	WALK(&r, .enter = 1000, .exit = 1200);
+	ok(adds_up_to(r, &want) && r->blind, "of a chain of senders eight are looked at");
+}
+
+static void sender_that_waits_for_itself(void)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },    { 40, CAUSE_UNKNOWN, PART_OWN, 0, "hog", 0 },
+		{ 10, CAUSE_IOQ, PART_OWN, 0, "hog", SDA }, { 30, CAUSE_DEVICE_WRITE, PART_OWN, 0, "hog", SDA },
+		{ 10, CAUSE_CPU, PART_OWN, 0, "hog", 0 },   { 90, CAUSE_DEVICE_WRITE, PART_OWN, 0, NULL, SDA },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	follow(OTHER, "hog", TASK_USER, 5);
+	REQUEST(.rq = 1, .done = 1190, .alloc = 1100, .tid = OTHER, .class = WIRE_WRITE_SYNC,
+		.data = { .begin = 1100, .issue = 1100, .done = 1190 });
+	REQUEST(.rq = 2, .done = 1090, .alloc = 1050, .tid = OTHER, .class = WIRE_WRITE_SYNC,
+		.data = { .begin = 1050, .issue = 1060, .done = 1090 });
+	SLEEP(.tid = OTHER, .seq = 4, .off = 900, .wake = 1090, .on = 1090, .rq = 2, .done = 1090, .how = HOW_REQUEST);
+	SLEEP(.tid = OTHER, .seq = 5, .off = 1300, .wake = 1300, .on = 1310, .how = HOW_PREEMPTED);
+	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190, .how = HOW_REQUEST);
+	WALK(&r, .enter = 1000, .exit = 1200);
+	IS(r, want, "a sender that slept until a request was done that it sent in that sleep: nonsense");
+}
+
+/* ---- handles of the journal ---- */
+
+/* Who ran all the time until it woke the caller, which needed room in the journal. */
+static void holders(void)
+{
+	static const struct {
+		const char *what;
+		uint32_t kind, told; /* of the task if it is followed, and by the sleep that it ended */
+		uint64_t in;
+		bool held;
+	} all[] = {
+		{ "a user task that it waited for in the journal", TASK_USER, TASK_USER, IN_JOURNAL, true },
+		{ "a kernel thread", TASK_KTHREAD, TASK_KTHREAD, IN_JOURNAL, false },
+		{ "a kernel worker", TASK_KWORKER, TASK_KWORKER, IN_JOURNAL, false },
+		{ "a task of which nothing is known", 0, 0, IN_JOURNAL, true },
+		{ "a kernel thread, by the sleep that it ended", 0, TASK_KTHREAD, IN_JOURNAL, false },
+		{ "what is known of the task goes first", TASK_USER, TASK_KTHREAD, IN_JOURNAL, true },
+		{ "also when that is another kind", TASK_KTHREAD, TASK_USER, IN_JOURNAL, false },
+		{ "not waited for in the journal", TASK_USER, TASK_USER, 0, false },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		const struct walk_result *r;
+
+		begin();
+		if (all[i].kind)
+			follow(OTHER, "hog", all[i].kind, 5);
+		ran(OTHER);
+		SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = OTHER, .waker_kind = all[i].told,
+		      .how = HOW_TASK, .rq = 6, .done = 1, .stack_len = 1, .stack = { all[i].in });
+		WALK(&r, .enter = 1000, .exit = 1100);
+		ok(r->ledger.ns[CAUSE_JOURNAL] == (all[i].held ? 80 : 0) &&
+			   r->ledger.ns[CAUSE_CPU] == (all[i].held ? 20 : 100),
+		   "who holds a handle: %s", all[i].what);
+	}
+}
+
+/* The journal itself waits from 1,020 to 1,070. */
+static void held_from_the_journal(void)
+{
+	for (uint32_t kind = TASK_USER; kind <= TASK_KWORKER; kind++) {
+		uint64_t held = kind == TASK_USER ? 50 : 0;
+		const struct walk_result *r;
+
+		begin();
+		follow(JBD2, J, TASK_KTHREAD, 5);
+		follow(OTHER, "hog", kind, 5);
+		ran(JBD2);
+		ran(OTHER);
+		SLEEP(.tid = JBD2, .seq = 6, .off = 1020, .wake = 1070, .on = 1070, .waker = OTHER, .waker_kind = kind,
+		      .how = HOW_TASK, .rq = 6, .done = 1);
+		woken_by(JBD2, TASK_KTHREAD, 7);
+		WALK(&r, .enter = 1000, .exit = 1100);
+		ok(r->ledger.ns[CAUSE_JOURNAL] == held && r->ledger.ns[CAUSE_CPU] == 100 - held,
+		   "who keeps the journal waiting holds a handle if it is a user task: kind %u", kind);
+	}
+}
+
+/* ---- what there is no room for ---- */
+
+#define SLICES (1u << 18)
+
+/* Of each sleep five: it ran; the write was in the scheduler, in the device, and done; it waited for a CPU. */
+static void too_many_slices(void)
+{
+	const uint64_t start = 1000000, last = start + SLICES / 5 * 100, end = start + 53000 * 100;
+	const struct walk_slice *s;
+	const struct walk_result *r;
+
+	begin();
+	for (uint32_t i = 0; i < 53000; i++) {
+		uint64_t t = start + 100 * i;
+
+		REQUEST(.rq = i, .done = t + 60, .alloc = t, .tid = APP, .class = WIRE_WRITE_SYNC,
+			.data = { .begin = t + 10, .issue = t + 20, .done = t + 60 });
+		SLEEP(.tid = APP, .seq = i, .off = t + 10, .wake = t + 70, .on = t + 80, .rq = i, .done = t + 60,
+		      .how = HOW_REQUEST);
+	}
+	WALK(&r, .enter = start, .exit = end);
+	s = &r->slice[r->n - 1];
+	ok(r->n == SLICES + 1 && r->blind && !r->mended && ledger_sum(&r->ledger) == end - start,
+	   "a call of more slices than are kept");
+	ok(s->cause == CAUSE_UNKNOWN && !s->via && !s->dev && s->ns == end - (last + 70) &&
+		   r->ledger.ns[CAUSE_UNKNOWN] == s->ns,
+	   "the rest is one, of which nothing is known");
+}
+
+#define RING 65536u /* sleeps of a task that are kept */
+
+static void forgotten_sleeps(void)
+{
+	const struct walk_result *r;
+
+	begin();
+	for (uint32_t i = 0; i <= RING; i++)
+		SLEEP(.tid = APP, .seq = i, .off = 999 + 10 * i, .wake = 999 + 10 * i, .on = 1000 + 10 * i,
+		      .how = HOW_PREEMPTED);
+	ok(WALK(&r, .enter = 1000, .exit = 1015), "what was forgotten ended before the call");
+	ok(!WALK(&r, .enter = 999, .exit = 1015) && walk_why(w) == NO_LEDGER_LIMIT, "or it may have been in it");
+}
+
 /* ---- when all sleeps of the caller are known ---- */
 
 static void complete(void)
@@ -226,7 +763,7 @@ static void complete(void)
 		{ "or fewer", true, false, 5, 6, 2, 1, false },
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < LEN(all); i++) {
 		const struct walk_result *r;
 
 		begin();
@@ -268,7 +805,7 @@ static void came_unseen(void)
 		{ "nor where something else was not seen", 42, 10, 108, 62, false, true },
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < LEN(all); i++) {
 		uint64_t enter = all[i].waited ? 1000000 : 0, sleeps = all[i].again ? 4 : 3;
 		const struct walk_result *r;
 
@@ -283,12 +820,29 @@ static void came_unseen(void)
 		SLEEP(.tid = APP, .seq = (uint32_t)sleeps - 1, .off = 1180, .wake = all[i].no_wake ? 0 : 1180,
 		      .on = 1182, .how = all[i].no_wake ? HOW_UNKNOWN : HOW_PREEMPTED);
 		SLEEP(.tid = APP, .seq = (uint32_t)sleeps, .off = 1184, .wake = 1184, .on = 1194, .how = HOW_PREEMPTED);
+		/* behind the call: it does not matter */
+		SLEEP(.tid = APP, .seq = 77, .off = 1200, .wake = 1200, .on = 1230, .how = HOW_PREEMPTED);
 		ok(WALK(&r, .enter = 1000, .exit = 1200, .sleeps = (uint16_t)(sleeps + 1),
 			.switches = (uint16_t)(sleeps + 1), .waited_enter = enter, .waited_exit = enter + all[i].waited) &&
 			   r->ledger.ns[CAUSE_RUNQ] == all[i].runq && r->ledger.ns[CAUSE_CPU] == all[i].cpu &&
 			   r->ledger.ns[CAUSE_UNKNOWN] == all[i].unknown && !r->mended,
 		   "it came onto a CPU unseen: %s", all[i].what);
 	}
+}
+
+/* Of a helper's waiting for a CPU the caller's count tells nothing. */
+static void helper_came_unseen(void)
+{
+	const struct ledger want = ledger_of(LEDGER(CAUSE_CPU, 20 + 20 + 20, CAUSE_UNKNOWN, 40));
+	const struct walk_result *r;
+
+	begin();
+	follow(OTHER, "hog", TASK_USER, 5);
+	ran(OTHER);
+	SLEEP(.tid = OTHER, .seq = 6, .off = 1030, .on = 1070, .how = HOW_UNSEEN);
+	woken_by(OTHER, TASK_USER, 7);
+	WALK(&r, .enter = 1000, .exit = 1100, .waited_enter = 1000000, .waited_exit = 1000020);
+	ok(adds_up_to(r, &want) && r->blind, "a helper came onto a CPU unseen");
 }
 
 /* ---- when a helper is known to have run ---- */
@@ -316,9 +870,12 @@ static void helper_ran(void)
 		{ "not where it is so later", 1021, 1020, 0, 990, 1050, 30 },
 		{ "its sleeps in a call of its own are known", 0, 1000, 0, 1030, 1060, 30 },
 		{ "also when the call ends after the caller has run", 0, 1020, 0, 990, 1095, 70 },
+		{ "or lasts longer than the caller's sleep", 0, 1000, 0, 1005, 1095, 80 },
+		{ "a call that it began later, and that lasts until then, is no matter", 0, 1020, 0, 1060, 1090, 70 },
+		{ "not where its call ended with its last sleep", 0, 1050, 0, 990, 1050, 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < LEN(all); i++) {
 		const struct wire_sync own = {
 			.enter = all[i].enter, .exit = all[i].exit, .tid = OTHER, .tgid = OTHER, .comm = "hog"
 		};
@@ -341,15 +898,64 @@ static void helper_ran(void)
 	}
 }
 
+/* Its sleeps after the one that ended at `on` are missing up to number 7, which begins as it has woken the caller. */
+static void helper_slept_afterwards(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t on;
+		uint32_t next;
+		uint64_t off, runq, cpu, unknown;
+	} all[] = {
+		{ "by the number that it had then", 1000, 6, 1090, 0, 100, 0 },
+		{ "by its sleeps within the caller's", 1020, 0, 1090, 10, 90, 0 },
+		{ "not where it began to sleep before", 1000, 6, 1089, 1, 20, 79 },
+		{ "nor so within the caller's", 1020, 0, 1089, 11, 20, 69 },
+	};
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		const struct ledger want = ledger_of(LEDGER(CAUSE_RUNQ, (int)all[i].runq, CAUSE_CPU, (int)all[i].cpu,
+							    CAUSE_UNKNOWN, (int)all[i].unknown));
+		const struct walk_result *r;
+
+		begin();
+		follow(OTHER, "hog", TASK_USER, 5);
+		SLEEP(.tid = OTHER, .seq = 5, .off = 900, .wake = 900, .on = all[i].on, .how = HOW_PREEMPTED);
+		SLEEP(.tid = OTHER, .seq = 7, .off = all[i].off, .wake = all[i].off, .on = 1200, .how = HOW_PREEMPTED);
+		SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = OTHER, .waker_kind = TASK_USER,
+		      .how = HOW_TASK, .rq = all[i].next, .done = all[i].next ? 1 : 0);
+		WALK(&r, .enter = 1000, .exit = 1100);
+		ok(adds_up_to(r, &want), "a helper ran until it woke the caller: %s", all[i].what);
+	}
+}
+
 int main(void)
 {
 	commit();
 	own_barrier_write();
 	empty_flush();
 	bio();
+	other_bios();
+	empty_flush_of_the_journal();
+	behind_another();
+	woken_before_it_slept();
+	no_device();
+	names();
+	issuers();
+	half_known_requests();
+	flushes_waited_for();
+	whose_flush();
+	chain_of_senders();
+	sender_that_waits_for_itself();
+	holders();
+	held_from_the_journal();
+	too_many_slices();
+	forgotten_sleeps();
 	complete();
 	came_unseen();
+	helper_came_unseen();
 	helper_ran();
+	helper_slept_afterwards();
 	walk_free(w);
 	walk_free(NULL);
 	tl_free(tl);

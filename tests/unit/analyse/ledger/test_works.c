@@ -5,6 +5,7 @@
 #include "analyse/ledger/timeline.h"
 #include "analyse/ledger/walk.h"
 #include "model/report.h"
+#include "ledger_pairs.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -88,22 +89,13 @@ static void write_fact(uint64_t rq, uint64_t alloc, uint64_t issue, uint64_t don
 	tl_add_request(tl, &q);
 }
 
-#define END 99
-#define LEDGER(...) \
-	(const int[]) \
-	{ \
-		__VA_ARGS__, END \
-	}
-
 /* The caller's call from 1,000 to 1,100 comes to these pairs of cause and time, and tiles. */
 static void comes_to(const char *what, const int *pairs)
 {
 	const struct wire_sync call = { .enter = at(1000), .exit = at(1100), .tid = APP, .tgid = APP };
-	struct ledger want = { 0 };
+	const struct ledger want = ledger_of(pairs);
 	bool good = walk_call(w, &call, &r);
 
-	for (; *pairs != END; pairs += 2)
-		want.ns[pairs[0]] += (uint64_t)pairs[1];
 	good = good && !r->mended && !memcmp(&r->ledger, &want, sizeof(want));
 	if (ok(good, "%s", what))
 		return;
@@ -190,6 +182,20 @@ static void idle_worker(void)
 			CAUSE_CPU, 5 + 10));
 }
 
+/* When it is queued and a worker is woken for it at once. */
+static void woken_at_once(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	write_fact(7, 1005, 1008, 1050);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1053, .on = 1066, .how = HOW_REQUEST, .rq = 7, .done = 1050,
+	      .idle = 1);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
+	woken_by(WORKER, 3, 12);
+	comes_to("a worker that is woken as the work is queued",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION, 3, CAUSE_RUNQ, 13, CAUSE_WORKER, 4, CAUSE_CPU, 20));
+}
+
 static void begun_before(void)
 {
 	begin();
@@ -205,6 +211,19 @@ static void begun_before(void)
 	      .by_kind = TASK_KTHREAD);
 	woken_by(WORKER, 3, 12);
 	comes_to("and one that was queued before it", LEDGER(OWN, CAUSE_WORKER, 30, CAUSE_CPU, 50));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 1010, .how = HOW_TASK, .by = APP,
+	      .by_kind = TASK_USER);
+	SLEEP(.tid = WORKER, .seq = 9, .off = 900, .wake = 1000, .on = 1010, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("one that began with it: what is missing of the worker's sleeps before is no matter",
+		 LEDGER(OWN, CAUSE_CPU, 80));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1090, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("and one that began when it was over", LEDGER(OWN, CAUSE_UNKNOWN, 20, CAUSE_WORKER, 60));
 }
 
 static void queuer_unknown(void)
@@ -229,6 +248,97 @@ static void queuer_unknown(void)
 	woken_by(WORKER, 3, 12);
 	comes_to("by a completion of which there is no record",
 		 LEDGER(OWN, CAUSE_UNKNOWN, 20, CAUSE_WORKER, 10, CAUSE_CPU, 50));
+	begin();
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("for a worker of which nothing else is known",
+		 LEDGER(OWN, CAUSE_UNKNOWN, 20, CAUSE_WORKER, 10, CAUSE_CPU, 50));
+}
+
+/* Queued unseen, but the worker was woken for it: who woke it had queued it. */
+static void woken_for_it(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	write_fact(7, 1005, 1008, 1018);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1020, .on = 1030, .how = HOW_REQUEST, .rq = 7, .done = 1018,
+	      .idle = 1);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .begun = 1040);
+	woken_by(WORKER, 3, 12);
+	comes_to("queued unseen, by a completion that woke the worker",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 8, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 10, CAUSE_WORKER, 10, CAUSE_CPU, 50));
+}
+
+/* ---- without numbers of works: what a worker did before its last sleep for want of work was for others ---- */
+
+/* Its sleep that a write ends, two ns after that is done. */
+static void idle_until_written(uint32_t seq, uint64_t off, uint64_t wake)
+{
+	write_fact(7, 1005, 1008, wake - 2);
+	SLEEP(.tid = WORKER, .seq = seq, .off = off, .wake = wake, .on = wake + 5, .how = HOW_REQUEST, .rq = 7,
+	      .done = wake - 2, .idle = 1);
+}
+
+static void out_of_idleness(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	woken_by(WORKER, 0, 12);
+	comes_to("a worker of which no sleep is known", LEDGER(OWN, CAUSE_UNKNOWN, 80));
+	idle_until_written(11, 900, 1030);
+	comes_to("a worker that was idle: until it was woken, with who woke it",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 18, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 5, CAUSE_CPU, 55));
+
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1015, .on = 1016, .how = HOW_IRQ, .idle = 1);
+	idle_until_written(12, 1025, 1040);
+	woken_by(WORKER, 0, 13);
+	comes_to("idle twice: the last time counts",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 28, CAUSE_COMPLETION, 2, CAUSE_RUNQ, 5, CAUSE_CPU, 45));
+
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1015, .on = 1015, .how = HOW_IRQ, .idle = 1);
+	SLEEP(.tid = WORKER, .seq = 12, .off = 1030, .wake = 1040, .on = 1042, .how = HOW_IRQ);
+	woken_by(WORKER, 0, 13);
+	comes_to("then what its work waited for counts, too",
+		 LEDGER(OWN, CAUSE_UNKNOWN, 5 + 10, CAUSE_CPU, 15 + 48, CAUSE_RUNQ, 2));
+
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1020, .how = HOW_IRQ, .idle = 1);
+	woken_by(WORKER, 0, 12);
+	comes_to("it was woken before: it only waited for a CPU", LEDGER(OWN, CAUSE_RUNQ, 10, CAUSE_CPU, 70));
+}
+
+/* Sleeps for want of work that did not end before the worker woke the caller say nothing about that work. */
+static void idle_afterwards(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
+	SLEEP(.tid = WORKER, .seq = 12, .off = 1020, .wake = 1020, .on = 1030, .how = HOW_PREEMPTED);
+	woken_by(WORKER, 0, 13);
+	comes_to("a worker that was never idle", LEDGER(OWN, CAUSE_CPU, 10 + 60, CAUSE_RUNQ, 10));
+	SLEEP(.tid = WORKER, .seq = 13, .off = 1090, .on = 1200, .idle = 1);
+	comes_to("idle when it had woken the caller", LEDGER(OWN, CAUSE_CPU, 10 + 60, CAUSE_RUNQ, 10));
+
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
+	SLEEP(.tid = WORKER, .seq = 12, .off = 1020, .wake = 1020, .on = 1030, .how = HOW_PREEMPTED);
+	SLEEP(.tid = WORKER, .seq = 13, .off = 1050, .wake = 1090, .on = 1095, .how = HOW_IRQ, .idle = 1);
+	woken_by(WORKER, 0, 14);
+	comes_to("idle until then, by times that do not fit",
+		 LEDGER(OWN, CAUSE_CPU, 10 + 20, CAUSE_RUNQ, 10, CAUSE_UNKNOWN, 40));
+
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
+	SLEEP(.tid = WORKER, .seq = 12, .off = 1020, .wake = 1090, .on = 1095, .how = HOW_IRQ, .idle = 1);
+	woken_by(WORKER, 0, 13);
+	comes_to("from when it fell asleep", LEDGER(OWN, CAUSE_CPU, 10, CAUSE_UNKNOWN, 70));
 }
 
 /* The work in which it woke the caller is not known: what the worker did before may have been for somebody else. */
@@ -267,6 +377,26 @@ static void bad_facts(void)
 	ok(BEGUN(.tid = WORKER, .no = 1, .begun = 10, .queued = 10) && tl_work(tl, WORKER, 1) &&
 		   !tl_work(tl, WORKER, 2) && !tl_work(tl, WORKER2, 1),
 	   "one that makes sense is, under its worker and number");
+}
+
+#define WORKS 32768u /* of one worker there is room for */
+
+static void numbers(void)
+{
+	begin();
+	for (uint32_t no = 1; no <= WORKS; no++)
+		BEGUN(.tid = WORKER, .no = no, .begun = 10 + no);
+	ok(tl_work(tl, WORKER, 1) && tl_work(tl, WORKER, 1)->begun == at(11) &&
+		   tl_work(tl, WORKER, WORKS)->begun == at(10 + WORKS),
+	   "32,768 works of a worker are known");
+	ok(!tl_work(tl, WORKER, 1 + WORKS) && !tl_work(tl, WORKER + WORKS, 1), "not those of another number or worker");
+	BEGUN(.tid = WORKER, .no = 1 + WORKS, .begun = 90000);
+	ok(!tl_work(tl, WORKER, 1) && tl_work(tl, WORKER, 2) && tl_work(tl, WORKER, 1 + WORKS), "then the oldest goes");
+	begin();
+	BEGUN(.tid = WORKER, .no = 5, .begun = 10);
+	BEGUN(.tid = WORKER2, .no = 5, .begun = 20);
+	ok(tl_work(tl, WORKER, 5) && tl_work(tl, WORKER, 5)->begun == at(10) && tl_work(tl, WORKER2, 5)->begun == at(20),
+	   "two workers may have come equally far");
 }
 
 /* Through whom its last nanosecond came; NULL: nobody, or more than one. */
@@ -319,10 +449,15 @@ int main(void)
 	queued_by_a_task();
 	queued_by_a_work();
 	idle_worker();
+	woken_at_once();
 	begun_before();
 	queuer_unknown();
+	woken_for_it();
+	out_of_idleness();
+	idle_afterwards();
 	number_unknown();
 	bad_facts();
+	numbers();
 	circle();
 	names();
 	walk_free(w);
