@@ -71,6 +71,8 @@ static void add_time(struct hist *out, const struct wire_cell *w, enum wire_time
  */
 static void set_extremes(struct hist *h, uint64_t min_c, uint64_t max)
 {
+	bool first = true;
+
 	if (!h->count)
 		return;
 	if (min_c) {
@@ -81,8 +83,9 @@ static void set_extremes(struct hist *h, uint64_t min_c, uint64_t max)
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
 		if (!h->bucket[i])
 			continue;
-		if (!h->max)
+		if (first)
 			h->min = hist_lower(i);
+		first = false;
 		h->max = hist_upper(i);
 	}
 }

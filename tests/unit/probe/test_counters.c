@@ -137,6 +137,11 @@ static void without_extremes(struct view_counts *v)
 		   v->cell[WIRE_FLUSH].device.max == hist_upper(hist_index(2 * device)) &&
 		   v->cell[WIRE_FLUSH].queue.min == queue,
 	   "without them they are the bounds of the buckets");
+	request(0, WIRE_FLUSH, 1, 0, device);
+	memset(cell(0, WIRE_FLUSH, 1)->extremes, 0, sizeof(cells[0].extremes));
+	counters_total(c, 0, v);
+	ok(!v->cell[WIRE_FLUSH].queue.min && v->cell[WIRE_FLUSH].queue.max == hist_upper(hist_index(queue)),
+	   "the first of which has 0 and nothing else");
 }
 
 static void rows(void)
@@ -275,6 +280,26 @@ static void extremes(struct view_counts *v)
 	ok(is(&v->cell[0].queue, 0, 0, 0, 0), "and not of another view");
 }
 
+/* The entries for extremes take turns: each is empty when its turn comes. */
+static void turns(struct view_counts *v)
+{
+	begin();
+	request(1, WIRE_CELLS - 1, STRIPES - 1, 1, 9000);
+	counters_step(c);
+	counters_interval(c, 1, v);
+	counters_step(c);
+	counters_interval(c, 1, v);
+	request(1, WIRE_CELLS - 1, STRIPES - 1, 50, 500);
+	counters_since(c, 1, v);
+	ok(is(&v->cell[WIRE_CELLS - 1].queue, 1, 50, 50, 50) && is(&v->cell[WIRE_CELLS - 1].device, 1, 500, 500, 500),
+	   "two steps later only the new one counts");
+	counters_step(c);
+	counters_interval(c, 1, v);
+	ok(is(&v->cell[WIRE_CELLS - 1].total, 1, 550, 550, 550), "also of the interval");
+	counters_total(c, 1, v);
+	ok(is(&v->cell[WIRE_CELLS - 1].total, 2, 9551, 550, 9001), "but the run has both");
+}
+
 int main(void)
 {
 	struct view_counts *v = xcalloc(1, sizeof(*v));
@@ -285,7 +310,9 @@ int main(void)
 	rows();
 	each_figure(v);
 	extremes(v);
+	turns(v);
 	counters_free(c);
+	counters_free(NULL);
 	free(v);
 	return tap_done();
 }
