@@ -150,6 +150,105 @@ static void names_of_processes(void)
 	   "a name without an end has 15 bytes");
 }
 
+static void name_file(uint64_t ino, const char *name)
+{
+	struct wire_file f = { .ino = ino, .dev = SDA1, .n = 1, .whole = 1 };
+
+	memcpy(f.name[0], name, strlen(name));
+	FEED(f, WIRE_FILE);
+}
+
+static void on_file(uint64_t enter, uint64_t ns, uint64_t ino)
+{
+	CALL(.enter = enter, .exit = enter + ns, .dev = SDA1, .ino = ino, .comm = "app");
+}
+
+/* The how manyth file by its time, how it is called, and how many calls it has. */
+static bool file_is(size_t i, const char *path, uint64_t count)
+{
+	const struct report_group *g = i < r.sync.n_files ? &r.sync.file[i] : NULL;
+
+	if (g && !strcmp(g->path, path) && g->count == count)
+		return true;
+	diag("file %zu is %s, not %s", i, g ? g->path : "none", path);
+	return false;
+}
+
+static void late_names(void)
+{
+	begin();
+	on_file(T0, 10, 5);
+	on_file(T0, 100, 6);
+	name_file(5, "first");
+	on_file(T0, 1000, 5);
+	result();
+	ok(r.sync.n_files == 2 && file_is(0, "/srv/first", 2) && file_is(1, "8:1:6", 1),
+	   "a name that comes late is that of the calls before");
+	name_file(5, "second");
+	on_file(T0, 10000, 5);
+	result();
+	ok(r.sync.n_files == 3 && file_is(0, "/srv/second", 1) && file_is(1, "/srv/first", 2),
+	   "an inode that comes back is another file");
+}
+
+static void late_names_of_intervals(void)
+{
+	begin();
+	on_file(T0, 10, 5);
+	on_file(T0, 100, 6);
+	report_free(&r);
+	sync_report(a, &r.sync, true);
+	on_file(T0, 100, 6);
+	name_file(5, "five");
+	on_file(T0, 10, 7);
+	result();
+	ok(r.sync.n_files == 2 && file_is(0, "8:1:6", 1) && file_is(1, "8:1:7", 1),
+	   "the name of a file that has no call in an interval is no other file's");
+}
+
+static uint64_t stack_ns(const char *path)
+{
+	for (size_t i = 0; i < r.sync.n_leaves; i++)
+		if (!strcmp(r.sync.leaf[i].path, path))
+			return r.sync.leaf[i].ns;
+	return 0;
+}
+
+#define FILES 2047 /* that have lines of their own */
+
+/* File 1 was not seen for two minutes, file 2 neither, but it has more time than most. */
+static void fill_up(uint64_t now)
+{
+	begin();
+	name_file(2, "db");
+	on_file(T0, 10, 1);
+	on_file(T0, 1000, 2);
+	for (uint64_t ino = 3; ino <= FILES; ino++)
+		on_file(now, 100, ino);
+}
+
+static void crowd(void)
+{
+	const uint64_t now = T0 + 120000 * MS;
+
+	fill_up(now);
+	on_file(now, 2000, 5000);
+	on_file(now, 3000, 5001);
+	name_file(5001, "late");
+	name_file(5002, "db");
+	on_file(now, 7000, 5002);
+	result();
+	ok(r.sync.n_files == FILES + 1 && r.sync.gone_files == 1, "one file gave way to another");
+	ok(file_is(1, REPORT_OTHER_FILES, 2) && r.sync.file[1].rest && r.sync.file[1].total_ns == 3010,
+	   "it is among the others, and so is one without room, whatever name comes later");
+	ok(file_is(2, "8:1:5000", 1) && r.sync.file[2].late, "the other has a line from then on");
+	ok(file_is(0, "/srv/db", 2) && !r.sync.file[0].late,
+	   "a file that stays has its calls before and after, of any inode");
+	ok(stack_ns("app;fsync;db;cpu") == 8000 && stack_ns("app;fsync;8:1:5000;cpu") == 2000 &&
+		   stack_ns("app;fsync;(other files);cpu") == 3010 && !stack_ns("app;fsync;8:1:1;cpu"),
+	   "stacks go with their files");
+}
+
 /* ---- which records make sense ---- */
 
 static void sane_calls(void)
@@ -185,14 +284,17 @@ static void sane_records(void)
 		size_t least;
 	} all[] = { { WIRE_SYNC, sizeof(struct wire_sync) },	   { WIRE_SLEEP, WIRE_SLEEP_SHORT },
 		    { WIRE_REQUEST, sizeof(struct wire_request) }, { WIRE_FOLLOW, sizeof(struct wire_follow) },
-		    { WIRE_FILE, sizeof(struct wire_file) },	   { WIRE_BIO, sizeof(struct wire_bio) } };
+		    { WIRE_FILE, sizeof(struct wire_file) },	   { WIRE_BIO, sizeof(struct wire_bio) },
+		    { WIRE_WORK, sizeof(struct wire_work) } };
 	static const uint16_t others[] = { WIRE_HEADER, WIRE_HEADER + 1, WIRE_END };
-	static const uint16_t unknown[] = { 0, WIRE_BIO + 1, WIRE_HEADER - 1, WIRE_END + 1 };
+	static const uint16_t unknown[] = { 0, WIRE_WORK + 1, WIRE_HEADER - 1, WIRE_END + 1 };
 	static union {
 		struct wire_head h;
 		unsigned char bytes[512];
 	} record;
 	struct wire_follow f = { .since = 1, .kind = TASK_USER };
+	struct wire_bio b = { .queued = 1, .done = 1, .class = WIRE_FLUSH };
+	struct wire_work w = { .begun = 1, .no = 1 };
 
 	begin();
 	for (size_t i = 0; i < LEN(all); i++)
@@ -207,6 +309,8 @@ static void sane_records(void)
 	begin();
 	CALL(.enter = T0, .exit = T0 + 10);
 	FEED(f, WIRE_FOLLOW);
+	FEED(b, WIRE_BIO);
+	FEED(w, WIRE_WORK);
 	ok(!sync_damaged(a), "records that make sense are no damage");
 }
 
@@ -322,26 +426,75 @@ static void requests(void)
 	report_detail_free(d);
 }
 
+/* ---- through whom ---- */
+
+static void follow(uint32_t tid, const char *comm)
+{
+	struct wire_follow f = { .since = T0, .tid = tid, .tgid = tid, .kind = TASK_KTHREAD };
+
+	memcpy(f.comm, comm, strlen(comm));
+	FEED(f, WIRE_FOLLOW);
+}
+
+static void woken_by(uint32_t tid, uint32_t waker, uint64_t off, uint64_t on)
+{
+	struct wire_sleep s = { .off = off, .wake = on, .on = on, .tid = tid, .waker = waker, .how = HOW_TASK };
+
+	feed(&s, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+}
+
+/* What the first call waited for through these tasks. */
+static uint64_t ns_through(const struct report_detail *d, const char *tasks)
+{
+	struct detail_slices all = detail_slices(d, d->call);
+	struct detail_slice s;
+	uint64_t ns = 0;
+
+	while (detail_next_slice(&all, &s))
+		ns += strcmp(d->name[s.via], tasks) ? 0 : s.ns;
+	return ns;
+}
+
+static void through_tasks(void)
+{
+	struct report_detail *d;
+
+	begin_with((struct sync_opts){ .detail = true });
+	follow(8, "first");
+	follow(9, "second");
+	woken_by(8, 9, T0 + 20, T0 + 80);
+	woken_by(7, 8, T0 + 10, T0 + 100);
+	CALL(.enter = T0, .exit = T0 + 110, .sleeps = 1, .switches = 1, .comm = "app");
+	result();
+	ok(stack_ns("app;fsync;(no file);first;second;unknown") == 60, "a stack has the tasks that a call waits through");
+	d = sync_take_detail(a);
+	ok(ns_through(d, "first;second") == 60 && ns_through(d, "first") == 30 && ns_through(d, "") == 20,
+	   "and so have the slices");
+	report_detail_free(d);
+}
+
 /* ---- between calls ---- */
 
 /* A call of 10 us, a FLUSH of 20 ms, and 5 us. Returns its end. */
 static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
 {
 	uint64_t off = enter + 10 * US, done = off + 20 * MS;
-	struct wire_request q = { .rq = 1,
+	uint32_t tid = s.tid ? s.tid : 7;
+	struct wire_request q = { .rq = tid,
 				  .done = done,
 				  .alloc = off,
 				  .dev = SDA1,
 				  .disk = SDA,
-				  .tid = 7,
-				  .tgid = 7,
+				  .tid = tid,
+				  .tgid = tid,
 				  .class = WIRE_FLUSH,
 				  .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
 				  .pre = { .begin = off, .issue = off, .done = done } };
 	struct wire_sleep sleep = {
-		.off = off, .wake = done, .on = done, .rq = 1, .done = done, .tid = 7, .seq = seq, .how = HOW_REQUEST
+		.off = off, .wake = done, .on = done, .rq = tid, .done = done, .tid = tid, .seq = seq, .how = HOW_REQUEST
 	};
 
+	sleep.head.cpu = s.head.cpu;
 	FEED(q, WIRE_REQUEST);
 	feed(&sleep, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	s.enter = enter;
@@ -354,23 +507,31 @@ static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
 static const struct pace_point points[] = { { .idle_ns = MS, .work_ns = 10 * US, .wake_ns = US },
 					    { .idle_ns = 10 * MS, .work_ns = 30 * US, .wake_ns = US } };
 
+/* The wall time without flushes, of a run of so long; 0: it is not predicted. */
+static uint64_t without_flushes(uint64_t wall_ns)
+{
+	r.have_sync = true;
+	r.wall_ns = wall_ns;
+	whatif_make(&r, sync_whatif(a));
+	for (size_t i = 0; i < r.n_whatif; i++)
+		if (!strcmp(r.whatif[i].remove, "flush"))
+			return r.whatif[i].wall_ns;
+	return 0;
+}
+
 /* Two such calls, 500 us apart: the wall time without flushes, in ns, when CPUs stay warm and half of the computing is left. */
 static void between(struct wire_sync first, struct wire_sync second, uint64_t want, const char *what)
 {
-	uint64_t end, have = 0;
+	uint64_t end, have;
 
 	begin();
 	end = flushing(T0, 0, first);
 	end = flushing(end + 500 * US, 1, second);
 	result();
-	r.have_sync = true;
-	r.wall_ns = end - T0;
 	r.pace.point = xcalloc(LEN(points), sizeof(points[0]));
 	memcpy(r.pace.point, points, sizeof(points));
 	r.pace.n = LEN(points);
-	whatif_make(&r, sync_whatif(a));
-	if (r.n_whatif == 1 && !strcmp(r.whatif[0].remove, "flush"))
-		have = r.whatif[0].wall_ns;
+	have = without_flushes(end - T0);
 	if (!ok(have + 2 >= want && have <= want + 2, "%s", what))
 		diag("%llu instead of %llu", (unsigned long long)have, (unsigned long long)want);
 }
@@ -399,6 +560,30 @@ static void period(void)
 	flushing(T0, 0, SYNC(.ret = 0));
 	flushing(T0 + 50 * MS, 1, SYNC(.ret = 0));
 	ok(sync_period(a) == (70 * MS + 15 * US) / 2, "how long from call to call");
+	report_free(&r);
+	sync_report(a, &r.sync, true);
+	flushing(T0 + 500 * MS, 2, SYNC(.ret = 0));
+	flushing(T0 + 600 * MS, 3, SYNC(.ret = 0));
+	ok(sync_period(a) == (120 * MS + 15 * US) / 2, "in an interval from call to call of its own");
+}
+
+/* Two tasks at once: where sleeps end on two CPUs, neither waits for the other to compute. */
+static void cpus(void)
+{
+	uint64_t left[2];
+
+	for (uint32_t other = 0; other < 2; other++) {
+		uint64_t end;
+
+		begin();
+		flushing(T0, 0, SYNC(.tid = 7));
+		end = flushing(T0, 0, SYNC(.tid = 8, .head.cpu = other));
+		result();
+		left[other] = without_flushes(end - T0);
+	}
+	if (!ok(left[1] && left[0] * 10 > left[1] * 19 && left[0] * 10 < left[1] * 21,
+		"computing takes twice as long on one CPU"))
+		diag("%llu and %llu", (unsigned long long)left[0], (unsigned long long)left[1]);
 }
 
 int main(void)
@@ -406,6 +591,9 @@ int main(void)
 	paths();
 	without_names();
 	names_of_processes();
+	late_names();
+	late_names_of_intervals();
+	crowd();
 	sane_calls();
 	sane_records();
 	sane_files();
@@ -415,8 +603,10 @@ int main(void)
 	unsafe_on_a_volatile_cache();
 	heat();
 	requests();
+	through_tasks();
 	gaps();
 	period();
+	cpus();
 	report_free(&r);
 	sync_free(a);
 	sync_free(NULL);

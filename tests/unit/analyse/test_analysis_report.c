@@ -112,6 +112,7 @@ static void test_samples(void)
 	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++) {
 		struct sync_analysis *a = fresh(2, false, false);
 		uint64_t calls = 0, ns = 0;
+		bool even = true;
 		struct report r;
 
 		for (unsigned int k = 0; k < n[i]; k++)
@@ -120,11 +121,32 @@ static void test_samples(void)
 		for (size_t k = 0; k < r.sync.n_samples; k++) {
 			calls += r.sync.sample[k].count;
 			ns += r.sync.sample[k].total_ns;
+			even = even && r.sync.sample[k].count - n[i] / CALL_SAMPLES <= 1;
 		}
-		ok(r.sync.n_samples == (n[i] < CALL_SAMPLES ? n[i] : CALL_SAMPLES) && calls == n[i] && ns == n[i] * US,
+		ok(even && r.sync.n_samples == (n[i] < CALL_SAMPLES ? n[i] : CALL_SAMPLES) && calls == n[i] &&
+			   ns == n[i] * US,
 		   "%u calls in samples", n[i]);
 		report_free(&r);
 	}
+}
+
+/* The first call of each turn takes longer. */
+static void test_samples_of_regular_calls(void)
+{
+	struct sync_analysis *a = fresh(2, false, false);
+	unsigned int with_long = 0, even = 0;
+	struct report r;
+
+	for (unsigned int k = 0; k < CALL_SAMPLES * CALL_SAMPLES; k++)
+		feed(a, k % CALL_SAMPLES ? 10 : US, 1, 1);
+	take(a, &r);
+	for (size_t k = 0; k < r.sync.n_samples; k++) {
+		even += r.sync.sample[k].count == CALL_SAMPLES;
+		with_long += r.sync.sample[k].total_ns > 10 * CALL_SAMPLES;
+	}
+	ok(even == CALL_SAMPLES && with_long > CALL_SAMPLES / 2, "what is slow in turn is in most of the samples (%u)",
+	   with_long);
+	report_free(&r);
 }
 
 static void test_groups(void)
@@ -167,18 +189,62 @@ static void test_stacks(void)
 	struct report r;
 
 	name_file(a, 1, "log", "a");
+	name_file(a, 3, "w", "a");
 	name_file(a, 2, "log", "b");
 	name_file(a, 4, "x;y\x7f\x1fz ~", "c");
 	feed(a, 100, 5, 1);
 	strcpy(odd.comm, "a;b\nc");
 	sync_feed(a, &odd.head);
 	feed(a, 300, 5, 2);
+	feed(a, 20, 6, 3);
+	feed(a, 30, 7, 3);
 	take(a, &r);
-	ok(r.sync.n_leaves == 2 && is(r.sync.leaf[0].path, "app5;fsync;log;cpu") && r.sync.leaf[0].ns == 400 &&
+	ok(r.sync.n_leaves == 4 && is(r.sync.leaf[0].path, "app5;fsync;log;cpu") && r.sync.leaf[0].ns == 400 &&
 		   r.sync.leaf[0].each.count == 2 && r.sync.leaf[0].cause == CAUSE_CPU,
 	   "files of one name in two folders are one, the most time first");
 	ok(is(r.sync.leaf[1].path, "a_b_c;fsync;x_y__z ~;cpu") && r.sync.leaf[1].ns == 50,
 	   "what would part frames or lines is replaced");
+	ok(is(r.sync.leaf[2].path, "app7;fsync;w;cpu") && r.sync.leaf[2].ns == 30 && r.sync.leaf[2].each.count == 1 &&
+		   is(r.sync.leaf[3].path, "app6;fsync;w;cpu") && r.sync.leaf[3].ns == 20,
+	   "those behind the two that are one are there, too");
+	report_free(&r);
+}
+
+/* A whole file system's root, as of syncfs. */
+static void test_stack_of_root(void)
+{
+	static const struct device_name root = { .dev = SDA1, .name = "sda1", .mount = "/" };
+	const struct sync_opts o = { .devices = &root, .n_devices = 1 };
+	struct sync_analysis *a = sync_new(&o);
+	struct wire_file f = { .head = { .kind = WIRE_FILE, .size = sizeof(f) }, .ino = 2, .dev = SDA1, .whole = 1 };
+	struct report r;
+
+	sync_feed(a, &f.head);
+	feed(a, 10, 5, 2);
+	take(a, &r);
+	ok(r.sync.n_leaves == 1 && is(r.sync.leaf[0].path, "app5;fsync;/;cpu"), "the root has no name but a slash");
+	report_free(&r);
+}
+
+/* Many files of one name: the hash table has them in no order. */
+static void test_stacks_of_one_name(void)
+{
+	struct sync_analysis *a = fresh(9, false, false);
+	char dir[16];
+	struct report r;
+
+	for (unsigned int i = 0; i < 60; i++) {
+		snprintf(dir, sizeof(dir), "d%u", i);
+		name_file(a, 1 + i, i % 3 ? "log" : "data", dir);
+		feed(a, 100 + i, 5 + i % 2, 1 + i);
+	}
+	take(a, &r);
+	ok(r.sync.n_leaves == 4 && is(r.sync.leaf[0].path, "app5;fsync;log;cpu") && r.sync.leaf[0].each.count == 20 &&
+		   r.sync.leaf[0].ns == 2600 && is(r.sync.leaf[1].path, "app6;fsync;log;cpu") && r.sync.leaf[1].ns == 2600,
+	   "sixty files of two names, by two processes: four stacks");
+	ok(is(r.sync.leaf[2].path, "app6;fsync;data;cpu") && r.sync.leaf[2].ns == 1300 &&
+		   is(r.sync.leaf[3].path, "app5;fsync;data;cpu") && r.sync.leaf[3].ns == 1270,
+	   "by their time");
 	report_free(&r);
 }
 
@@ -237,8 +303,65 @@ static void test_in_common(void)
 	has_in_common(2, 0, false);
 	has_in_common(3, 148, true); /* half as much of the rest: 3 / 5 / 2 of 495 are 148.5 */
 	has_in_common(3, 149, false);
+	has_in_common(4, 198, true); /* 198 exactly */
+	has_in_common(4, 199, false);
 	has_in_common(5, 247, true); /* 247.5 */
 	has_in_common(5, 248, false);
+}
+
+/* Numbers come back as other programs, and programs have many processes: both have to be the same. */
+static void test_same_process(void)
+{
+	static const struct {
+		uint32_t pid;
+		const char *comm;
+	} slow[] = { { 9, "one" }, { 9, "one" }, { 9, "two" }, { 10, "one" }, { 11, "three" } };
+	struct sync_analysis *a = fresh(9, false, false);
+	struct report r;
+
+	for (unsigned int k = 0; k < 500; k++) {
+		struct wire_sync s = call_of(START + k * 10 * US, k < 5 ? 9 * US : US, 1000 + k, 1);
+
+		if (k < 5) {
+			s.tgid = slow[k].pid;
+			strcpy(s.comm, slow[k].comm);
+		}
+		sync_feed(a, &s.head);
+	}
+	take(a, &r);
+	ok(r.sync.tail.count == 5 && !r.sync.tail.comm && !r.sync.tail.pid, "two of the slowest five are of one process");
+	report_free(&r);
+}
+
+#define FILES 2047u /* that have lines of their own */
+
+/* 25 slow calls by process 2, when there is no room for lines of more files. */
+static void slow_in_a_crowd(uint64_t at, bool one_file, bool gives_way, const char *what)
+{
+	struct sync_analysis *a = fresh(50, false, false);
+	struct report r;
+
+	for (uint32_t k = 0; k < FILES; k++) {
+		struct wire_sync s = call_of(START, k ? US : 900 * US, 1, 1 + k);
+
+		sync_feed(a, &s.head);
+	}
+	for (uint32_t k = 0; k < 25; k++) {
+		struct wire_sync s = call_of(at + k, 1000 * US, 2, one_file ? 9000 : 9000 + k);
+
+		sync_feed(a, &s.head);
+	}
+	take(a, &r);
+	ok(!r.sync.gone_files == !gives_way && r.sync.tail.count == 21 && is(r.sync.tail.comm, "app2") && !r.sync.tail.path,
+	   "%s", what);
+	report_free(&r);
+}
+
+static void test_in_common_in_a_crowd(void)
+{
+	slow_in_a_crowd(START, false, false, "files that have no line are nothing in common");
+	slow_in_a_crowd(START + 130000000 * US, true, true,
+			"nor is one that came when others gave way: it may have been among them");
 }
 
 /* ---- the whole ---- */
@@ -283,6 +406,84 @@ static void test_start_over(void)
 	sync_free(a);
 }
 
+/* The slowest two of 200 are more than are kept whole. */
+static void test_tail_of_intervals(void)
+{
+	struct sync_analysis *a = fresh(1, false, false);
+	struct report r;
+
+	for (unsigned int i = 0; i < 200; i++)
+		feed(a, 50 * US, 1, 1);
+	memset(&r, 0, sizeof(r));
+	sync_report(a, &r.sync, true);
+	report_free(&r);
+	for (unsigned int i = 0; i < 200; i++)
+		feed(a, i < 2 ? 9 * US : US, 1, 1);
+	take(a, &r);
+	ok(r.sync.tail.count == 2 && r.sync.tail.total_ns == 18 * US && r.sync.tail.threshold_ns == 9 * US,
+	   "an interval's tail is of its own calls");
+	report_free(&r);
+}
+
+static void wait_through(struct sync_analysis *a, uint64_t at, uint32_t seq, unsigned int helper)
+{
+	struct wire_follow f = { .head = { .kind = WIRE_FOLLOW, .size = sizeof(f) }, .since = at, .kind = TASK_KTHREAD };
+	struct wire_sleep sleep = { .head = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT },
+				    .off = at,
+				    .wake = at + 10,
+				    .on = at + 10,
+				    .tid = 2,
+				    .seq = seq,
+				    .how = HOW_TASK };
+	struct wire_sync s = call_of(at, 10, 1, 1);
+
+	f.tid = f.tgid = sleep.waker = 1000 + helper;
+	snprintf(f.comm, sizeof(f.comm), "helper%u", helper);
+	s.sleeps = s.switches = 1;
+	sync_feed(a, &f.head);
+	sync_feed(a, &sleep.head);
+	sync_feed(a, &s.head);
+}
+
+static bool has_stack(const struct report *r, const char *path)
+{
+	for (size_t i = 0; i < r->sync.n_leaves; i++)
+		if (!strcmp(r->sync.leaf[i].path, path))
+			return true;
+	return false;
+}
+
+#define HELPERS 4200u /* more than there is room for in stacks */
+
+static void test_helpers_of_intervals(void)
+{
+	struct sync_analysis *a = fresh(1, false, false);
+	struct report r = { 0 };
+
+	for (unsigned int i = 0; i < HELPERS; i++)
+		wait_through(a, START + 100 * i, i, i);
+	sync_report(a, &r.sync, true);
+	ok(has_stack(&r, "app1;fsync;8:1:1;helper0;unknown") && !has_stack(&r, "app1;fsync;8:1:1;helper4199;unknown"),
+	   "of more helpers than there is room for the last have no name");
+	report_free(&r);
+	wait_through(a, START + 100 * HELPERS, HELPERS, HELPERS);
+	take(a, &r);
+	ok(has_stack(&r, "app1;fsync;8:1:1;helper4200;unknown"), "an interval has room for others");
+	report_free(&r);
+}
+
+static void test_overwritten(void)
+{
+	struct sync_analysis *a = fresh(9, false, false);
+	struct report r = { 0 };
+
+	memset(&r.sync, 0xff, sizeof(r.sync));
+	sync_report(a, &r.sync, false);
+	ok(!r.sync.lost && !r.sync.tail.count && !r.sync.heat && !r.sync.n_other, "whatever was in a report before");
+	report_free(&r);
+	sync_free(a);
+}
+
 static void test_detail(void)
 {
 	struct sync_analysis *a = fresh(9, false, true);
@@ -303,12 +504,20 @@ int main(void)
 {
 	test_slowest();
 	test_samples();
+	test_samples_of_regular_calls();
 	test_groups();
 	test_stacks();
+	test_stack_of_root();
+	test_stacks_of_one_name();
 	test_how_many();
 	test_in_common();
+	test_same_process();
+	test_in_common_in_a_crowd();
 	test_elsewhere();
 	test_start_over();
+	test_tail_of_intervals();
+	test_helpers_of_intervals();
+	test_overwritten();
 	test_detail();
 	return tap_done();
 }

@@ -97,6 +97,7 @@ static void test_parts(void)
 		views[i].sums.flush_pre = 1;
 		views[i].sums.merges = 2;
 	}
+	fd->facts.scheduler = xstrdup("none"); /* the report's, from then on */
 	fd->n_parts = 2;
 	fd->part_view[0] = 2; /* which counted nothing */
 	fd->part_view[1] = 1;
@@ -106,6 +107,8 @@ static void test_parts(void)
 	ok(r.n_devices == 1 && r.device[0].op[OP_WRITE_SYNC].count == 11 && r.device[0].merges == 4,
 	   "the disk and its parts add up");
 	ok(r.device[0].naive_write.count == 1, "what other tools see is made of both");
+	ok(!strcmp(r.device[0].scheduler, "none") && !fd->facts.scheduler,
+	   "what is known of the disk goes into the report");
 	ok(r.device[0].op[OP_FLUSH].count == 1 && r.device[0].flush.pre == 1, "FLUSHes are counted once");
 	report_free(&r);
 	frame_free(&f);
@@ -216,6 +219,139 @@ static void test_no_calls(void)
 	}
 }
 
+/* ---- what was lost ---- */
+
+static struct sync_analysis *analysis(void)
+{
+	struct frame f = { .all = true };
+	struct sync_opts o = frame_sync_opts(&f);
+
+	return sync_new(&o);
+}
+
+/* A call of 1 ms, for most of which it waited for a CPU. The kernel counted so many more switches than there are facts of. */
+static void feed_call(struct sync_analysis *a, uint64_t enter, uint32_t seq, uint16_t missed)
+{
+	struct wire_sleep sleep = { .head = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT },
+				    .off = enter + 1000,
+				    .wake = enter + 1000,
+				    .on = enter + 900000,
+				    .tid = 1,
+				    .seq = seq,
+				    .how = HOW_PREEMPTED };
+	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) },
+			       .call = CALL_FSYNC,
+			       .tid = 1,
+			       .tgid = 1,
+			       .enter = enter,
+			       .exit = enter + 1000000,
+			       .sleeps = 1 };
+
+	s.switches = (uint16_t)(1 + missed);
+	sync_feed(a, &sleep.head);
+	sync_feed(a, &s.head);
+}
+
+static uint64_t lost_of(const struct report *r, const char *reason)
+{
+	for (size_t i = 0; i < r->n_lost; i++)
+		if (!strncmp(r->lost[i].reason, reason, strlen(reason)))
+			return r->lost[i].count;
+	return 0;
+}
+
+static void test_damaged_facts(void)
+{
+	struct wire_head odd = { .kind = 0, .size = sizeof(odd) };
+	struct frame f = { .views = 1 };
+	struct sync_analysis *a = analysis();
+	struct report r;
+
+	nothing_counted();
+	sync_feed(a, &odd);
+	sync_feed(a, &odd);
+	report_build(&f, view_of, NULL, a, REPORT_FINAL, &r);
+	ok(lost_of(&r, "facts about sync calls that made no sense") == 2 && r.sync.lost == 2 && r.incomplete,
+	   "facts that make no sense may have been of anything");
+	report_free(&r);
+	sync_free(a);
+}
+
+/* Of the switches that were missed those are known already whose facts were dropped. */
+static void test_missed_switches(void)
+{
+	static const struct {
+		uint64_t dropped, missed;
+	} rows[] = { { 0, 7 }, { 3, 4 }, { 6, 1 }, { 7, 0 }, { 8, 0 } };
+
+	nothing_counted();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct frame f = { .views = 1 };
+		struct sync_analysis *a = analysis();
+		struct report r;
+
+		report_add_lost(&f.run, rows[i].dropped, LOSS_OF_LEDGERS, "dropped");
+		report_add_lost(&f.run, 100, LOSS_OF_REQUESTS, "requests");
+		feed_call(a, 1000000000, 0, 7);
+		report_build(&f, view_of, NULL, a, REPORT_FINAL, &r);
+		ok(lost_of(&r, "switches of tasks") == rows[i].missed && lost_of(&r, "dropped") == rows[i].dropped &&
+			   !r.sync.lost,
+		   "seven switches were missed and %llu facts dropped", (unsigned long long)rows[i].dropped);
+		report_free(&r);
+		sync_free(a);
+	}
+}
+
+/* One fact of a ledger was lost, and no time is unknown. */
+static void test_lost_in_scopes(void)
+{
+	static const struct {
+		enum report_scope scope;
+		uint64_t lost;
+		bool incomplete;
+	} rows[] = { { REPORT_FINAL, 1, false },
+		     { REPORT_SO_FAR, 1, false },
+		     { REPORT_INTERVAL, 1, true },
+		     { REPORT_INTERVAL, 0, false } };
+
+	nothing_counted();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct frame f = { .views = 1 };
+		struct sync_analysis *a = analysis();
+		struct report r;
+
+		report_add_lost(&f.run, rows[i].lost, LOSS_OF_LEDGERS, "dropped");
+		feed_call(a, 1000000000, 0, 0);
+		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
+		ok(r.incomplete == rows[i].incomplete,
+		   rows[i].incomplete ? "an interval cannot tell what it changed" : "nothing that could matter");
+		report_free(&r);
+		sync_free(a);
+	}
+}
+
+/* Two calls that waited for a CPU. */
+static void test_what_if(void)
+{
+	nothing_counted();
+	for (int damaged = 0; damaged < 2; damaged++)
+		for (enum report_scope scope = REPORT_INTERVAL; scope <= REPORT_FINAL; scope++) {
+			struct frame f = { .views = 1, .damaged = damaged, .run.wall_ns = 3000000 };
+			struct sync_analysis *a = analysis();
+			struct report r;
+
+			feed_call(a, 1000000000, 0, 0);
+			feed_call(a, 1002000000, 1, 0);
+			report_build(&f, view_of, NULL, a, scope, &r);
+			ok(!r.n_whatif == (scope != REPORT_FINAL), "what-if only of the run");
+			ok(r.have_verdict, "a verdict, as there are calls");
+			report_free(&r);
+			sync_free(a);
+		}
+}
+
+/* ---- names that gave way ---- */
+
 /* So many names of which the first were not seen for two minutes when there is room for no more; each file or process is another. */
 static void feed_names(struct sync_analysis *a, uint32_t names, uint32_t old, bool files)
 {
@@ -314,6 +450,10 @@ int main(void)
 	test_overflow();
 	test_opts();
 	test_no_calls();
+	test_damaged_facts();
+	test_missed_switches();
+	test_lost_in_scopes();
+	test_what_if();
 	test_gone();
 	test_scopes();
 	return tap_done();

@@ -85,6 +85,12 @@ static void test_stacks(void)
 	is(&w, "unknown|folio_wait_bit|", "a wait for I/O within a lock");
 	w = asleep(STACK("submit_bio_wait", "x", "blkdev_issue_flush"));
 	is(&w, "flush|submit_bio_wait|", "a wait for I/O within a flush");
+	w = asleep(STACK("folio_wait_bit", "mutex_lock", "blkdev_issue_flush"));
+	is(&w, "flush|folio_wait_bit|", "with something else between them");
+	w = asleep(STACK("blkdev_issue_flush", "mutex_lock"));
+	is(&w, "flush|blkdev_issue_flush|", "a flush within a lock");
+	w.call.state = 'S';
+	is(&w, "flush|blkdev_issue_flush|", "a sleep that signals end");
 	w.call.state = 'R';
 	is(&w, "cpu||", "one that runs, wherever it was");
 }
@@ -189,6 +195,31 @@ static void test_flush(void)
 	is(&w, "flush|blkdev_issue_flush||flush sdb 6+", "for as long at least");
 	d[0].n = d[1].n;
 	is(&w, "flush|blkdev_issue_flush||flush sda 0", "the first disk that has one");
+}
+
+/* Wherever it sleeps, but for a lock and the like: what it has sent comes first. */
+static void test_own_before_others(void)
+{
+	static const struct {
+		const char *function, *want;
+	} rows[] = {
+		{ "blkdev_issue_flush", "device.write|blkdev_issue_flush||write sda 2!" },
+		{ "folio_wait_bit", "device.write|folio_wait_bit||write sda 2!" },
+		{ "mutex_lock", "lock|mutex_lock|" },
+		{ "rq_qos_wait", "throttle|rq_qos_wait|" },
+		{ "blk_mq_get_tag", "tag|blk_mq_get_tag|" },
+		{ "start_this_handle", "flush|start_this_handle||flush sda 9" },
+	};
+	struct waiting_request q[] = { { .flush = true, .ns = 9 }, { .sender = 5, .op = ROW_WRITE, .ns = 2 } };
+	struct waiting_disk d = { .name = "sda", .request = q, .n_requests = 2 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct waiting w = asleep(STACK((char *)rows[i].function));
+
+		w.disk = &d;
+		w.n_disks = 1;
+		is(&w, rows[i].want, rows[i].function);
+	}
 }
 
 /* ---- the oldest in its disks ---- */
@@ -344,6 +375,7 @@ int main(void)
 	test_own();
 	test_own_on_disks();
 	test_flush();
+	test_own_before_others();
 	test_oldest_seen();
 	test_kinds();
 	test_before();

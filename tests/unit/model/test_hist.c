@@ -193,7 +193,7 @@ static void test_tally(void)
 /* 64 to 127 is a power of two with 64 buckets: which of them have something, and what is asked for of one's middle. */
 static void test_tally_answers(void)
 {
-	struct tally t = { 0 }, of_hist = { 0 };
+	struct tally t = { 0 }, of_hist = { 0 }, half = { 0 };
 	struct hist h = { 0 }, back, more = { 0 };
 
 	ok(!tally_buckets(&t) && !tally_quantile(&t, 0.5) && !tally_mean(&t), "tally: nothing is in no bucket");
@@ -212,6 +212,12 @@ static void test_tally_answers(void)
 	tally_add(&t, 2);
 	/* 220 / 6 is 36.7 */
 	ok(tally_mean(&t) == 37, "tally: the mean is rounded");
+	tally_add(&half, 1);
+	tally_add(&half, 2);
+	ok(tally_mean(&half) == 2, "tally: a half up");
+	tally_add(&half, 1);
+	ok(tally_mean(&half) == 1, "tally: a third down");
+	tally_free(&half);
 	tally_hist(&t, &h);
 	tally_merge_hist(&of_hist, &h);
 	tally_merge_hist(&of_hist, &h);
