@@ -205,8 +205,8 @@ static void test_no_calls(void)
 		struct sync_analysis *a = sync_new(&o);
 		struct report r;
 
-		report_add_lost(&f.run, 6, LOSS_OF_ANYTHING, "calls that were not followed");
 		report_add_lost(&f.run, 70, LOSS_OF_LEDGERS, "facts and the record of two calls");
+		report_add_lost(&f.run, 6, LOSS_OF_ANYTHING, "calls that were not followed");
 		f.run.unrecorded = 2;
 		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
 		ok(r.have_sync && r.have_verdict == rows[i].verdict && !r.detail == !rows[i].detail &&

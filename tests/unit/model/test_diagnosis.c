@@ -198,6 +198,7 @@ static void paces(void)
 {
 	struct pace_point points[] = { { 100, 10, 1 }, { 200, 30, 2 }, { 400, 130, 12 } };
 	struct pace p = { points, 3 };
+	struct pace_sum both = { 0 };
 	static const struct {
 		uint64_t idle;
 		double work;
@@ -213,6 +214,10 @@ static void paces(void)
 			   pace_wake_ns(&p, all[i].idle) == all[i].wake,
 		   "after %llu ns of rest", (unsigned long long)all[i].idle);
 	}
+	both.pace = &p;
+	pace_add(&both, 100);
+	pace_add(&both, 400);
+	ok(both.work > 139.9 && both.work < 140.1 && both.wake > 12.9 && both.wake < 13.1, "two rests add up");
 	ok(pace_sane(&p), "points in order");
 	points[1].idle_ns = 400;
 	ok(!pace_sane(&p), "two at once");

@@ -139,7 +139,7 @@ static void test_merge(void)
 	struct hist *before = calloc(1, sizeof(*before)), *none = calloc(1, sizeof(*none));
 
 	for (int i = 0; i < 5000; i++) {
-		uint64_t v = 100 + rnd_magnitude();
+		uint64_t v = i < 9 ? 0 : 100 + rnd_magnitude();
 
 		hist_add(i % 3 ? a : b, v);
 		hist_add(both, v);
@@ -221,6 +221,7 @@ static void test_tally_answers(void)
 	tally_hist(&t, &h);
 	tally_merge_hist(&of_hist, &h);
 	tally_merge_hist(&of_hist, &h);
+	memset(&back, 0xff, sizeof(back));
 	tally_hist(&of_hist, &back);
 	ok(back.count == 12 && back.sum == 440 && back.min == 2 && back.max == 71 && back.bucket[70] == 4 &&
 		   back.bucket[2] == 4 && of_hist.n == 2,
