@@ -40,20 +40,37 @@ static struct report *drawn(size_t n, size_t locks)
 	return r;
 }
 
-/* In 1,000 draws of as many, how often locks are at least three fifths. */
-static double drawn_again(size_t n, size_t locks)
-{
-	unsigned int clear = 0;
+enum side { LOCK, JOURNAL, NEITHER, SIDES_DRAWN };
 
+static const char *const side_classes[] = { "lock", "journal", "mixed" };
+
+/* Which of the two is at least three fifths. */
+static enum side larger(size_t n, size_t locks)
+{
+	return locks * 5 >= n * 3 ? LOCK : (n - locks) * 5 >= n * 3 ? JOURNAL : NEITHER;
+}
+
+/* Of 1,000 draws of as many. */
+static void draw_again(size_t n, size_t locks, unsigned int drew[SIDES_DRAWN])
+{
+	memset(drew, 0, SIDES_DRAWN * sizeof(*drew));
 	seed = 0x9e3779b97f4a7c15;
 	for (int i = 0; i < 1000; i++) {
 		size_t found = 0;
 
 		for (size_t k = 0; k < n; k++)
 			found += rnd() % n < locks;
-		clear += found * 5 >= n * 3;
+		drew[larger(n, found)]++;
 	}
-	return clear / 1000.0;
+}
+
+/* In how many of them locks are. */
+static double drawn_again(size_t n, size_t locks)
+{
+	unsigned int drew[SIDES_DRAWN];
+
+	draw_again(n, locks, drew);
+	return drew[LOCK] / 1000.0;
 }
 
 static void test_draws(void)
@@ -82,23 +99,66 @@ static void test_sure(void)
 	is_second(drawn(10, 7), "lock", "mixed", "fewer are not");
 }
 
-/* Where other calls are too little for a verdict, that is no other reading. */
-static void test_draws_too_little(void)
+/* Where draws give two other classes, the one that more of them give is near. */
+static void test_next(void)
+{
+	static const size_t rows[][2] = { { 10, 6 }, { 10, 4 }, { 10, 5 }, { 7, 4 }, { 7, 3 }, { 20, 9 }, { 20, 11 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t n = rows[i][0], locks = rows[i][1];
+		enum side class = larger(n, locks), next = class == LOCK ? JOURNAL : LOCK;
+		unsigned int drew[SIDES_DRAWN];
+
+		draw_again(n, locks, drew);
+		for (int s = 0; s < SIDES_DRAWN; s++)
+			if (s != (int)class && drew[s] > drew[next])
+				next = (enum side)s;
+		is_second(drawn(n, locks), side_classes[class], side_classes[next], "the class that is drawn next to most");
+	}
+}
+
+/* The parts of the calls say another thing than their sum does. */
+static void test_never_drawn(void)
+{
+	struct report *r = drawn(10, 10);
+
+	r->sync.ledger.ns[CAUSE_JOURNAL] = r->sync.ledger.ns[CAUSE_LOCK];
+	r->sync.ledger.ns[CAUSE_LOCK] = 0;
+	verdict_make(r);
+	ok(r->verdict.confidence == 0, "a class that no draw gives");
+	is_second(r, "journal", "lock", "has the one that all give beside it");
+}
+
+/* Five calls of 150 µs and five of 60 µs, so much of them locks, the others the journal: a third of the draws are less than 1 ms. */
+static struct report *short_calls(unsigned int percent)
 {
 	struct report *r = drawn(10, 10);
 
 	r->sync.total_ns = 0;
 	memset(&r->sync.ledger, 0, sizeof(r->sync.ledger));
 	for (size_t i = 0; i < 10; i++) {
-		r->sync.sample[i].total_ns = r->sync.sample[i].ledger.ns[CAUSE_LOCK] = i < 5 ? 150 * US : 60 * US;
-		r->sync.total_ns += r->sync.sample[i].total_ns;
-		ledger_add(&r->sync.ledger, &r->sync.sample[i].ledger);
+		struct call_sums *c = &r->sync.sample[i];
+
+		c->total_ns = i < 5 ? 150 * US : 60 * US;
+		c->ledger.ns[CAUSE_LOCK] = c->total_ns * percent / 100;
+		c->ledger.ns[CAUSE_JOURNAL] = c->total_ns - c->ledger.ns[CAUSE_LOCK];
+		r->sync.total_ns += c->total_ns;
+		ledger_add(&r->sync.ledger, &c->ledger);
 	}
+	return r;
+}
+
+/* Where other calls are too little for a verdict, that is no other reading. */
+static void test_draws_too_little(void)
+{
+	struct report *r = short_calls(100);
+
 	verdict_make(r);
 	ok(!strcmp(r->verdict.class, "lock") && r->verdict.confidence > 0.5 && r->verdict.confidence < 0.8 &&
 		   !r->verdict.second,
 	   "a third of the draws are less than a millisecond, which is no other reading: %.3f", r->verdict.confidence);
 	drop(r);
+	is_second(short_calls(66), "lock", "mixed", "nor does it take back one that a figure is near to");
 }
 
 /* ---- other figures ---- */
@@ -202,12 +262,20 @@ static void test_not_asked(void)
 	verdict_make(r);
 	ok(!strcmp(r->verdict.scope, "others") && !r->verdict.second && r->verdict.confidence == 0, "nor of others'");
 	drop(r);
+	r = command(190 * MS);
+	add_device(r, "sda", "write back")->kernel.flushes = 5;
+	r->device[0].kernel.flush_ns = 800 * MS;
+	verdict_make(r);
+	ok(!strcmp(r->verdict.scope, "others"), "FLUSHes of others, beside calls of nearly a fifth of the run");
+	is_second(r, "device-flush", NULL, "have none either");
 }
 
 int main(void)
 {
 	test_draws();
 	test_sure();
+	test_next();
+	test_never_drawn();
 	test_draws_too_little();
 	test_first_group();
 	test_sync_time();

@@ -207,7 +207,8 @@ static void test_ahead(void)
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	for (int c = 0; c < OP_CLASSES; c++)
-		ops(d, (enum op_class)c, 1, 500 * MS);
+		ops(d, (enum op_class)c, 1, 4);
+	r->wall_ns = 8;
 	r->device[0].flush.no_depth = 1;
 	ok(near(facts(r).ahead, 3), "eight of half the run, FLUSHes left out, less the caller's own");
 	r->wall_ns = 0;

@@ -167,6 +167,20 @@ static void test_words(void)
 	drop(r);
 }
 
+/* Calls that returned took more, and the verdict is about these: what hangs is said behind. */
+static void test_beside_returned(void)
+{
+	struct report *r = hanging("lock", 3 * SEC);
+
+	r->sync.count = r->sync.calls[CALL_FDATASYNC] = 20;
+	r->sync.total_ns = r->sync.ledger.ns[CAUSE_CPU] = 4 * SEC;
+	says(r,
+	     "Your fsyncs are slow because the kernel computes; hardly any of the time is a wait for the disk: 100 % of the 4.00 s "
+	     "that programs spent in fdatasync. " DD LOCK,
+	     "beside those that returned");
+	drop(r);
+}
+
 /* Of a call of another's none is taken off those of who was asked about. */
 static void test_more_than_others(void)
 {
@@ -219,6 +233,7 @@ int main(void)
 	test_whose();
 	test_share();
 	test_words();
+	test_beside_returned();
 	test_more_than_others();
 	test_began();
 	return tap_done();

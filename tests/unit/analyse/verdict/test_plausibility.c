@@ -220,14 +220,25 @@ static void test_growth(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct card c = card_of("sda", "M", true);
 
-		add(&c, CARD_DIRTY, 4096, 5, 5 * MS);
 		add(&c, CARD_DIRTY, 256 * MIB, rows[i].flushes, rows[i].ns)->bytes = 1;
+		add(&c, CARD_DIRTY, 4096, 5, 5 * MS);
 		add(&c, CARD_DIRTY, 128 * MIB, 5, 50 * MS);
 		add(&c, CARD_DIRTY, 512 * MIB, 0, 0);	    /* was not measured */
 		add(&c, CARD_FLUSH, 512 * MIB, 5, 50 * MS); /* another test */
 		judged(&c, CARD_BELIEVABLE, NULL, rows[i].reasons, rows[i].what);
 		card_free(&c);
 	}
+}
+
+static void test_growth_of_flash(void)
+{
+	struct card c = card_of("sda", "M", false);
+
+	add(&c, CARD_DIRTY, 4096, 5, 200 * US);
+	add(&c, CARD_DIRTY, 256 * MIB, 2, 250 * US);
+	judged(&c, CARD_BELIEVABLE, NULL,
+	       PROGRAM "200 µs.\nAfter 256 MiB were written it takes no longer (250 µs)" NO_LONGER, "microseconds");
+	card_free(&c);
 }
 
 /* Of flushes that nobody had to wait for it is known that they took less than the call. */
@@ -294,6 +305,8 @@ static void test_none(void)
 	c.row[3].unwaited = 0;
 	hist_add(&c.row[0].flush, MS);
 	judged(&c, CARD_UNKNOWN, NULL, "Too few flushes were seen to judge: 1.", "one that somebody waited for");
+	c.row[0].unwaited = 1;
+	judged(&c, CARD_UNKNOWN, NULL, "Too few flushes were seen to judge: 2.", "one of each");
 	card_free(&c);
 }
 
@@ -313,6 +326,11 @@ static void test_discards(void)
 	c.discards = 1;
 	judged(&c, CARD_UNKNOWN, NULL, FEW, "one arrived");
 	card_free(&c);
+	c = card_of("sda", "M", false);
+	add(&c, CARD_DISCARD, MIB, 4, MS);
+	judged(&c, CARD_UNKNOWN, NULL, FEW "\nNo discard reached the disk: the row \"discard\" shows frees alone.",
+	       "nothing but discards");
+	card_free(&c);
 }
 
 int main(void)
@@ -323,6 +341,7 @@ int main(void)
 	test_median();
 	test_rate();
 	test_growth();
+	test_growth_of_flash();
 	test_unwaited();
 	test_none();
 	test_discards();

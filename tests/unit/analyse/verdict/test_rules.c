@@ -50,7 +50,8 @@ static struct report *command(uint64_t sync_ns)
 static void test_none(void)
 {
 	struct report *r = xcalloc(1, sizeof(*r));
-	uint64_t *nothing[] = { &r->sync.count, &r->sync.no_ledger, &r->sync.lost, &r->under_way, &r->began_before };
+	uint64_t *nothing[] = { &r->sync.count, &r->sync.no_ledger, &r->sync.lost,
+				&r->under_way,	&r->began_before,   &r->idle_unended };
 
 	r->have_sync = true;
 	r->wall_ns = SEC;

@@ -515,6 +515,16 @@ static void test_not_sync(void)
 	     "Fsync is probably not what makes this run take its time: of its 10.0 s, 1.00 s (10.0 %) went to sync calls. Another "
 	     "reading is near: the kernel computes.",
 	     "probably not");
+	f.near = "device-flush";
+	says(&f, "not-sync",
+	     "Fsync is probably not what makes this run take its time: of its 10.0 s, 1.00 s (10.0 %) went to sync calls. Another "
+	     "reading is near: the drive is slow to empty its write cache.",
+	     "the first of the other readings");
+	f.near = "unsafe-fast";
+	says(&f, "not-sync",
+	     "Fsync is probably not what makes this run take its time: of its 10.0 s, 1.00 s (10.0 %) went to sync calls. Another "
+	     "reading is near: they are not safe.",
+	     "the last of them");
 	drop(r);
 }
 
@@ -626,6 +636,10 @@ static void test_none(void)
 	none_is(r, NONE " by make in the 2.00 s traced: whatever is slow, it isn't fsync.", "Look elsewhere",
 		"a command by its name");
 	free(r->command[0]);
+	r->command[0] = xstrdup("/bin/w");
+	none_is(r, NONE " by w in the 2.00 s traced: whatever is slow, it isn't fsync.", "Look elsewhere",
+		"a name of one letter");
+	free(r->command[0]);
 	r->command[0] = xstrdup("/odd/");
 	none_is(r, NONE " by /odd/ in the 2.00 s traced: whatever is slow, it isn't fsync.", "Look elsewhere",
 		"one without a name");
@@ -674,6 +688,10 @@ static void test_nothing(void)
 	struct report *r = none();
 	struct report_device *d = &r->device[0];
 
+	d->kernel.reads = 100;
+	none_is(r, NONE " in the 2.00 s traced: whatever is slow, it isn't fsync, unless one hangs that began before.",
+		"Look elsewhere", "as many reads as the kernel saw");
+	d->kernel.reads = 0;
 	tally_free(&d->op[OP_READ_SYNC].device);
 	d->op[OP_READ_SYNC].count = 0;
 	none_is(r, IDLE BEFORE, "Trace while", "nothing at all");
@@ -801,7 +819,15 @@ static void test_others_calls(void)
 	others_are(r, OTHERS "9 on the same disks (1.00 s in all, in a run of 2.00 s). Watch the disk: barriertrace sda.",
 		   "nobody knows whose");
 	r->sync.others = r->sync.others_ns = 0;
-	add_other(r, "etcd", 7, 500 * MS);
+	add_other(r, "etcd", 7, 0);
+	others_are(r, OTHERS "3 on the same disks (0 ns in all, in a run of 2.00 s). Watch the disk: barriertrace sda.",
+		   "nobody has most of no time");
+	r->sync.other[0].total_ns = r->sync.others_ns = 1;
+	others_are(r,
+		   OTHERS
+		   "3 on the same disks (1 ns in all, in a run of 2.00 s), most of it by etcd (7). Watch it: barriertrace -p 7.",
+		   "hardly any time");
+	r->sync.other[0].total_ns = r->sync.others_ns = 500 * MS;
 	others_are(r,
 		   OTHERS
 		   "3 on the same disks (500 ms in all, in a run of 2.00 s), most of it by etcd (7). Watch it: barriertrace -p 7.",
@@ -1010,6 +1036,8 @@ static void test_through(void)
 	      "three leaves of one way, through two whose name is longer");
 	add_leaf(r, CAUSE_JOURNAL, 202 * MS, "a;fdatasync;h;z;end");
 	shows(&f, THROUGH "20.2 %: journal, by way of z, end", true, "a path that doesn't tell where the tasks end");
+	add_leaf(r, CAUSE_JOURNAL, 203 * MS, "a;fsync;f;kworker;journal;sda");
+	shows(&f, THROUGH "20.3 %: journal, by way of kworker", true, "through one whose name is as long as the cause's");
 	drop(r);
 }
 
@@ -1104,6 +1132,20 @@ static const struct {
 	  0,
 	  SLOW "sda is the slow one: a FLUSH takes 9.00 ms (mean) in it, 4.00 ms in sdc",
 	  "the first, and then the last" },
+	{ { 9, 4, 4 },
+	  { 1, 2, 5 },
+	  800,
+	  0,
+	  0,
+	  SLOW "sda is the slow one: a FLUSH takes 9.00 ms (mean) in it, 4.00 ms in sdb",
+	  "of two that are equal the first, behind the slow one" },
+	{ { 4, 4, 9 },
+	  { 1, 2, 5 },
+	  800,
+	  0,
+	  0,
+	  SLOW "sdc is the slow one: a FLUSH takes 9.00 ms (mean) in it, 4.00 ms in sda",
+	  "and before it" },
 	{ { 9, 0, 0 }, { 1, 2, 5 }, 800, 0, 0, NULL, "the others did none" },
 	{ { 4, 9, 3 },
 	  { 1, 1, 5 },
@@ -1202,7 +1244,9 @@ static void test_depth(void)
 	r->sync.busy_flushes = 0;
 	r->device[0].flush.no_depth = 99;
 	shows(&f, "When a FLUSH was sent, 2.50 other requests were in the drive on average", true, "of others");
-	f.ahead = 1.2389; /* the nearest hundredth */
+	f.ahead = 1.2345; /* the nearest hundredth */
+	shows(&f, "When a FLUSH was sent, 1.23 other requests were in the drive on average", true, "rounded down");
+	f.ahead = 1.2389;
 	f.flush_queued = true;
 	shows(&f,
 	      "When a FLUSH was sent, 1.24 other requests were in the drive on average, and it took 30.0 µs (mean), as "
