@@ -526,6 +526,7 @@ static void test_damage(const char *in, const char *out)
 	damage_block(in, bad, 0);
 	ok(convert(bad, none, &done) == -EBADMSG && e.status == EXIT_FAILED && access(none, F_OK),
 	   "without a header nothing is written");
+	ok(!strcmp(e.text, "the beginning of the recording is damaged: nothing of it could be shown"), "and why is said");
 	unlink(bad);
 	free(bad);
 	free(none);
@@ -542,6 +543,7 @@ union fact {
 	struct wire_follow follow;
 	struct wire_file file;
 	struct wire_bio bio;
+	struct wire_work work;
 	uint8_t bytes[sizeof(struct wire_file) + 16];
 };
 
@@ -565,8 +567,11 @@ static const struct {
 	{ WIRE_FILE, sizeof(struct wire_file) - 1, 8 },
 	{ WIRE_BIO, sizeof(struct wire_bio), sizeof(struct wire_bio) },
 	{ WIRE_BIO, sizeof(struct wire_bio) - 1, 8 },
+	{ WIRE_WORK, sizeof(struct wire_work), sizeof(struct wire_work) },
+	{ WIRE_WORK, sizeof(struct wire_work) + 8, sizeof(struct wire_work) },
+	{ WIRE_WORK, sizeof(struct wire_work) - 1, 8 },
 	{ 0, 40, 8 },
-	{ WIRE_BIO + 1, 40, 8 },
+	{ WIRE_WORK + 1, 40, 8 },
 	{ 50, 40, 8 },
 	{ 63, 8, 8 },
 };
@@ -597,6 +602,7 @@ static void expect(union fact *f, size_t i)
 		f->follow.pad = 0;
 		break;
 	case WIRE_BIO: f->bio.pad = 0; break;
+	case WIRE_WORK: memset(f->work.pad, 0, sizeof(f->work.pad)); break;
 	case WIRE_FILE:
 		memset(f->file.name, 0, sizeof(f->file.name));
 		strcpy(f->file.name[0], "d1");
@@ -635,7 +641,7 @@ static void test_facts(const char *in, const char *out)
 
 	write_facts(in);
 	ok(!convert(in, out, &done) && done.records == N_SIZES, "facts of all kinds and sizes");
-	ok(done.left_out == 10 + 3, "those that can't be read are counted, and a header and ends too many");
+	ok(done.left_out == 11 + 3, "those that can't be read are counted, and a header and ends too many");
 	if (recording_open(out, &r, &e))
 		abort();
 	while (recording_next(r, &rec)) {
@@ -651,6 +657,89 @@ static void test_facts(const char *in, const char *out)
 	}
 	ok(i == N_SIZES && longs == 2, "in their order, between a header and an end");
 	recording_free(r);
+}
+
+/* ---- names in facts ---- */
+
+static void begin(const char *path, struct recording_writer **w)
+{
+	if (recording_create(path, w, &e) || recording_add_long(*w, WIRE_HEADER, "{\"run\": {}}", 11, &e))
+		abort();
+}
+
+/* By a task of this name, which may be as long as its place. */
+static void sync_by(struct recording_writer *w, const char *comm)
+{
+	struct wire_sync s = { 0 };
+
+	memcpy(s.comm, comm, strnlen(comm, sizeof(s.comm)));
+	add(w, &s, WIRE_SYNC, sizeof(s));
+}
+
+/* The names in the copy: of tasks, and of files from the file's own up, each with a blank behind it. */
+static char *names_of(const char *path)
+{
+	struct buf b = { 0 };
+	struct recording_record rec;
+	struct recording *r = NULL;
+
+	if (recording_open(path, &r, &e))
+		abort();
+	while (recording_next(r, &rec)) {
+		const union fact *f = (const void *)rec.head;
+
+		if (rec.kind == WIRE_SYNC)
+			buf_printf(&b, "%.16s ", f->sync.comm);
+		if (rec.kind == WIRE_FOLLOW)
+			buf_printf(&b, "%.16s ", f->follow.comm);
+		for (int i = 0; rec.kind == WIRE_FILE && i < WIRE_NAMES; i++)
+			buf_printf(&b, "%s%s", f->file.name[i], *f->file.name[i] ? " " : "");
+	}
+	recording_free(r);
+	return b.data;
+}
+
+static void become(const char *in, const char *out, struct recording_writer *w, const char *want, const char *what)
+{
+	struct anonymised done;
+	char *names;
+
+	if (recording_close(w, &e) || convert(in, out, &done))
+		abort();
+	names = names_of(out);
+	if (!ok(!strcmp(names, want), "%s", what))
+		diag("got '%s'", names);
+	free(names);
+}
+
+static void test_task_names(const char *in, const char *out)
+{
+	struct recording_writer *w = NULL;
+
+	begin(in, &w);
+	add_task(w, 1, TASK_USER, "joe");
+	add_task(w, 2, TASK_KTHREAD, "ann");
+	add_task(w, 3, TASK_KWORKER, "eve");
+	sync_by(w, "joe");
+	become(in, out, w, "task1 kthread2 kthread3 task1 ", "a task of the kernel can be told by its name");
+	begin(in, &w);
+	sync_by(w, "of fifteen byte");
+	sync_by(w, "of fifteen bytes");
+	become(in, out, w, "task1 task1 ", "a task's name has no more than 15 bytes");
+	begin(in, &w);
+	sync_by(w, "jbd2/md_a1-1234");
+	become(in, out, w, "jbd2/md_1p1-123 ", "nor has what stands for it");
+}
+
+static void test_file_names(const char *in, const char *out)
+{
+	struct wire_file f = { .ino = 7, .dev = DM0, .n = 4, .whole = 1, .name = { "a", "b", "\0joe", "c", "joe" } };
+	struct recording_writer *w = NULL;
+
+	begin(in, &w);
+	add(w, &f, WIRE_FILE, sizeof(f));
+	become(in, out, w, "f3 d2 d1 ",
+	       "a file's name is the one that is no directory; names are numbered from the root on");
 }
 
 /* ---- texts ---- */
@@ -841,6 +930,8 @@ int main(void)
 	make_recording(in, false);
 	test_damage(in, out);
 	test_facts(in, out);
+	test_task_names(in, out);
+	test_file_names(in, out);
 	test_texts();
 	test_many_names();
 	test_any_text();

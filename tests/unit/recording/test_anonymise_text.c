@@ -44,6 +44,7 @@ static const struct {
 	{ TEXT_DISK, "joe12", "disk1p12" },
 	{ TEXT_DISK, "joep1", "disk1p1" },
 	{ TEXT_DISK, "joe0p1", "disk1p0p1" },
+	{ TEXT_DISK, "joe1p", "disk1" },
 	{ TEXT_DISK, "123", "disk1" },
 	{ TEXT_DISK, "p1", "disk1p1" },
 	{ TEXT_DISK, "md_joe", "md_1" },
@@ -58,6 +59,8 @@ static const struct {
 	{ TEXT_DISK, "joe(2)", "disk1" },
 	{ TEXT_DISK, "joe (x)", "disk1" },
 	{ TEXT_DISK, "joe (2", "disk1p2" },
+	{ TEXT_DISK, "joe (2x", "disk1" },
+	{ TEXT_DISK, "1234)", "disk1" },
 	{ TEXT_DISK, "joe 2)", "disk1" },
 	{ TEXT_DISK, "joe (diskseq 17)", "disk1 (diskseq 17)" },
 	{ TEXT_DISK, "x (diskseq 1)", "disk1 (diskseq 1)" },
@@ -127,6 +130,8 @@ static const struct {
 	{ TEXT_NOTE, "for 3 sx of the run only completions were traced", NOTE_LEFT_OUT },
 	{ TEXT_NOTE, "for 3 sof the run only completions were traced", NOTE_LEFT_OUT },
 	{ TEXT_NOTE, "of each hardware queue 1 tag is kept", "of each hardware queue 1 tag is kept" },
+	{ TEXT_NOTE, "of each hardware queue 1xs tag is kept", NOTE_LEFT_OUT },
+	{ TEXT_NOTE, "of each hardware queue 1  tag is kept", NOTE_LEFT_OUT },
 	{ TEXT_NOTE, "1 disk appeared when there was no room left to trace it",
 	  "1 disk appeared when there was no room left to trace it" },
 	{ TEXT_NOTE, "joe disks appeared when there was no room left to trace them", NOTE_LEFT_OUT },
@@ -235,6 +240,9 @@ static void test_same_names(void)
 		{ TEXT_PRIVATE, "usr2", "name2" },
 		{ TEXT_KERNEL_TASK, "kworker/u8:2-usr", "kworker/-w3" },
 		{ TEXT_KERNEL_TASK, "kworker/1:1+usr", "kworker/+w3" },
+		{ TEXT_KERNEL_TASK, "kworker/1:1+ust", "kworker/+w4" },
+		{ TEXT_TASK, "usr", "w3" },
+		{ TEXT_TASK, "ust", "w4" },
 	};
 	struct stand_ins *s = stand_ins_new();
 
@@ -278,6 +286,7 @@ static void test_models(void)
 
 int main(void)
 {
+	stand_ins_free(NULL);
 	test_rows();
 	test_arguments();
 	test_quantities();

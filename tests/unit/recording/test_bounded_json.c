@@ -92,6 +92,74 @@ static void test_large(void)
 	buf_free(&text);
 }
 
+/* Is it read with so much left? */
+static bool fits(const struct buf *text, uint64_t left)
+{
+	struct budget b = budget_of(left);
+	uint64_t bytes = 0;
+	bool refused;
+	json_t *j = bounded_json(text->data, text->len, 0, &b, &bytes, &refused, NULL);
+	bool fit = j;
+
+	json_decref(j);
+	return fit;
+}
+
+/* The last piece of the text is a full one: what it says takes 16 KiB. */
+static void test_room_for_token(void)
+{
+	struct buf text = { 0 };
+	uint64_t tree, token;
+
+	zeroes(&text, 10239);
+	token = 4 * text.len + 16384;
+	tree = tree_bytes(text.data, text.len);
+	ok(fits(&text, tree + token) && !fits(&text, tree + token - 24000),
+	   "as long as there is more to read, there is room for a token as long as the text");
+	buf_free(&text);
+}
+
+/* A table of 256 places becomes one of 512, which takes 4 KiB; the old one is freed after that. */
+static void test_small_piece(void)
+{
+	struct buf text = { 0 };
+	uint64_t tree;
+
+	zeroes(&text, 257);
+	tree = tree_bytes(text.data, text.len);
+	ok(fits(&text, tree + 256), "a text of one piece needs room for its tree only");
+	buf_free(&text);
+}
+
+/* One of 8,192 places becomes one of 16,384, which takes 128 KiB. */
+static void test_doubled_table(void)
+{
+	struct buf text = { 0 };
+	uint64_t tree;
+
+	zeroes(&text, 8193);
+	tree = tree_bytes(text.data, text.len);
+	ok(!fits(&text, tree + 40000), "a large table has to have room beside the one that it replaces");
+	ok(fits(&text, tree + 65536 + SLACK), "and is made if there is so much");
+	buf_free(&text);
+}
+
+static void test_what_is_counted(void)
+{
+	const uint64_t number = sizeof(json_t) + sizeof(json_int_t), chunk = sizeof(size_t), place = sizeof(void *);
+	struct buf text = { 0 };
+
+	zeroes(&text, 10000);
+	ok(tree_bytes(text.data, text.len) >= 10000 * (number + chunk + place),
+	   "a number takes its bytes, a chunk's head and a place");
+	buf_clear(&text);
+	for (int i = 0; i < 10000; i++)
+		buf_printf(&text, "%c\"a\":0", i ? ',' : '{');
+	buf_char(&text, '}');
+	ok(about(tree_bytes(text.data, text.len), tree_bytes("{\"a\":0}", 7)), "what is freed again doesn't count");
+	buf_free(&text);
+}
+
 static void test_strings(void)
 {
 	struct buf text = { 0 };
@@ -135,6 +203,10 @@ int main(void)
 	json_get_alloc_funcs(&allocate, &release);
 	test_small();
 	test_large();
+	test_room_for_token();
+	test_small_piece();
+	test_doubled_table();
+	test_what_is_counted();
 	test_strings();
 	test_bad();
 	json_get_alloc_funcs(&allocate_after, &release_after);

@@ -142,6 +142,7 @@ static void test_checked(void)
 		ROW(CELL("\0\0\0\0\1\0\1"), true, "the first bucket"),
 		ROW(CELL("\0\0\0\0\2\0\1\1\1"), true, "and the second"),
 		ROW(CELL("\0\0\0\0\2\0\1\0\1"), false, "twice the first"),
+		ROW(CELL("\0\0\0\0\2\1\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1"), false, "a step that leads back"),
 		ROW(CELL("\0\0\0\0\2\0\1\1"), false, "a bucket without a value"),
 		ROW(CELL("\0\0\0\0\0") "\0", false, "a byte behind the end"),
 #undef ROW
@@ -155,6 +156,16 @@ static void test_checked(void)
 		ok(rows[i].good ? !err : err == -EBADMSG && out.view == 77, "%s", rows[i].name);
 		free(exact);
 	}
+}
+
+/* Flags that a later version adds are passed over. */
+static void test_flags(void)
+{
+	struct counts_outline later = { .interval = true }, both = { 0 };
+
+	ok(!recording_counts_outline("\1\2\0\0", 4, &later) && !later.interval,
+	   "a flag that is not known is not an interval's");
+	ok(!recording_counts_outline("\1\3\0\0", 4, &both) && both.interval && both.view == 1, "nor does it hide one");
 }
 
 /* The last bucket is one, and what is behind it none. */
@@ -195,6 +206,7 @@ int main(void)
 	test_bytes();
 	test_outline();
 	test_checked();
+	test_flags();
 	test_last_bucket();
 	free(view);
 	return tap_done();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "model/flush_profile.h"
@@ -15,14 +16,20 @@ static struct err e;
 static bool is_card;
 
 /* In C, JSON is easier to read with ' in the place of ". */
-static int read_card(const char *text, struct card *c)
+static char *quoted(const char *text)
 {
 	char *s = xstrdup(text);
-	int fd, err;
 
 	for (char *at = s; *at; at++)
 		*at = *at == '\'' ? '"' : *at;
-	fd = forge_fd(s, strlen(s));
+	return s;
+}
+
+static int read_card(const char *text, struct card *c)
+{
+	char *s = quoted(text);
+	int fd = forge_fd(s, strlen(s)), err;
+
 	e = (struct err){ 0 };
 	err = card_read(fd, "it", c, &is_card, &e);
 	close(fd);
@@ -69,10 +76,46 @@ static void test_all(void)
 		   r->call.bucket[hist_index(2)] == 2 && r->call.bucket[hist_index(4)] == 1,
 	   "its calls");
 	ok(r->flush.count == 1 && !r[1].call.count && !r[1].missing, "its flushes; and where nothing is said, nothing is");
+	ok(!r[1].param && !r[1].bytes && !r[1].wall_ns && !r[1].unwaited && !r[1].flushless && !r[1].ledger.ns[CAUSE_CPU],
+	   "and nothing was counted");
 	card_free(&c);
 	ok(!read_card(HEAD SDA "'tests': []}", &c) && !c.n_rows && !c.have_fua && !c.have_rotational && !c.model,
 	   "a card that says next to nothing");
+	ok(!c.size && !c.data_bytes && !c.discards && !c.lost && !c.bio_based, "whose sums are 0");
 	card_free(&c);
+}
+
+static void test_tests(void)
+{
+	for (int t = 0; t < CARD_TESTS; t++) {
+		enum card_test test = (enum card_test)t;
+		char *text = xasprintf(HEAD SDA "'tests': [{'test': '%s', '%s': 7}]}", card_test_name(test),
+				       card_test_param(test));
+		struct card c;
+
+		ok(!read_card(text, &c) && c.n_rows == 1 && c.row->test == test && c.row->param == 7,
+		   "a row of the test %s, with its parameter", card_test_name(test));
+		card_free(&c);
+		free(text);
+	}
+}
+
+static void test_causes(void)
+{
+	struct buf text = { 0 };
+	bool good;
+	struct card c;
+
+	buf_str(&text, HEAD SDA "'tests': [{'test': 'fua', 'ledger': {");
+	for (int i = 0; i < CAUSE_COUNT; i++)
+		buf_printf(&text, "%s'%s': %d", i ? ", " : "", cause_name((enum cause)i), i + 1);
+	buf_str(&text, "}}]}");
+	good = !read_card(text.data, &c) && c.n_rows == 1;
+	for (int i = 0; good && i < CAUSE_COUNT; i++)
+		good = c.row->ledger.ns[i] == (uint64_t)i + 1;
+	ok(good, "each cause has its own time");
+	card_free(&c);
+	buf_free(&text);
 }
 
 /* Each value as the one of an otherwise good card. */
@@ -145,6 +188,9 @@ static const struct {
 	{ CALLS("1", "1048580", "1048581", "1048581", "[1048600, 1]"), false },
 	{ CALLS("1", "1048600", "1048581", "1048581", "[1048600, 1]"), true },
 	{ CALLS("1", "1048601", "1048581", "1048581", "[1048600, 1]"), false },
+	{ CALLS("2", "2097200", "1048581", "1048581", "[1048600, 2]"), true },
+	{ CALLS("2", "2097201", "1048581", "1048581", "[1048600, 2]"), false },
+	{ CALLS("1", "2", "3", "3", "[2, 1]"), false }, /* a sum that is less than one call */
 	{ CALLS("1", "1125899906842623", "1", "1125899906842623", "[1125899906842623, 1]"), true }, /* 2^50 - 1 */
 	{ CALLS("1", "1125899906842624", "1", "1125899906842624", "[1125899906842624, 1]"), false },
 	{ CALLS("1073741823", "1073741823", "1", "1", "[1, 1073741823]"), true }, /* 2^30 - 1 */
@@ -270,17 +316,52 @@ static void test_first_byte(void)
 	}
 }
 
+#define LONG 200000 /* bytes: more than a pipe holds */
+
+static void write_and_exit(int fd, const char *text)
+{
+	size_t n = strlen(text);
+
+	_exit(write(fd, text, n) != (ssize_t)n);
+}
+
+static void test_pieces(void)
+{
+	char *text = xasprintf(HEAD "'kernel': '%0*d', " SDA "'tests': []}", LONG, 6), *json = quoted(text);
+	int ends[2], status = -1;
+	struct card c;
+	pid_t child;
+
+	if (pipe(ends))
+		abort();
+	child = fork();
+	if (!child) {
+		close(ends[0]);
+		write_and_exit(ends[1], json);
+	}
+	close(ends[1]);
+	ok(!card_read(ends[0], "it", &c, &is_card, &e) && strlen(c.kernel) == LONG, "a pipe that brings a card in pieces");
+	ok(waitpid(child, &status, 0) == child && !status, "  is read to its end");
+	card_free(&c);
+	close(ends[0]);
+	free(text);
+	free(json);
+}
+
 int main(void)
 {
 	int first = dup(STDIN_FILENO);
 
 	close(first);
 	test_all();
+	test_tests();
+	test_causes();
 	test_counts();
 	test_hists();
 	test_sense();
 	test_too_much();
 	test_first_byte();
+	test_pieces();
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
 	return tap_done();
 }

@@ -30,7 +30,9 @@ static void test_disks(void)
 	all(known_disk, false, "disk",
 	    "sd sd1 sdabcd sdabcd1 sdA sda1b sda- sd{ sd` hd dasd s d nvme nvme0n nvme0x1 nvme0n1p nvmen1 loop loopx loop0x loop0boo0 "
 	    "md md_home md_1 md_d dm-x dm- dm0 m 0 1 home");
-	ok(!known_disk("", 0) && !known_disk("sda", 2) && known_disk("sda1", 3), "not more than its length is looked at");
+	ok(!known_disk("", 0) && !known_disk("sda", 2) && known_disk("sda1", 3) && !known_disk("loop1", 4) &&
+		   !known_disk("mmcblk0boot0", 10),
+	   "not more than its length is looked at");
 }
 
 static void test_threads(void)
@@ -42,7 +44,8 @@ static void test_threads(void)
 	all(known_thread, false, "thread",
 	    "postgres jbd2/home-8 jbd2/sda1-8x kworkers kworker.u8 kworker/u kworker/H kworker/uH kworker/8u kworker/u8:2-joe "
 	    "kworker/uu8 kworker/8HH kworker/8h ext4-rsv-conve ext4-conve-rsv- irq/9-acpi md_home_raid1 /u8 2 raid1 -kworker");
-	ok(!known_thread("", 0) && known_thread("loop0/joe", 5) && !known_thread("kworker u8", 10),
+	ok(!known_thread("", 0) && known_thread("loop0/joe", 5) && known_thread("kworker/12", 9) &&
+		   !known_thread("kworker u8", 10),
 	   "not more than its length is looked at");
 }
 

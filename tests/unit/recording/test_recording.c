@@ -279,6 +279,8 @@ static void test_sizes(void)
 		 "a record shorter than its head is refused");
 	space.head = (struct wire_head){ .kind = WIRE_COUNTS, .size = 24 };
 	is_error(recording_add(w, &space.head, &e), EINVAL, EXIT_FAILED, "kind 67", "a long kind, too");
+	space.head.kind = RECORDING_LONG_KINDS;
+	is_error(recording_add(w, &space.head, &e), EINVAL, EXIT_FAILED, "kind 64", "the first of them as well");
 	is_error(recording_add_long(w, WIRE_SYNC, "", 0, &e), EINVAL, EXIT_FAILED, "kind 1",
 		 "and a kernel kind that is added as a long one");
 	is_error(recording_add_long(w, WIRE_END, "", RECORDING_LONG_MAX + 1, &e), EINVAL, EXIT_FAILED, "16777217",
@@ -885,6 +887,8 @@ static void test_joining(void)
 		  "pieces are joined");
 	is_joined((struct piece[]){ { h, 0, 1, 0 }, { c, 1, 0, 0 } }, 2, "b", 1, "a piece without a beginning is lost");
 	is_joined((struct piece[]){ { h, 0, 0, 1 }, { h, 0, 2, 0 }, { c, 1, 0, 0 } }, 3, "c", 2, "one with a gap, too");
+	is_joined((struct piece[]){ { h, 0, 0, 0 }, { h, 0, 1, 0 } }, 2, "a", 1,
+		  "so is one that goes on with what has ended");
 	is_joined((struct piece[]){ { h, 0, 0, 1 }, { h, 1, 1, 0 } }, 2, "", 2, "one that goes on with another");
 	is_joined((struct piece[]){ { h, 0, 0, 1 }, { c, 0, 1, 0 } }, 2, "", 2, "or with another kind");
 	is_joined((struct piece[]){ { h, 0, 0, 1 }, { h, 1, 0, 0 } }, 2, "b", 1, "or with another's beginning");
@@ -999,6 +1003,7 @@ static void test_foreign(void)
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "zeroes");
 	forge_file(newer, 3);
 	refused((char *)newer, 16, EPROTONOSUPPORT, "format 3, and this barriertrace", "a newer format");
+	refused((char *)newer, 16, EPROTONOSUPPORT, "reads format 2: use a newer one", "and what would read it");
 	forge_file(old, 1);
 	refused((char *)old, 16, EPROTONOSUPPORT, "reads format 2: use the older one", "the first format");
 	forge_file(old, 0);

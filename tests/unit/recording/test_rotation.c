@@ -4,9 +4,11 @@
  * analysis makes of a file that begins amid calls.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +75,8 @@ static void test_files(void)
 	fill(r, 6);
 	w = rotation_written(r);
 	ok(w.files == 6 && w.removed == 3 && !w.stopped, "six files, three removed");
+	recording_flush(rotation_writer(r), &e);
+	ok(rotation_written(r).records == 12, "with two records each");
 	ok(!rotation_close(r, &e), "it ends");
 	ok(task_in("rec") == 6 && task_in("rec.1") == 5 && task_in("rec.2") == 4,
 	   "the last three are there, the newest first");
@@ -124,12 +128,80 @@ static void test_in_the_way(void)
 	ok(task_in("way") == 1, "the file is whole");
 }
 
+/* One after the other: so many files of a rotation. */
+static struct rotation *begun(const char *path, uint32_t files)
+{
+	struct rotation_opts o = { .path = path, .size = 1 << 20, .files = 3 };
+	struct rotation *r;
+
+	if (rotation_open(&o, &r, &e))
+		abort();
+	for (uint32_t i = 1; i <= files; i++) {
+		fill(r, i);
+		if (i < files && (rotation_turn(r, &e) || rotation_begun(r, &e)))
+			abort();
+	}
+	return r;
+}
+
+static void test_removed_by_others(void)
+{
+	struct rotation *r = begun("gone", 3);
+
+	unlink("gone.2");
+	ok(!rotation_turn(r, &e) && task_in("gone.1") == 3 && task_in("gone.2") == 2, "the oldest may have been removed");
+	unlink("gone.1");
+	ok(!rotation_turn(r, &e) && there("gone.1") && !there("gone.2"), "or another one");
+	unlink("gone");
+	ok(rotation_turn(r, &e) == -ENOENT && e.status == EXIT_FAILED &&
+		   !strcmp(e.text, "cannot rename gone to gone.1: No such file or directory; the recording stops here"),
+	   "but not the one that is written: %s", e.text);
+	rotation_close(r, &e);
+}
+
+static void test_not_removed(void)
+{
+	struct rotation *r = begun("last", 3);
+
+	unlink("last.2");
+	if (mkdir("last.2", 0700))
+		abort();
+	ok(rotation_turn(r, &e) == -EISDIR && e.status == EXIT_FAILED &&
+		   !strcmp(e.text, "cannot remove last.2: Is a directory; the recording stops here"),
+	   "what can't be removed ends the recording: %s", e.text);
+	ok(task_in("last") == 3 && task_in("last.1") == 2 && rotation_written(r).stopped, "the others stay where they are");
+	rotation_close(r, &e);
+}
+
+/* The next file can't be begun. */
+static void test_no_next(void)
+{
+	struct rotation *r = begun("next", 1);
+	struct rlimit was, tiny;
+	int err;
+
+	signal(SIGXFSZ, SIG_IGN);
+	recording_flush(rotation_writer(r), &e);
+	getrlimit(RLIMIT_FSIZE, &was);
+	tiny = (struct rlimit){ .rlim_cur = 10, .rlim_max = was.rlim_max };
+	setrlimit(RLIMIT_FSIZE, &tiny);
+	err = rotation_turn(r, &e);
+	setrlimit(RLIMIT_FSIZE, &was);
+	ok(err == -EFBIG && !strcmp(e.text, "cannot write next: File too large"), "without room for the next file: %s",
+	   e.text);
+	fill(r, 2);
+	ok(rotation_written(r).stopped && rotation_written(r).files == 1 && rotation_written(r).records == 2 &&
+		   !rotation_close(r, &e) && task_in("next.1") == 1 && !there("next"),
+	   "the recording stops with the one before");
+}
+
 static void test_one(void)
 {
 	struct rotation_opts o = { .path = "one" };
 	struct rotation *r;
 
-	ok(!rotation_open(&o, &r, &e) && !rotation_due(r) && !rotation_recent(r), "without a size nothing turns");
+	ok(!rotation_open(&o, &r, &e) && !rotation_begun(r, &e) && !rotation_due(r) && !rotation_recent(r),
+	   "without a size nothing turns");
 	rotation_close(r, &e);
 }
 
@@ -350,6 +422,8 @@ static void cannot(const char *path, int err, enum exit_status status, const cha
 /* What stands under a name that will be needed, and is no recording. */
 static void test_refused(void)
 {
+	struct rotation_opts two = { .path = "first", .size = 1 << 20, .files = 2 };
+	struct rotation *r;
 	char fd[32];
 
 	write_recording("no.1", 5);
@@ -368,6 +442,14 @@ static void test_refused(void)
 	if (mkfifo("no.2", 0600))
 		abort();
 	cannot("no", -EEXIST, EXIT_FAILED, "will not replace no.2: it is no regular file");
+	put_text("first.1", "text");
+	write_recording("first.2", 5);
+	cannot("first", -EEXIST, EXIT_FAILED, "will not replace first.1: it is not a recording made by barriertrace");
+	ok(rotation_open(&two, &r, &e) == -EEXIST && !there("first"), "also where there are two files at most");
+	if (symlink("no.1", "to-no"))
+		abort();
+	cannot("to-no", -ELOOP, EXIT_FAILED, "will not write through the symbolic link to-no");
+	cannot("/dev/stdin", -EINVAL, EXIT_USAGE, "--rotate needs a file, and /dev/stdin is none");
 	cannot("-", -EINVAL, EXIT_USAGE, "--rotate needs a file: standard output is none");
 	cannot("", -EINVAL, EXIT_USAGE, "a recording needs a file name");
 	cannot(".", -EINVAL, EXIT_FAILED, "--rotate needs a regular file, and . is none");
@@ -419,6 +501,39 @@ static void test_rights(void)
 	ok(strstr(e.text,
 		  "Permission denied for uid 65533, who called; --as-root opens files as root; the recording stops here"),
 	   "so: %s", e.text);
+	rotation_close(r, &e);
+	user_files_by(NULL);
+	user_files_by_root(&e);
+}
+
+/* What who called may not read isn't replaced, and what can't be removed is told. */
+static void test_rights_missing(void)
+{
+	struct rotation_opts o = { .path = "yours/rec", .size = 1 << 20, .files = 2 };
+	struct rotation *r;
+
+	if (getuid())
+		return;
+	if (mkdir("yours", 0700) || chown("yours", SOMEBODY, SOMEBODY))
+		abort();
+	write_recording("yours/rec.1", 1);
+	user_files_by(somebody);
+	ok(rotation_open(&o, &r, &e) == -EACCES &&
+		   !strcmp(e.text, "cannot read yours/rec.1, which --rotate would replace: Permission denied for uid 65533, "
+				   "who called; --as-root opens files as root"),
+	   "%s", e.text);
+	ok(setfsuid((uid_t)-1) == 0, "  with root's rights given back");
+	if (chown("yours/rec.1", SOMEBODY, SOMEBODY))
+		abort();
+	ok(!rotation_open(&o, &r, &e), "an older one that is theirs");
+	fill(r, 2);
+	if (chown("yours", 0, 0) || chmod("yours", 0755))
+		abort();
+	ok(rotation_begun(r, &e) == -EACCES &&
+		   !strcmp(e.text, "cannot remove yours/rec.1: Permission denied for uid 65533, who called; "
+				   "--as-root opens files as root"),
+	   "%s", e.text);
+	ok(setfsuid((uid_t)-1) == 0 && task_in("yours/rec.1") == 1, "  and it stays");
 	rotation_close(r, &e);
 	user_files_by(NULL);
 	user_files_by_root(&e);
@@ -666,6 +781,9 @@ int main(void)
 	test_files();
 	test_due();
 	test_in_the_way();
+	test_removed_by_others();
+	test_not_removed();
+	test_no_next();
 	test_one();
 	test_dropped();
 	test_parse();
@@ -675,6 +793,7 @@ int main(void)
 	test_arguments();
 	test_refused();
 	test_rights();
+	test_rights_missing();
 	test_carry();
 	test_carry_bio();
 	test_carry_work();

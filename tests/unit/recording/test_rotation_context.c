@@ -16,6 +16,7 @@ union fact {
 	struct wire_follow follow;
 	struct wire_file file;
 	struct wire_bio bio;
+	struct wire_work work;
 };
 
 static struct buf written;   /* in words */
@@ -34,6 +35,7 @@ static void note(void *ctx, const struct wire_head *h)
 	case WIRE_SLEEP: buf_printf(&written, "sleep %llu ", (unsigned long long)last.sleep.on); break;
 	case WIRE_REQUEST: buf_printf(&written, "request %llu ", (unsigned long long)last.request.done); break;
 	case WIRE_BIO: buf_printf(&written, "bio %llu ", (unsigned long long)last.bio.done); break;
+	case WIRE_WORK: buf_printf(&written, "work %llu ", (unsigned long long)last.work.begun); break;
 	default: buf_printf(&written, "kind %u ", h->kind);
 	}
 	as_asked = as_asked && h->cpu == 5;
@@ -114,6 +116,11 @@ static void test_named(void)
 		  "task 1 task 2 task 3 task 4 request 8 ",
 		  "request 8 " },
 		{ WIRE_BIO, sizeof(struct wire_bio), { .bio = { .tid = 9, .done = 9 } }, "task 9 bio 9 ", "bio 9 " },
+		{ WIRE_WORK,
+		  sizeof(struct wire_work),
+		  { .work = { .tid = 5, .by = 6, .begun = 7 } },
+		  "task 5 task 6 work 7 ",
+		  "work 7 " },
 		{ 50, 48, { .sync = { .tid = 1 } }, "kind 50 ", "kind 50 " },
 	};
 
@@ -229,6 +236,213 @@ static void test_recent(void)
 	carry_free(c);
 }
 
+static void test_kinds_kept(void)
+{
+	static const struct {
+		uint16_t kind;
+		size_t size;
+		union fact fact;
+		const char *again;
+		uint64_t end;
+	} rows[] = {
+		{ WIRE_SLEEP, WIRE_SLEEP_SHORT, { .sleep = { .off = 1, .wake = 2, .on = 7 } }, "sleep 7 ", 7 },
+		{ WIRE_REQUEST, sizeof(struct wire_request), { .request = { .alloc = 1, .done = 7 } }, "request 7 ", 7 },
+		{ WIRE_BIO, sizeof(struct wire_bio), { .bio = { .queued = 1, .done = 7 } }, "bio 7 ", 7 },
+		{ WIRE_WORK, sizeof(struct wire_work), { .work = { .queued = 1, .begun = 7 } }, "work 7 ", 7 },
+		{ WIRE_SYNC, sizeof(struct wire_sync), { .sync = { .enter = 1, .exit = 7 } }, "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct carry *c = carry_new(sizeof(struct wire_request), note, NULL);
+		union fact f = rows[i].fact, other = { .request = { .done = 5 } };
+
+		feed(c, &f, rows[i].kind, rows[i].size);
+		buf_clear(&written);
+		carry_begin_file(c);
+		wrote(rows[i].again, "what may explain a call comes again, a call does not");
+		feed(c, &other, WIRE_REQUEST, sizeof(other.request));
+		ok(carry_known_ns(c) == rows[i].end, "and once it has made room, its end counts");
+		carry_free(c);
+		buf_clear(&written);
+	}
+}
+
+static void test_named_again(void)
+{
+	struct carry *c = second_file(4096);
+	union fact f = { .sleep = { .tid = 3, .waker = 4, .on = 7 } };
+
+	feed(c, &f, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	buf_clear(&written);
+	carry_begin_file(c);
+	wrote("task 3 task 4 sleep 7 ", "what comes again has the tasks before it that it names");
+	feed(c, &f, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	wrote("sleep 7 ", "which come once in a file");
+	follow(c, 5);
+	f.sleep.tid = 5;
+	feed(c, &f, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	wrote("task 5 sleep 7 ", "also when they were followed in it");
+	carry_free(c);
+}
+
+/* As a later version's may be. */
+static void test_uneven_sizes(void)
+{
+	struct carry *c = carry_new(2 * (WIRE_SLEEP_SHORT + 8), note, NULL);
+
+	for (uint64_t on = 1; on <= 2; on++) {
+		union fact f = { .sleep = { .on = on } };
+
+		feed(c, &f, WIRE_SLEEP, WIRE_SLEEP_SHORT + 4);
+	}
+	ok(!carry_known_ns(c), "a fact takes a multiple of 8 bytes");
+	buf_clear(&written);
+	carry_begin_file(c);
+	ok(last.head.size == WIRE_SLEEP_SHORT + 4, "and comes again as long as it was");
+	wrote("sleep 1 sleep 2 ", "behind the one before");
+	sleeps(c, 3);
+	ok(carry_known_ns(c) == 1, "a third has no room");
+	buf_clear(&written);
+	carry_free(c);
+}
+
+static void gather(void *ctx, const struct wire_head *h)
+{
+	buf_add(ctx, h, h->size);
+}
+
+static void test_bytes_kept(void)
+{
+	struct buf bytes = { 0 };
+	struct carry *c = carry_new(1024, gather, &bytes);
+	union fact f;
+	char *came;
+
+	memset(&f, 'x', sizeof(f));
+	feed(c, &f, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	feed(c, &f, WIRE_SLEEP, sizeof(f.sleep));
+	feed(c, &f, WIRE_REQUEST, sizeof(f.request));
+	feed(c, &f, WIRE_WORK, sizeof(f.work) + 4);
+	feed(c, &f, WIRE_BIO, sizeof(f.bio));
+	came = memcpy(xcalloc(1, bytes.len), bytes.data, bytes.len);
+	buf_clear(&bytes);
+	carry_begin_file(c);
+	ok(bytes.len > 500 && !memcmp(bytes.data, came, bytes.len), "what comes again has all of its bytes");
+	free(came);
+	buf_free(&bytes);
+	carry_free(c);
+}
+
+/* ---- no more tasks and files than there is room for ---- */
+
+#define MOST_TASKS 16384u
+#define MOST_FILES 32768u
+
+static union fact named; /* the last task or file that was written */
+
+static void note_name(void *ctx, const struct wire_head *h)
+{
+	(void)ctx;
+	if (h->kind == WIRE_FOLLOW || h->kind == WIRE_FILE)
+		memcpy(&named, h, h->size < sizeof(named) ? h->size : sizeof(named));
+}
+
+/* As long as the task is not in this file yet. */
+static bool knows_task(struct carry *c, uint32_t tid)
+{
+	union fact f = { .sync = { .tid = tid } };
+
+	memset(&named, 0, sizeof(named));
+	feed(c, &f, WIRE_SYNC, sizeof(f.sync));
+	return named.head.kind == WIRE_FOLLOW && named.follow.tid == tid;
+}
+
+static bool knows_file(struct carry *c, uint64_t ino)
+{
+	union fact f = { .sync = { .ino = ino, .dev = 1 } };
+
+	memset(&named, 0, sizeof(named));
+	feed(c, &f, WIRE_SYNC, sizeof(f.sync));
+	return named.head.kind == WIRE_FILE && named.file.ino == ino && named.file.dev == 1;
+}
+
+static uint32_t tasks_known(struct carry *c, uint32_t first, uint32_t n)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		known += knows_task(c, first + i);
+	return known;
+}
+
+static struct carry *follow_many(uint32_t n)
+{
+	struct carry *c = carry_new(0, note_name, NULL);
+
+	for (uint32_t tid = 1; tid <= n; tid++)
+		follow(c, tid);
+	carry_begin_file(c);
+	return c;
+}
+
+/* Each that was asked for since its last turn has another one. */
+static void test_many_tasks(void)
+{
+	struct carry *c = follow_many(MOST_TASKS);
+
+	ok(tasks_known(c, 1, MOST_TASKS) == MOST_TASKS, "each task that there is room for is known");
+	follow(c, MOST_TASKS + 1);
+	carry_begin_file(c);
+	ok(!knows_task(c, 1) && knows_task(c, MOST_TASKS + 1),
+	   "one more takes the place of the first if all were asked for");
+	ok(knows_task(c, 2), "the next is asked for");
+	follow(c, MOST_TASKS + 2);
+	carry_begin_file(c);
+	ok(knows_task(c, 2) && !knows_task(c, 3) && knows_task(c, 4), "so the one behind it makes room");
+	ok(knows_task(c, MOST_TASKS) && knows_task(c, MOST_TASKS + 1) && knows_task(c, MOST_TASKS + 2),
+	   "and the others stay");
+	carry_free(c);
+}
+
+static void test_tasks_in_turn(void)
+{
+	struct carry *c = follow_many(2 * MOST_TASKS + 1);
+
+	ok(!tasks_known(c, 1, MOST_TASKS + 1), "of those that nobody asks for the oldest makes room");
+	ok(tasks_known(c, MOST_TASKS + 2, MOST_TASKS) == MOST_TASKS, "the latest stay");
+	carry_free(c);
+}
+
+static void test_many_files(void)
+{
+	struct carry *c = carry_new(0, note_name, NULL);
+
+	for (uint64_t ino = 1; ino <= MOST_FILES; ino++)
+		name(c, ino, 1);
+	carry_begin_file(c);
+	ok(knows_file(c, 1), "a file is asked for");
+	name(c, MOST_FILES + 1, 1);
+	carry_begin_file(c);
+	ok(knows_file(c, 1) && !knows_file(c, 2) && knows_file(c, 3), "so the one behind it makes room");
+	ok(knows_file(c, MOST_FILES) && knows_file(c, MOST_FILES + 1), "and the others stay");
+	carry_free(c);
+}
+
+static void test_renamed(void)
+{
+	struct carry *c = carry_new(0, note_name, NULL);
+	union fact f = { .follow = { .tid = 1, .comm = "old" } };
+
+	feed(c, &f, WIRE_FOLLOW, sizeof(f.follow));
+	strcpy(f.follow.comm, "new");
+	feed(c, &f, WIRE_FOLLOW, sizeof(f.follow));
+	carry_begin_file(c);
+	ok(knows_task(c, 1) && !strcmp(named.follow.comm, "new"), "a task that is followed again has its latest name");
+	carry_free(c);
+}
+
+/* ---- what is larger than the room ---- */
+
 static void test_too_large(void)
 {
 	struct carry *c = carry_new(WIRE_SLEEP_SHORT, note, NULL);
@@ -256,6 +470,14 @@ int main(void)
 	test_file_bytes();
 	test_longer();
 	test_recent();
+	test_kinds_kept();
+	test_named_again();
+	test_uneven_sizes();
+	test_bytes_kept();
+	test_many_tasks();
+	test_tasks_in_turn();
+	test_many_files();
+	test_renamed();
 	test_too_large();
 	ok(as_asked, "heads stay as they are");
 	buf_free(&written);

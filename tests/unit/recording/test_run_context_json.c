@@ -189,6 +189,17 @@ static void test_hex_out(void)
 	json_decref(j);
 }
 
+static void test_missing(void)
+{
+	static const struct report_device none;
+	struct frame f;
+
+	decode("{'run': {}, 'views': 1, 'devices': [{}]}", NULL, &f);
+	ok(f.n_devices == 1 && !f.device->view && !f.device->n_parts && !memcmp(&f.device->facts, &none, sizeof(none)),
+	   "of a device of which nothing is said nothing is known");
+	frame_free(&f);
+}
+
 static void test_long_text(void)
 {
 	struct frame f;
@@ -597,6 +608,10 @@ static void test_read(void)
 	ok(!strcmp(e.text, "the recording has a description of the run for which more than 64 MiB of memory would be needed, too "
 			   "much for a file of this size: nothing can be shown"),
 	   "so: %s", e.text);
+	b = budget_of((least - sizeof(text)) / 2);
+	ok(frame_read(text, sizeof(text), &b, &f, &e) == -EFBIG && b.left_out == 1 &&
+		   budget_left(&b) == (least - sizeof(text)) / 2,
+	   "and so it is where its tree alone takes more");
 	b = (struct budget){ 0 };
 	ok(frame_read("{", 1, &b, &f, &e) == -EBADMSG && b.used == 1, "what is no JSON makes no sense");
 	ok(!frame_read(text, sizeof(text), NULL, &f, &e) && f.run.wall_ns == 5, "without a budget all of it is read");
@@ -609,6 +624,7 @@ int main(void)
 	test_places();
 	test_bytes();
 	test_hex_out();
+	test_missing();
 	test_long_text();
 	test_vectors();
 	test_sense();

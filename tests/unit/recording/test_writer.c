@@ -3,19 +3,54 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "recording/recording.h"
 #include "util/mem.h"
 #include "util/user_file.h"
+#include "faults.h"
 #include "tap.h"
 
 static struct err e;
+
+/* ---- others, who come between: in the place of libc's ---- */
+
+static int races;		/* how often "raced" is there, and gone when it is looked at */
+static void (*meanwhile)(void); /* before a file is locked, once */
+
+int openat(int dir, const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode;
+
+	va_start(ap, flags);
+	mode = va_arg(ap, mode_t);
+	va_end(ap);
+	if (races && (flags & O_EXCL))
+		close((int)syscall(SYS_openat, dir, path, O_CREAT | O_WRONLY, 0600));
+	if (races && (flags & O_PATH) && !strcmp(path, "raced") && !unlinkat(dir, path, 0))
+		races--;
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+int flock(int fd, int how)
+{
+	void (*now)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (now)
+		now();
+	return (int)syscall(SYS_flock, fd, how);
+}
 
 static void put_text(const char *name, const char *text)
 {
@@ -72,6 +107,49 @@ static void test_places(void)
 	ok(size_of("empty") == 16 + 40 + 24, "so may an empty file");
 }
 
+/* A file that comes and goes while it is opened. */
+static void test_raced(void)
+{
+	races = 1;
+	write_one("raced");
+	ok(!races && size_of("raced") == 16 + 40 + 24, "a file that goes before it is opened is made");
+	unlink("raced");
+	races = 100;
+	cannot("raced", -EBUSY, "cannot write raced: Device or resource busy");
+	ok(races == 90, "after ten times it is given up");
+	races = 0;
+}
+
+static void move_away(void)
+{
+	if (rename("moved", "other"))
+		abort();
+}
+
+static int others = -1;
+
+static void take(void)
+{
+	others = open("taken", O_RDWR | O_CLOEXEC);
+	if (others < 0 || syscall(SYS_flock, others, LOCK_EX))
+		abort();
+}
+
+/* Another recorder, before we have the lock. */
+static void test_meanwhile(void)
+{
+	meanwhile = move_away;
+	write_one("moved");
+	ok(size_of("moved") == 80 && size_of("other") == 0, "a new file that got another name is made anew");
+	meanwhile = move_away;
+	write_one("moved");
+	ok(size_of("moved") == 80 && size_of("other") == 80, "and so is one that was there");
+	meanwhile = take;
+	cannot("taken", -EBUSY, "holds it");
+	ok(!size_of("taken"), "a new file that another has locked is the other's");
+	close(others);
+}
+
 static void test_locked(void)
 {
 	struct recording_writer *w;
@@ -109,11 +187,66 @@ static void test_dropped(void)
 	recording_create("dropped", &w, &e);
 	recording_close(w, &e);
 	ok(size_of("dropped") == 16, "a run without a fact replaces it, too");
+	write_one("dropped");
 	recording_create("dropped", &w, &e);
 	recording_stop(w);
 	recording_close(w, &e);
-	ok(size_of("dropped") == 16, "one that has stopped does not");
+	ok(size_of("dropped") == 80, "one that has stopped does not");
 	recording_drop(NULL);
+}
+
+/* How it ends with a signal, after `make`. */
+static bool is_killed(void (*make)(void))
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		make();
+		raise(SIGTERM);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+}
+
+static void gather(void)
+{
+	struct recording_writer *w;
+
+	recording_create("killed", &w, &e);
+	recording_add_long(w, WIRE_HEADER, "{}", 2, &e);
+}
+
+static void flush(void)
+{
+	struct recording_writer *w;
+
+	recording_create("killed", &w, &e);
+	recording_add_long(w, WIRE_HEADER, "{}", 2, &e);
+	recording_flush(w, &e);
+}
+
+/* Every descriptor is the folder, as the one of the recording was. */
+static void give_up(void)
+{
+	struct recording_writer *w;
+	int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	recording_create("killed", &w, &e);
+	recording_drop(w);
+	put_text("killed", "x");
+	for (int fd = 3; fd < 40; fd++)
+		dup2(folder, fd);
+}
+
+static void test_killed(void)
+{
+	ok(is_killed(gather) && size_of("killed") < 0, "without a block a new file goes when a signal ends the run");
+	ok(is_killed(flush) && size_of("killed") == 80, "with one it stays");
+	ok(is_killed(gather) && size_of("killed") == 80, "and one that was there stays as it was");
+	unlink("killed");
+	ok(is_killed(give_up) && size_of("killed") == 1, "once it is given up, what has its name is another's");
 }
 
 static void test_modes(void)
@@ -151,14 +284,143 @@ static void test_streams(void)
 		char *path = xasprintf("/dev/fd/%d", fd);
 
 		ok(lseek(fd, 0, SEEK_END) == 80 && !recording_create(path, &w, &e) && !recording_close(w, &e) &&
-			   size_of("stream") == 96,
+			   size_of("stream") == 96 && recording_begins(fd),
 		   "to a descriptor, behind what is there");
 		free(path);
 		close(fd);
 	}
 }
 
+static void test_terminal(void)
+{
+	int other_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), fd;
+	struct recording_writer *w = NULL;
+	char *path;
+
+	if (other_end < 0 || grantpt(other_end) || unlockpt(other_end)) {
+		ok(true, "no recording goes to a terminal # SKIP missing: terminals");
+		return;
+	}
+	fd = open(ptsname(other_end), O_RDWR | O_NOCTTY);
+	path = xasprintf("/dev/fd/%d", fd);
+	ok(recording_create(path, &w, &e) == -EINVAL && e.status == EXIT_USAGE &&
+		   !strcmp(e.text, "will not write a recording to a terminal"),
+	   "%s", e.text);
+	free(path);
+	close(fd);
+	close(other_end);
+}
+
+/* Descriptors that a command would get from us. */
+static int for_commands(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		n += flags >= 0 && !(flags & FD_CLOEXEC);
+	}
+	return n;
+}
+
+static void test_descriptors(void)
+{
+	int before = for_commands(), fd;
+	struct recording_writer *w = NULL;
+
+	recording_create("descriptors", &w, &e);
+	ok(for_commands() == before, "no descriptor of a new file goes to commands");
+	recording_close(w, &e);
+	recording_create("descriptors", &w, &e);
+	ok(for_commands() == before, "nor one of a file that was there");
+	recording_close(w, &e);
+	ok(recording_create_at(-1, "x", "folder/x", &w, &e) == -EBADF &&
+		   !strcmp(e.text, "cannot write folder/x: Bad file descriptor"),
+	   "a folder that isn't open");
+	block_devices = true;
+	fd = dup(STDIN_FILENO);
+	ok(recording_create_fd(fd, "it", &w, &e) == -EINVAL &&
+		   !strcmp(e.text, "will not write to it: it is a block device") && fcntl(fd, F_GETFD) < 0,
+	   "a disk is not overwritten");
+	fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ok(recording_create_at(fd, "rec", "the disk", &w, &e) == -EINVAL &&
+		   !strcmp(e.text, "will not write a recording to the disk: it is no regular file"),
+	   "by whatever name");
+	close(fd);
+	block_devices = false;
+}
+
 /* ---- blocks ---- */
+
+static bool same_bytes(const char *a, const char *b)
+{
+	char one[512], other[512];
+	int fd = open(a, O_RDONLY | O_CLOEXEC), fd2 = open(b, O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, one, sizeof(one)), n2 = read(fd2, other, sizeof(other));
+
+	close(fd);
+	close(fd2);
+	return n > 0 && n == n2 && !memcmp(one, other, (size_t)n);
+}
+
+static void test_interrupted(void)
+{
+	struct recording_writer *w;
+
+	write_one("at-once");
+	write_error = EINTR;
+	write_most = 7;
+	write_one("bit-by-bit");
+	write_most = 0;
+	ok(!write_error && same_bytes("at-once", "bit-by-bit"), "a write may be interrupted, or take a part only");
+	recording_create("closed", &w, &e);
+	recording_add_long(w, WIRE_END, "{}", 2, &e);
+	close_error = EIO;
+	ok(recording_close(w, &e) == -EIO && e.status == EXIT_FAILED &&
+		   !strcmp(e.text, "cannot write closed: Input/output error"),
+	   "what closing a file says is said: %s", e.text);
+}
+
+/* 400 bytes, some of them zero, the others noise. */
+static void make_noise(uint8_t bytes[400], size_t zeroes)
+{
+	uint64_t x = zeroes + 1;
+
+	memset(bytes, 0, zeroes);
+	for (size_t i = zeroes; i < 400; i++) {
+		x = x * 6364136223846793005ull + 1442695040888963407ull;
+		bytes[i] = (uint8_t)(x >> 56);
+	}
+}
+
+/* Blocks that compression makes longer, by nothing, and shorter; in the place of another recording. */
+static void test_hardly_compresses(void)
+{
+	struct recording_writer *w;
+	struct recording_record rec;
+	struct recording *r;
+	uint8_t noise[400];
+	bool same = true;
+
+	write_one("noise");
+	recording_create("noise", &w, &e);
+	for (size_t zeroes = 0; zeroes < 100; zeroes++) {
+		make_noise(noise, zeroes);
+		recording_add_long(w, WIRE_HEADER, noise, sizeof(noise), &e);
+		recording_flush(w, &e);
+	}
+	recording_close(w, &e);
+	if (recording_open("noise", &r, &e))
+		abort();
+	for (size_t zeroes = 0; zeroes < 100; zeroes++) {
+		make_noise(noise, zeroes);
+		same = same && recording_next(r, &rec) && rec.size == sizeof(noise) &&
+		       !memcmp(rec.data, noise, sizeof(noise));
+	}
+	ok(same && !recording_next(r, &rec), "a block comes back, whether compression saves anything or not");
+	recording_free(r);
+}
 
 static bool add_small(struct recording_writer *w, int n)
 {
@@ -228,9 +490,20 @@ static void test_pieces(void)
 
 /* ---- no room ---- */
 
-static void stops(struct recording_writer *w, const char *words)
+/* How long a file may get; gives back what it was. */
+static struct rlimit limit_size(rlim_t bytes)
 {
 	struct rlimit was, tiny;
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	tiny = (struct rlimit){ .rlim_cur = bytes, .rlim_max = was.rlim_max };
+	setrlimit(RLIMIT_FSIZE, &tiny);
+	return was;
+}
+
+static void stops(struct recording_writer *w, const char *words)
+{
+	struct rlimit was;
 	char noise[4000];
 	uint64_t x = 1;
 	int err;
@@ -241,9 +514,7 @@ static void stops(struct recording_writer *w, const char *words)
 	}
 	recording_add_long(w, WIRE_HEADER, noise, 20, &e);
 	recording_flush(w, &e);
-	getrlimit(RLIMIT_FSIZE, &was);
-	tiny = (struct rlimit){ .rlim_cur = 1000, .rlim_max = was.rlim_max };
-	setrlimit(RLIMIT_FSIZE, &tiny);
+	was = limit_size(1000);
 	recording_add_long(w, WIRE_HEADER, noise, sizeof(noise), &e);
 	err = recording_flush(w, &e);
 	setrlimit(RLIMIT_FSIZE, &was);
@@ -252,21 +523,61 @@ static void stops(struct recording_writer *w, const char *words)
 	ok(recording_written(w)->not_kept == 1 && recording_written(w)->stopped && !recording_close(w, &e), "  once");
 }
 
+/* In a file of so many bytes, from `at` on. */
+static void stops_in(const char *name, off_t bytes, off_t at, off_t want)
+{
+	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct recording_writer *w;
+
+	if (fd < 0 || ftruncate(fd, bytes) || lseek(fd, at, SEEK_SET) != at || recording_create_fd(fd, "it", &w, &e))
+		abort();
+	stops(w, "cannot write it: File too large; the recording stops here, it has 1 record and perhaps half a block (96 B)");
+	ok(size_of(name) == want, "but not where other things are, too");
+}
+
 static void test_no_room(void)
 {
 	struct recording_writer *w;
-	int fd;
 
-	signal(SIGXFSZ, SIG_IGN);
 	recording_create("room", &w, &e);
 	stops(w, "cannot write room: File too large; the recording stops here, it has 1 record (96 B)");
 	ok(size_of("room") == 96, "half a block is cut off");
-	fd = open("room2", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, "xx", 2) != 2)
-		abort();
-	recording_create_fd(fd, "it", &w, &e);
-	stops(w, "cannot write it: File too large; the recording stops here, it has 1 record and perhaps half a block (96 B)");
-	ok(size_of("room2") == 1000, "but not where other things are, too");
+	write_one("room");
+	recording_create("room", &w, &e);
+	stops(w, "cannot write room: File too large; the recording stops here, it has 1 record (96 B)");
+	ok(size_of("room") == 96, "also in the place of another recording");
+	stops_in("room2", 2, 2, 1000);
+	stops_in("room3", 2000, 0, 2000);
+	stops_in("room4", 0, 10, 1000);
+}
+
+/* Not even for the head of the file. */
+static void test_no_room_at_all(void)
+{
+	struct rlimit was;
+	struct recording_writer *w;
+	int err;
+
+	was = limit_size(10);
+	cannot("full", -EFBIG, "cannot write full: File too large");
+	ok(size_of("full") < 0, "of a new file nothing stays");
+	setrlimit(RLIMIT_FSIZE, &was);
+	write_one("full");
+	recording_create("full", &w, &e);
+	limit_size(10);
+	err = recording_close(w, &e);
+	setrlimit(RLIMIT_FSIZE, &was);
+	ok(err == -EFBIG && !size_of("full") &&
+		   !strcmp(e.text, "cannot write full: File too large; the recording stops here, it has 0 records (0 B)"),
+	   "in the place of another one: %s", e.text);
+	write_one("full");
+	recording_create("full", &w, &e);
+	recording_add_long(w, WIRE_END, "{}", 2, &e);
+	limit_size(10);
+	err = recording_flush(w, &e);
+	setrlimit(RLIMIT_FSIZE, &was);
+	ok(err == -EFBIG && !size_of("full") && recording_written(w)->not_kept == 1, "also with something to write");
+	recording_close(w, &e);
 }
 
 /* ---- with somebody's rights ---- */
@@ -323,13 +634,22 @@ int main(void)
 		abort();
 	first = dup(STDIN_FILENO);
 	close(first);
+	signal(SIGXFSZ, SIG_IGN);
+	test_killed(); /* before this process has files of its own to remove */
 	test_places();
+	test_raced();
+	test_meanwhile();
 	test_locked();
 	test_dropped();
 	test_streams();
+	test_terminal();
+	test_descriptors();
+	test_interrupted();
+	test_hardly_compresses();
 	test_blocks();
 	test_pieces();
 	test_no_room();
+	test_no_room_at_all();
 	test_modes();
 	test_rights(dir);
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");

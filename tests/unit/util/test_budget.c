@@ -30,6 +30,13 @@ static void check_take(void)
 	ok(budget_take(&b, all) && !budget_take(&b, 1), "all can be");
 	budget_give(&b, 10);
 	ok(budget_take(&b, 10) && budget_kept(&b), "what was given back, too");
+	b.used = all + 5;
+	ok(!budget_left(&b) && !budget_take(&b, 1) && budget_take(&b, 0), "beyond it there is nothing left");
+	budget_give(NULL, 5);
+	b.left_out = 1;
+	ok(!budget_kept(&b), "something may be left out");
+	b = (struct budget){ .surplus = 1 };
+	ok(!budget_kept(&b), "or be more than can be");
 }
 
 static void check_note(void)
@@ -45,7 +52,21 @@ static void check_note(void)
 	buf_clear(&note);
 	b = (struct budget){ .length = 1ull << 40, .left_out = 5 };
 	budget_note(&b, &note);
-	ok(strstr(note.data, "1 GiB of memory would be needed, which takes --huge"), "and what helps: %s", note.data);
+	ok(!strcmp(note.data, "left out: 5 entries for which more than 1 GiB of memory would be needed, which takes --huge"),
+	   "and what helps: %s", note.data);
+	buf_clear(&note);
+	b.huge = true;
+	budget_reason(&b, &note);
+	ok(strstr(note.data, "more than 16.0 TiB of memory would be needed, too much"), "where it is huge nothing: %s",
+	   note.data);
+	for (uint64_t more = 0; more < 2; more++) {
+		b = (struct budget){ .length = (BUDGET_MOST - BUDGET_BASE) / BUDGET_RATIO + more };
+		buf_clear(&note);
+		budget_reason(&b, &note);
+		ok(strstr(note.data, more ? "1 GiB of memory would be needed, which takes --huge" :
+					    "1 GiB of memory would be needed, too much for a file of this size"),
+		   "of %llu bytes: %s", (unsigned long long)b.length, note.data);
+	}
 	buf_free(&note);
 }
 

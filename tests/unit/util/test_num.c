@@ -33,6 +33,8 @@ static void test_duration(void)
 		{ 31600, "31.6 µs" },
 		{ 99949, "99.9 µs" },
 		{ 99950, "100 µs" },
+		{ 100499, "100 µs" },
+		{ 100500, "101 µs" },
 		{ 999499, "999 µs" },
 		{ 999500, "1.00 ms" },
 		{ 7123456, "7.12 ms" },
@@ -128,6 +130,7 @@ static void test_shares(void)
 	is(num_percent(99950, 100000, 0).s, ">99.9 %", "99.95 %");
 	is(num_percent(UINT64_MAX / 2000, UINT64_MAX, 0).s, "<0.1 %", "a little less than a 2000th of the largest");
 	is(num_percent(UINT64_MAX, UINT64_MAX / 4 * 3, 0).s, "133.3 %", "more than all, of the largest");
+	is(num_percent(1ull << 63, 1 << 20, 0).s, "879609302220800 %", "far more than all");
 	is(num_plural(0), "s", "none");
 	is(num_plural(1), "", "one");
 	is(num_plural(2), "s", "two");

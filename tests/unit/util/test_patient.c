@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What may not return is waited for no longer than it is worth. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,6 +54,28 @@ static bool all_dropped(int n)
 	return drops() == n;
 }
 
+static void note_mask(void *job)
+{
+	pthread_sigmask(SIG_BLOCK, NULL, job);
+}
+
+/* Signals come to who asks. */
+static void test_signals(void)
+{
+	sigset_t *there = xcalloc(1, sizeof(*there)), before, after;
+	bool same = true;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	ok(patient_run(note_mask, there, drop, 5000) && sigismember(there, SIGTERM) == 1 &&
+		   sigismember(there, SIGINT) == 1 && sigismember(there, SIGCHLD) == 1,
+	   "the thread gets no signals");
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	for (int sig = 1; sig < 32; sig++)
+		same = same && sigismember(&before, sig) == sigismember(&after, sig);
+	ok(same, "who asks gets those of before");
+	free(there);
+}
+
 static void test_run(void)
 {
 	uint64_t began = clock_ns();
@@ -60,7 +84,14 @@ static void test_run(void)
 	ok(patient_run(add_one, n, drop, 5000) && *n == 7 && clock_ns() - began < 4000000000ull,
 	   "what is quick is waited for");
 	free(n);
-	ok(!patient_run(hang, number(1), drop, 20) && !drops(), "what hangs is left behind, with its job");
+	n = number(0);
+	for (int i = 0; i < 10; i++)
+		patient_run(add_one, n, drop, 5000);
+	ok(*n == 10 && !drops(), "time and again");
+	free(n);
+	began = clock_ns();
+	ok(!patient_run(hang, number(1), drop, 999) && !drops() && clock_ns() - began >= 999000000,
+	   "what hangs is left behind, with its job, when it is time");
 	for (int i = 0; i < 3; i++)
 		patient_run(hang, number(1), drop, 1);
 	ok(!drops() && !patient_run(add_one, number(1), drop, 1000) && drops() == 1, "of those there are not many");
@@ -101,6 +132,7 @@ int main(void)
 {
 	if (pipe(gate))
 		return 1;
+	test_signals();
 	test_run();
 	test_text();
 	return tap_done();

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "util/subprocess.h"
@@ -84,6 +85,54 @@ static void test_output(void)
 	buf_free(&b);
 }
 
+/* Nothing of ours is read, and nothing is said in our place. */
+static void test_apart(void)
+{
+	int in = dup(STDIN_FILENO), said = dup(STDERR_FILENO), ends[2];
+	FILE *f = tmpfile();
+	struct buf b = { 0 };
+	bool good;
+
+	if (!f || pipe(ends) || write(ends[1], "ours", 4) != 4)
+		abort();
+	dup2(ends[0], STDIN_FILENO);
+	dup2(fileno(f), STDERR_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	good = !shell("cat; echo wrong >&2", LONG_MS, &b);
+	dup2(in, STDIN_FILENO);
+	dup2(said, STDERR_FILENO);
+	close(in);
+	close(said);
+	ok(good && !b.len && !lseek(fileno(f), 0, SEEK_END), "our input and our standard error are not for it");
+	fclose(f);
+	buf_free(&b);
+}
+
+/* With room for so many descriptors: none for a pipe, or for one only. */
+static void test_no_pipes(void)
+{
+	struct rlimit was, few;
+	struct buf b = { 0 };
+	int ends[2];
+
+	if (pipe(ends) || getrlimit(RLIMIT_NOFILE, &was))
+		abort();
+	close(ends[0]);
+	close(ends[1]);
+	for (int i = 0; i < 2; i++) {
+		int got;
+
+		few = (struct rlimit){ .rlim_cur = (rlim_t)ends[i] + 1, .rlim_max = was.rlim_max };
+		setrlimit(RLIMIT_NOFILE, &few);
+		got = shell("exit 0", LONG_MS, &b);
+		setrlimit(RLIMIT_NOFILE, &was);
+		ok(got == -EMFILE, "with descriptors up to %d there is no program", ends[i]);
+	}
+	ok(!shell("exit 0", LONG_MS, &b), "with more there is");
+	buf_free(&b);
+}
+
 static void test_most(void)
 {
 	struct buf b = { 0 };
@@ -130,6 +179,8 @@ int main(void)
 	close(first);
 	test_find();
 	test_output();
+	test_apart();
+	test_no_pipes();
 	test_most();
 	test_ends();
 	tree_remove();

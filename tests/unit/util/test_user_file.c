@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,24 @@
 
 static struct err e;
 static char dir[] = "/tmp/barriertrace-user.XXXXXX";
+
+static bool no_proc; /* what is open has no name there */
+
+/* In the place of libc's. */
+int open(const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode;
+
+	va_start(ap, flags);
+	mode = va_arg(ap, mode_t);
+	va_end(ap);
+	if (no_proc && !strncmp(path, "/proc/", 6)) {
+		errno = ENOENT;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
 
 static int somebody(struct file_identity *id, struct err *err)
 {
@@ -133,6 +152,30 @@ static void test_reopen(void)
 	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) < 0, "or isn't");
 }
 
+/* Without /proc by its name, if that is still the same file. */
+static void test_reopen_by_name(void)
+{
+	int found = open("plain", O_PATH | O_CLOEXEC), next = dup(found), fd;
+
+	close(next);
+	no_proc = true;
+	ok(reads("plain", 'x'), "without /proc a file is read, too");
+	fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDWR);
+	ok(fd == next && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR,
+	   "with the same flags");
+	close(fd);
+	make("another", 0600, getuid(), getgid());
+	ok(user_file_reopen(found, AT_FDCWD, "another", O_RDONLY) == -1 && errno == ENOENT,
+	   "but not another one that has got its name");
+	ok(user_file_reopen(found, AT_FDCWD, "folder", O_RDONLY) == -1 && errno == ENOENT, "nor a folder");
+	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) == -1 && errno == ENOENT, "nor one that has gone");
+	no_proc = false;
+	fd = dup(found);
+	ok(fd == next, "and nothing stays open");
+	close(fd);
+	close(found);
+}
+
 static void test_standard(void)
 {
 	ok(user_inherited_fd("/dev/stdin") == 0 && user_inherited_fd("/dev/stdout") == 1 &&
@@ -192,6 +235,24 @@ static void test_many_links(void)
 	}
 	ok(can_open_dir("link2/f"), "forty links are followed");
 	ok(!can_open_dir("link1/f") && strstr(e.text, "Too many levels"), "forty-one are not");
+}
+
+/* A link to "./././." of another one: 4,000 bytes more to go each. */
+static void test_long_links(void)
+{
+	static const char *const names[] = { "long1", "long2", "long3", "folder" };
+
+	for (int i = 0; i < 3; i++) {
+		struct buf to = { 0 };
+
+		buf_str(&to, names[i + 1]);
+		for (int k = 0; k < 2000; k++)
+			buf_str(&to, "/.");
+		make_link(to.data, names[i], 0);
+		buf_free(&to);
+	}
+	ok(can_open_dir("long2/f"), "what links hold may be long");
+	ok(!can_open_dir("long1/f") && strstr(e.text, "File name too long"), "but not without end");
 }
 
 static void test_links_of_others(void)
@@ -503,6 +564,7 @@ int main(void)
 		abort();
 	test_read();
 	test_reopen();
+	test_reopen_by_name();
 	test_standard();
 	test_dirs();
 	test_who();
@@ -514,6 +576,7 @@ int main(void)
 	}
 	test_links_of_others();
 	test_many_links();
+	test_long_links();
 	test_inherited();
 	test_lock();
 	test_owners();
