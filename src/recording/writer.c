@@ -244,6 +244,7 @@ static int open_locked(struct opened *o, struct err *e)
 	return cannot_write(o->path, EBUSY, e);
 }
 
+/* With the user's rights: the directory is theirs, who may have put another file there since. */
 static void discard(struct opened *o)
 {
 	if (o->made) {
@@ -258,6 +259,7 @@ int recording_create_at(int dir, const char *name, const char *path, struct reco
 {
 	struct opened o = { .dir = fcntl(dir, F_DUPFD_CLOEXEC, 3), .name = name, .path = path, .fd = -1 };
 	int err = o.dir < 0 ? cannot_write(path, errno, e) : user_files_begin(e);
+	struct err ignored;
 
 	if (!err) {
 		err = open_locked(&o, e);
@@ -267,9 +269,10 @@ int recording_create_at(int dir, const char *name, const char *path, struct reco
 	}
 	if (!err) {
 		err = writer_new(o.fd, path, !o.made, out, e);
-		if (err) {
-			o.fd = -1;
+		o.fd = -1; /* the writer's */
+		if (err && !user_files_begin(&ignored)) {
 			discard(&o);
+			user_files_end();
 		}
 	}
 	if (err) {

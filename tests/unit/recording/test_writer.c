@@ -26,6 +26,13 @@ static struct err e;
 
 static int races;		/* how often "raced" is there, and gone when it is looked at */
 static void (*meanwhile)(void); /* before a file is locked, once */
+static int removed_by;		/* whose rights the last file was removed with */
+
+int unlinkat(int dir, const char *path, int flags)
+{
+	removed_by = setfsuid((uid_t)-1);
+	return (int)syscall(SYS_unlinkat, dir, path, flags);
+}
 
 int openat(int dir, const char *path, int flags, ...)
 {
@@ -601,6 +608,7 @@ static bool are_ours(void)
 static void test_rights(const char *dir)
 {
 	struct recording_writer *w;
+	struct rlimit was;
 	struct stat st;
 
 	if (getuid()) {
@@ -617,7 +625,12 @@ static void test_rights(const char *dir)
 	ok(are_ours(), "and root's stays, with root's rights given back");
 	recording_create("dropped2", &w, &e);
 	recording_drop(w);
-	ok(size_of("dropped2") < 0 && are_ours(), "so is it when the run does not start");
+	ok(size_of("dropped2") < 0 && removed_by == SOMEBODY && are_ours(), "so is it when the run does not start");
+	removed_by = 0;
+	was = limit_size(10);
+	cannot("full2", -EFBIG, "cannot write full2: File too large");
+	setrlimit(RLIMIT_FSIZE, &was);
+	ok(size_of("full2") < 0 && removed_by == SOMEBODY && are_ours(), "or can't begin");
 	if (chmod(dir, 0555))
 		abort();
 	cannot("new", -EACCES,
