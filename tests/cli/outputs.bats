@@ -116,7 +116,8 @@ files_here() {
 	refused 1 '../file' --csv ../file
 	refused 1 '../link' --csv ../link
 	refused 1 '../dangling' --csv ../dangling
-	refused 1 '/dev/null' --csv /dev/null
+	mknod ../null c 1 3
+	refused 1 '../null' --csv ../null
 	[[ $(<../file) == mine && ! $(ls -A ../dir) && ! -e ../absent ]]
 }
 
@@ -247,11 +248,12 @@ files_here() {
 	# 9 is nobody's
 	refused 1 'cannot write /dev/fd/9' --flame /dev/fd/9 -o ../text
 	mkfifo ../pipe
+	mknod ../null c 1 3
 	for name in "${FILES[@]}" json output; do
 		refused 1 'will not write to ../pipe: it is a named pipe' "--$name" ../pipe
-		refused 1 'will not write to /dev/null: it is a character device' "--$name" /dev/null
+		refused 1 'will not write to ../null: it is a character device' "--$name" ../null
 	done
-	[[ -p ../pipe && -c /dev/null && ! $(ls -A) ]]
+	[[ -p ../pipe && -c ../null && ! $(ls -A) ]]
 	[[ -c /dev/full ]] || skip "missing: /dev/full"
 	run -1 sh -c '"$@" >/dev/full' - "$BT" report "$REC" --html - --folded f --csv ../tables -o t
 	[[ $output == *'cannot write standard output: No space left on device' && ! -e ../tables && ! $(ls -A) ]]

@@ -56,11 +56,12 @@ fdatasyncs() {
 @test "rotate: only where files can be renamed, and nothing of others is removed" {
 	need_tracing
 	mkfifo pipe
+	mknod null c 1 3
 	echo mine >target
 	ln -s target link
 	said 2 '--rotate needs a file: standard output is none' "$BT" record -o - --rotate 1M,3 -- touch ran
 	said 1 '--rotate needs a regular file, and pipe is none' "$BT" record -o pipe --rotate 1M,3 -- touch ran
-	said 1 '--rotate needs a regular file, and /dev/null is none' "$BT" record -o /dev/null --rotate 1M,3 -- touch ran
+	said 1 '--rotate needs a regular file, and null is none' "$BT" record -o null --rotate 1M,3 -- touch ran
 	said 1 'will not write through the symbolic link link' "$BT" record -o link --rotate 1M,3 -- touch ran
 	ln -s target rec.1
 	said 1 'will not replace rec.1: it is a symbolic link' "$BT" record -o rec --rotate 1M,3 -- touch ran
