@@ -82,8 +82,8 @@ endif
 HERE_MAP := -ffile-prefix-map=$(CURDIR)=.
 
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
-# Units and fuzz targets share objects: clang's, which libFuzzer can follow.
-UNIT_FLAGS := $(SAN_FLAGS) -fsanitize=fuzzer-no-link $(UNIT_PIC)
+# Units and fuzz targets share objects: clang's, which libFuzzer can follow. Lines are all that the sanitizers show.
+UNIT_FLAGS := $(SAN_FLAGS) -gline-tables-only -fsanitize=fuzzer-no-link $(UNIT_PIC)
 TSAN_FLAGS := -fsanitize=thread -fno-omit-frame-pointer -O1 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DBT_VERSION='"$(VERSION)"' $(WARN) $(INCLUDES) $(LIB_CFLAGS) $(CFLAGS) \
 	     $(HERE_MAP) $(STATIC_CFLAGS) $(if $(filter 1,$(SAN)),$(SAN_FLAGS)) $(if $(filter thread,$(SAN)),$(TSAN_FLAGS))
@@ -270,9 +270,12 @@ check: setup-test
 	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 $(TSAN_UNITS)
 	@BUILD=$(abspath $(O)) $(NO_ASLR) scripts/check -t check $(ROWS) $(ONLY) $(or $(T),$(TSAN_UNITS))
 else
+# What is built with sanitizers is built beside the first tests that trace.
+BUILD_TESTS = $(MAKE) -j$(shell nproc) --no-print-directory $(MAKEOVERRIDES) WERROR=1 tests
 check: setup-test
-	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 tests
-	@BUILD=$(abspath $(O)) scripts/check -t check $(ROWS) $(ONLY) $(or $(T),$(UNITS) tests)
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 $(if $(T),tests,all $(O)/tests/rigd)
+	@BUILD=$(abspath $(O)) scripts/check -t check $(if $(T),,-b 'MAKEFLAGS= $(subst ','\'',$(BUILD_TESTS))') $(ROWS) $(ONLY) \
+		$(or $(T),$(UNITS) tests)
 endif
 
 # Its tests may take minutes, and a file of them an hour when it runs N times.
@@ -302,9 +305,9 @@ check-all:
 	scripts/check-table $(O)/check-all.tsv && [ ! "$$failed" ]
 
 fuzz: setup-test
-	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 $(O)/tests/fuzz $(O)/tests/test_chains
+	@$(MAKE) $(ALL_CPUS) --no-print-directory WERROR=1 $(O)/tests/fuzz $(addprefix $(O)/tests/,test_chains test_tail test_sync)
 	@BUILD=$(abspath $(O)) tests/fuzz/run -j 2 $(or $(T),600) $(K)
-	@$(O)/tests/test_chains 100000 $$(date +%s)
+	@$(O)/tests/test_chains 100000 $$(date +%s) && $(O)/tests/test_tail 200 && $(O)/tests/test_sync 1000000
 
 # BENCH="block.none kept" for some rows only
 bench: setup-bench

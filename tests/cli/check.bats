@@ -329,6 +329,25 @@ last_line() {
 	[ "$status" -eq 0 ]
 }
 
+@test "check -b: what is built first, beside those that trace; if that fails nothing else runs" {
+	unit built 'echo 1..1; echo "ok 1 - $(cat made)"'
+	{ echo 'need''_tracing() { :; }'; test_case traces "cd '$PWD' && [ ! -e made ]"; } | bats_file a.bats
+	run "$check" -b 'sleep 2; echo in time >made' a.bats built
+	[ "$status" -eq 0 ]
+	last_line '2 passed, 0 failed, 0 skipped'
+	[[ $output == *'ok    in time'* ]]
+	rm made
+	for how in '' -s; do
+		run "$check" $how -b 'echo error: no such thing; false' a.bats built
+		[ "$status" -eq 1 ]
+		last_line '0 passed, 1 failed, 0 skipped'
+		[[ $output == *$'error: no such thing\nfailed: echo error: no such thing; false'* && $output != *'== built'* ]]
+	done
+	run "$check" -b 'touch made' built # a single one
+	last_line '1 passed, 0 failed, 0 skipped'
+	[ -e made ]
+}
+
 @test "check: what runs beside the others ends with it" {
 	mkdir scripts
 	cp "$check" scripts/check
