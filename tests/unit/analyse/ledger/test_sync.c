@@ -1607,9 +1607,7 @@ static void shift_record(struct wire_head *h, uint64_t by, uint32_t seq)
 	}
 }
 
-#define CALLS 1000000u
-
-static void throughput(void)
+static void throughput(uint32_t calls)
 {
 	static _Alignas(8) unsigned char record[512];
 	size_t start, facts = 0;
@@ -1629,7 +1627,7 @@ static void throughput(void)
 	sync_free(a);
 	a = fresh(false);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
-	for (uint32_t i = 0; i < CALLS; i++) {
+	for (uint32_t i = 0; i < calls; i++) {
 		for (size_t at = start; at < stream_len; facts++) {
 			struct wire_head *h = (struct wire_head *)(stream + at);
 			size_t size = h->size;
@@ -1642,11 +1640,11 @@ static void throughput(void)
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t2);
 	s = (double)(t2.tv_sec - t1.tv_sec) + (double)(t2.tv_nsec - t1.tv_nsec) / 1e9;
-	diag("%u calls, %zu facts: %.2f s of CPU, %.0f ns per fact", CALLS, facts, s, s * 1e9 / (double)facts);
+	diag("%u calls, %zu facts: %.2f s of CPU, %.0f ns per fact", calls, facts, s, s * 1e9 / (double)facts);
 	report_free(&report);
 	sync_report(a, &report.sync, false);
-	ok(exact(&report.sync) && report.sync.count == CALLS && !sync_damaged(a), "a million calls add up");
-	ok(report.sync.ledger.ns[CAUSE_FLUSH_PRE] == 100ull * CALLS, "and none was confused with another");
+	ok(exact(&report.sync) && report.sync.count == calls && !sync_damaged(a), "%u calls add up", calls);
+	ok(report.sync.ledger.ns[CAUSE_FLUSH_PRE] == 100ull * calls, "and none was confused with another");
 }
 
 static void scenarios(void)
@@ -1748,7 +1746,8 @@ static void silent_tasks(void)
 	tl_free(tl);
 }
 
-int main(void)
+/* test_sync [CALLS] */
+int main(int argc, char **argv)
 {
 	make_symbols();
 	scenarios();
@@ -1763,7 +1762,7 @@ int main(void)
 	forgotten();
 	many_rings();
 	silent_tasks();
-	throughput();
+	throughput(argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100000);
 	report_free(&report);
 	sync_free(a);
 	return tap_done();
