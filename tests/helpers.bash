@@ -250,6 +250,11 @@ accounted() {
 	(($1 <= $2 && $1 + $(lost "$3") >= $2)) || { echo "ours $1, theirs $2, lost $(lost "$3")"; return 1; }
 }
 
+# loss JSON: what lost events have changed at most, by the report's own bound: a share of the time, 1 where there is no bound
+loss() {
+	jq '[.run.lost[]? | .at_most_share // 1] | add // 0' "$1"
+}
+
 # or_lost COMMAND...: status 5, events were lost, is no failure
 or_lost() {
 	"$@" || [[ $? == 5 ]]

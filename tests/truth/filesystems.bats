@@ -38,7 +38,7 @@ way_of_all() {
 # In one run; as many of each call, and of each program
 all_ways() {
 	local name
-	trace_ways && ledgers_add_up && nothing_lost || return
+	trace_ways && ledgers_add_up && little_lost || return
 	figures
 	printf '%s\n' "${WAYS[@]#*:}" | sort | uniq -c | while read -r n name; do
 		[[ $(jq --arg c "$name" '.sync.calls[$c]' "$J") == $((n * CALLS)) ]] || { echo "$name: $(jq -c .sync.calls "$J")"; exit 1; }
@@ -80,7 +80,7 @@ both_kinds() {
 	local other=$BATS_TEST_TMPDIR/other.json tool
 	start_tracing --rung sync=tp "$RIG_DISK" --json "$other" -o "$BATS_TEST_TMPDIR/other.txt"
 	tool=$STARTED
-	trace "$SYNCS" fdatasync "$RIG_MNT/file" "$CALLS" && nothing_lost || { stop_tracing "$tool"; return 1; }
+	trace "$SYNCS" fdatasync "$RIG_MNT/file" "$CALLS" && little_lost || { stop_tracing "$tool"; return 1; }
 	stop_tracing "$tool"
 	jq -ce '.sync | [.calls, .latency.p50_ns, .total_ns]' "$J" "$other"
 	jq -se --argjson n "$CALLS" 'def near(a; b): (a - b | fabs) <= 0.02 * b;

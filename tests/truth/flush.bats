@@ -63,6 +63,8 @@ figures() {
 	pre=$(json '.devices[0].flush.pre' "$J")
 	post=$(json '.devices[0].flush.post' "$J")
 	only=$(json '.devices[0].flush.only' "$J")
+	missed=$(lost "$J")
+	loss=$(loss "$J")
 	barrier_p50=$(json '.devices[0].ops.write.barrier.device.p50_ns' "$J")
 	shown="$(awk "BEGIN { printf \"device/kernel %.4f, total/kernel %.4f, hop %.3f ms; means: ours %.3f, \" \
 		\"kernel %.3f, daemon %.3f, barrier write p50 %.3f ms\", $device / $kernel_ns, $total / $kernel_ns, \
@@ -76,28 +78,28 @@ counts_are_right() {
 	local n=$1
 	[[ $(json '.devices | length' "$J") == 1 ]]
 	((rig_n == kernel_n && rig_n == $(json '.devices[0].kernel.flushes' "$J")))
-	((count <= rig_n && count >= rig_n - 2))
+	((count <= rig_n && count >= rig_n - 2 - missed))
 	holds "$pre + $post + $only + $(json '.devices[0].flush.mixed' "$J") == $count"
-	[[ $(json '.devices[0].flush.unknown' "$J") == 0 ]]
+	holds "$(json '.devices[0].flush.unknown' "$J") <= $missed"
 	# who waited knows since when, unless an event that began it was delivered to nobody
 	holds "$(json '.devices[0].flush.slot_wait.count' "$J") <= $(json '.devices[0].flush.waiters' "$J")"
-	holds "$(json '.devices[0].flush.slot_wait.count' "$J") >= $(json '.devices[0].flush.waiters' "$J") - 2"
+	holds "$(json '.devices[0].flush.slot_wait.count' "$J") >= $(json '.devices[0].flush.waiters' "$J") - 2 - $missed"
 	grep -q 'slot wait *a waiter waited for its FLUSH to start' "$TXT"
 	holds "$pre >= $n * 207 / 200 - 10 && $pre <= $n * 207 / 200 + 10"
 	holds "$post >= $n * 207 / 200 - 10 && $post <= $n * 207 / 200 + 10"
 	holds "$only >= $n * 396 / 200 - 20 && $only <= $n * 396 / 200 + 20"
 	holds "$(json '.devices[0].flush.flushes_per_commit' "$J") >= 1.95"
 	holds "$(json '.devices[0].flush.flushes_per_commit' "$J") <= 2.05"
-	[[ $(json '.run.lost_events' "$J") == 0 && $(json '.run.exit_status' "$J") == 0 ]]
+	[[ $(json '.run.exit_status' "$J") == 0 ]]
 }
 
 # The kernel's time starts where the machinery starts the FLUSH, as our total does; its sum is cut to ms.
 total_is_the_kernels() {
-	holds "$total >= ($kernel_ns - 1e6) * 0.99 && $total <= ($kernel_ns + 1e6) * 1.01"
+	holds "$total >= ($kernel_ns - 1e6) * (0.99 - $loss) && $total <= ($kernel_ns + 1e6) * 1.01"
 }
 
 device_is_the_kernels() {
-	holds "$device >= $kernel_ns * 0.99 && $device <= ($kernel_ns + 1e6) * 1.01"
+	holds "$device >= $kernel_ns * (0.99 - $loss) && $device <= ($kernel_ns + 1e6) * 1.01"
 }
 
 device_is_the_disks() {
@@ -112,10 +114,9 @@ barrier_write_is_near() {
 }
 
 # While somebody else's tracer comes or goes, Linux 6.18.44 was seen to deliver a
-# block_rq_complete to nobody (biolatency misses the same one): exactness is
-# asked of one run in three.
+# block_rq_complete to nobody (biolatency misses the same one): the report says so.
 count_is_exact() {
-	((count == rig_n)) || { comment "ours $count, the disk's $rig_n"; return 1; }
+	accounted "$count" "$rig_n" "$J"
 }
 
 # A flush that a busy machine holds up between two clocks is no fault of ours: the

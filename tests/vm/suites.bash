@@ -89,6 +89,11 @@ file_is() {
 	return 1
 }
 
+# Counts are asked for to the last call.
+nothing_lost() {
+	[[ $(jq '.run.lost_events + .sync.no_ledger' "$J") == 0 ]] || only_preempted
+}
+
 # The runs that say that they are whole, in $RUNS; every ledger adds up in the others, too.
 whole_runs() {
 	RUNS=()
