@@ -268,12 +268,3 @@ hidden_from() {
 	! grep -q secret all.txt
 	grep -q 'sh, arguments hidden' all.txt
 }
-
-@test "files: a directory that is swapped for a link wins nothing" {
-	need strace python3
-	# of openat the last ones: those before are the loader's
-	swap 100 strace -qq -A -o trace -e trace=openat,linkat,rename,renameat -e inject=linkat,rename,renameat:delay_enter=2000 \
-		-e inject=openat:delay_exit=500:when=40+
-	# the program's own calls were slowed down, to the one that puts the file in its place
-	grep -q 'linkat(.*(DELAYED)' trace && grep -q 'renameat(.*(DELAYED)' trace
-}

@@ -61,70 +61,6 @@ refused() {
 	[[ ! -s out ]]
 }
 
-# stands_up MODE FILE: report of FILE cut or damaged: status 5 with a report or 1 without, and one clear line.
-# MODE: every=N cuts at each N-th byte, last at each byte of the last block, random=N does damage with a fixed seed
-stands_up() {
-	python3 - "$BT" "$@" <<'PY'
-import os, random, struct, subprocess, sys, tempfile
-from multiprocessing.pool import ThreadPool
-
-tool, mode, path = sys.argv[1:]
-data = open(path, "rb").read()
-
-def last_block():
-    at = last = 16
-    while at + 40 <= len(data):
-        last, at = at, at + 40 + struct.unpack_from("<I", data, at + 12)[0]
-    assert at == len(data)
-    return last
-
-def damaged(rng):
-    while True:
-        at = rng.randrange(len(data))
-        n = min(rng.choice([1, 1, 2, 4, 64, 5000]), len(data) - at)
-        new = rng.choice([
-            lambda: data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:],
-            lambda: data[:at] + rng.randbytes(n) + data[at + n:],
-            lambda: data[:at] + bytes(n) + data[at + n:],
-            lambda: data[:at] + data[at + n:],
-            lambda: data[:at] + rng.randbytes(n) + data[at:],
-            lambda: data[:at] + data[:at + n] + data[at + n:],
-        ])()
-        if new != data:
-            return new
-
-name, _, n = mode.partition("=")
-if name == "every":
-    cases = [("cut at %d" % i, data[:i]) for i in range(0, len(data), int(n))]
-elif name == "last":
-    cases = [("cut at %d" % i, data[:i]) for i in range(last_block(), len(data))]
-else:
-    rng = random.Random(20260131)
-    cases = [("damage %d" % i, damaged(rng)) for i in range(int(n))]
-
-def run(case):
-    what, content = case
-    with tempfile.NamedTemporaryFile(dir=".") as f:
-        f.write(content)
-        f.flush()
-        try:
-            p = subprocess.run([tool, "report", f.name, "--json", "-"], capture_output=True, timeout=20)
-        except subprocess.TimeoutExpired:
-            return None, what + ": hangs"
-    err = p.stderr.decode(errors="replace")
-    good = (p.returncode == 5 and p.stdout.endswith(b"}\n") or p.returncode == 1 and not p.stdout) and \
-        err.startswith("barriertrace: ") and err.endswith("\n") and err[:-1].isprintable() and len(err) < 500
-    return p.returncode, "" if good else "%s: status %d, %r" % (what, p.returncode, err)
-
-with ThreadPool(os.cpu_count()) as pool:
-    results = pool.map(run, cases, 8)
-bad = [r[1] for r in results if r[1]]
-print(len(cases), "cases, status 5:", sum(r[0] == 5 for r in results), "status 1:", sum(r[0] == 1 for r in results))
-print("\n".join(bad[:10]))
-sys.exit(bool(bad) or not cases)
-PY
-}
-
 @test "record: report of the recording is the live report, byte for byte" {
 	slow_disk
 	local style
@@ -162,22 +98,6 @@ PY
 	record_inserts rec 1 -q 2>err
 	sed -i '/ w[a-z]* lost: /d' err
 	[[ ! -s err ]]
-}
-
-@test "record: cut off anywhere" {
-	need python3
-	slow_disk
-	record_inserts rec 20
-	stands_up every=997 rec
-	"$BT" record -o small --no-ledger "$RIG_DISK" -- sh -c 'sync -d "$1"; sleep 1.2' - "$RIG_MNT"
-	stands_up last small
-}
-
-@test "record: damaged anywhere" {
-	need python3
-	slow_disk
-	record_inserts rec 20
-	stands_up random=200 rec
 }
 
 @test "record: a damaged one says so in its report" {
