@@ -137,7 +137,7 @@ struct num num_count(uint64_t n)
 struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 {
 	const char *gap = flags & NUM_TIGHT ? "" : " ";
-	bool all = part == whole, none = !part;
+	bool all = part == whole, less = part < whole, none = !part;
 	struct num r;
 	uint64_t tenths;
 
@@ -155,7 +155,7 @@ struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 	else if (!tenths)
 		snprintf(r.s, sizeof(r.s), "<0.1%s%%", gap);
 	else if (tenths == 1000 && !all)
-		snprintf(r.s, sizeof(r.s), "%s%s%%", part < whole ? ">99.9" : "100.0", gap);
+		snprintf(r.s, sizeof(r.s), "%s%s%%", less ? ">99.9" : "100.0", gap);
 	else if (tenths % 1000 == 0)
 		snprintf(r.s, sizeof(r.s), "%" PRIu64 "%s%%", tenths / 10, gap);
 	else

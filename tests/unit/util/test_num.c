@@ -129,6 +129,7 @@ static void test_shares(void)
 	is(num_percent(99949, 100000, 0).s, "99.9 %", "99.949 %");
 	is(num_percent(99950, 100000, 0).s, ">99.9 %", "99.95 %");
 	is(num_percent(UINT64_MAX / 2000, UINT64_MAX, 0).s, "<0.1 %", "a little less than a 2000th of the largest");
+	is(num_percent(UINT64_MAX - 1, UINT64_MAX, 0).s, ">99.9 %", "nearly all of the largest");
 	is(num_percent(UINT64_MAX, UINT64_MAX / 4 * 3, 0).s, "133.3 %", "more than all, of the largest");
 	is(num_percent(1ull << 63, 1 << 20, 0).s, "879609302220800 %", "far more than all");
 	is(num_plural(0), "s", "none");
