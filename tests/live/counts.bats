@@ -152,6 +152,15 @@ load ../truth/counts
 	[[ $(jq -c 'select(.final).sync | [(.by_file | length) == .count, has("files_summed")]' "$S") == '[true,false]' ]]
 }
 
+# A read that got the time of a write beside it would be shorter than any that the disk gives.
+@test "counts: requests in flight together have each its own time" {
+	rig_raw --read-us 20000 --write-us 2000
+	count_once "$RIG_DISK" --filename="$RIG_DEV" --ioengine=psync --rw=randrw --numjobs=6 --number_ios=60 --group_reporting
+	jq -c '.devices[0].ops | .read.device, .write.device' "$J"
+	jq -e '.devices[0].ops | .read.device.count > 100 and .write.device.count > 100 and
+		.read.device.min_ns >= 20e6 and .write.device.min_ns >= 2e6' "$J" >/dev/null
+}
+
 # Two tools at once, one of them around the work. Arguments: of the first. What one of them missed the other missed, too: what
 # they saw took the same time.
 agree() {

@@ -63,6 +63,9 @@ traced_calls() { # JOURNAL INSERTS
 	done >"$BATS_TEST_TMPDIR/all"
 	or_lost trace sh -e "$BATS_TEST_TMPDIR/all"
 	ledgers_add_up
+	# each flush once, by what it was for
+	jq -e 'all(.devices[]; ([.flush | .pre, .post, .only, .mixed, .unknown | . // 0] | add) == (.ops.flush.count // 0))' "$J" >/dev/null ||
+		{ jq -c '.devices[] | .flush, .ops.flush' "$J"; return 1; }
 	LOST=$((LOST + $(lost "$J")))
 	for i in "${!MODES[@]}"; do
 		CALLS[i]=$(jq --arg mode "${MODES[i]}" '[.sync.by_process[]? | select(.comm == $mode) | .count] | add // 0' "$J")

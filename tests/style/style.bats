@@ -35,6 +35,14 @@ files() { # PATTERN..
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
+# A row whose help is NULL is hidden from help, man page and completion: that is for tables of tests.
+@test "every option of a command says what it does" {
+	local row='\{ "[a-z-]+",\s[^,]+,\s[^,]+,\s[A-Z_]+,[\s\\]*'
+	(($(grep -rPzoh "$row\"" src | tr '\0' '\n' | grep -c '{') > 60))
+	run grep -rPzo "${row}NULL" src
+	[[ $status == 1 ]] || { echo "$output"; false; }
+}
+
 ROOMS=docs/explanation/architecture.md
 
 @test "data goes one way: a folder includes only what the table of rooms allows" {
