@@ -6,12 +6,85 @@
 
 #include "util/mem.h"
 
-uint64_t *tally_octave(struct tally *t, unsigned int i)
+/* ---- few ---- */
+
+#define FEW_MAX	   64u /* to be looked through for each value */
+#define COUNT_BITS 20  /* below the bucket */
+#define COUNT_MAX  ((1u << COUNT_BITS) - 1)
+
+_Static_assert(HIST_BUCKETS <= 1u << (32 - COUNT_BITS), "a bucket and its count take 32 bits");
+
+/* For 4, 8, 16 .. */
+static size_t room_of(unsigned int n)
 {
-	t->octave = xrealloc(t->octave, (t->n + 1u) * sizeof(*t->octave));
-	memset(t->octave[t->n], 0, sizeof(*t->octave));
-	t->at[i] = ++t->n;
-	return t->octave[t->n - 1];
+	size_t room = 4;
+
+	while (room < n)
+		room *= 2;
+	return room * sizeof(uint32_t);
+}
+
+/* False: there are too many. */
+static bool add_few(struct tally *t, unsigned int bucket, uint64_t n)
+{
+	for (unsigned int i = 0; i < t->n; i++)
+		if (t->few[i] >> COUNT_BITS == bucket) {
+			if (n > COUNT_MAX - (t->few[i] & COUNT_MAX))
+				return false;
+			t->few[i] += (uint32_t)n;
+			return true;
+		}
+	if (t->n == FEW_MAX || n > COUNT_MAX)
+		return false;
+	if (!t->n || room_of(t->n) != room_of(t->n + 1u))
+		t->few = xrealloc(t->few, room_of(t->n + 1u));
+	t->few[t->n++] = bucket << COUNT_BITS | (uint32_t)n;
+	return true;
+}
+
+/* ---- many ---- */
+
+static uint64_t *octave_of(struct tally *t, unsigned int i)
+{
+	if (!t->at[i]) {
+		t->octave = xrealloc(t->octave, (t->n + 1u) * sizeof(*t->octave));
+		memset(t->octave[t->n], 0, sizeof(*t->octave));
+		t->at[i] = ++t->n;
+	}
+	return t->octave[t->at[i] - 1];
+}
+
+static void few_become_many(struct tally *t)
+{
+	uint32_t *few = t->few;
+	unsigned int n = t->n;
+
+	t->octave = NULL;
+	t->n = 0;
+	t->many = true;
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int bucket = few[i] >> COUNT_BITS;
+
+		octave_of(t, bucket / HIST_SUB)[bucket % HIST_SUB] += few[i] & COUNT_MAX;
+	}
+	free(few);
+}
+
+/* ---- either ---- */
+
+static void add_to_bucket(struct tally *t, unsigned int bucket, uint64_t n)
+{
+	if (!t->many) {
+		if (add_few(t, bucket, n))
+			return;
+		few_become_many(t);
+	}
+	octave_of(t, bucket / HIST_SUB)[bucket % HIST_SUB] += n;
+}
+
+void tally_count(struct tally *t, unsigned int bucket)
+{
+	add_to_bucket(t, bucket, 1);
 }
 
 void tally_add(struct tally *t, uint64_t value)
@@ -32,10 +105,9 @@ static void merge_sums(struct tally *dst, uint64_t count, uint64_t sum, uint64_t
 
 static void merge_octave(struct tally *dst, unsigned int i, const uint64_t from[HIST_SUB])
 {
-	uint64_t *to = dst->at[i] ? dst->octave[dst->at[i] - 1] : tally_octave(dst, i);
-
 	for (unsigned int k = 0; k < HIST_SUB; k++)
-		to[k] += from[k];
+		if (from[k])
+			add_to_bucket(dst, i * HIST_SUB + k, from[k]);
 }
 
 void tally_merge(struct tally *dst, const struct tally *src)
@@ -43,6 +115,8 @@ void tally_merge(struct tally *dst, const struct tally *src)
 	if (!src->count)
 		return;
 	merge_sums(dst, src->count, src->sum, src->min, src->max);
+	for (unsigned int i = 0; !src->many && i < src->n; i++)
+		add_to_bucket(dst, src->few[i] >> COUNT_BITS, src->few[i] & COUNT_MAX);
 	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
 		if (src->at[i])
 			merge_octave(dst, i, src->octave[src->at[i] - 1]);
@@ -50,14 +124,11 @@ void tally_merge(struct tally *dst, const struct tally *src)
 
 void tally_merge_hist(struct tally *dst, const struct hist *src)
 {
-	static const uint64_t nothing[HIST_SUB];
-
 	if (!src->count)
 		return;
 	merge_sums(dst, src->count, src->sum, src->min, src->max);
 	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
-		if (memcmp(&src->bucket[i * HIST_SUB], nothing, sizeof(nothing)))
-			merge_octave(dst, i, &src->bucket[i * HIST_SUB]);
+		merge_octave(dst, i, &src->bucket[i * HIST_SUB]);
 }
 
 void hist_merge_tally(struct hist *dst, const struct tally *src)
@@ -72,6 +143,8 @@ unsigned int tally_buckets(const struct tally *t)
 {
 	unsigned int n = 0;
 
+	if (!t->many)
+		return t->n;
 	for (unsigned int i = 0; i < t->n; i++)
 		for (unsigned int k = 0; k < HIST_SUB; k++)
 			n += t->octave[i][k] != 0;
@@ -97,17 +170,16 @@ struct tally tally_copy(const struct tally *t)
 {
 	struct tally copy = *t;
 
-	copy.octave = NULL;
-	if (t->n) {
-		copy.octave = xrealloc(NULL, t->n * sizeof(*t->octave));
-		memcpy(copy.octave, t->octave, t->n * sizeof(*t->octave));
-	}
+	size_t used = t->n * (t->many ? sizeof(*t->octave) : sizeof(*t->few));
+
+	if (t->n)
+		copy.few = memcpy(xrealloc(NULL, t->many ? used : room_of(t->n)), t->few, used);
 	return copy;
 }
 
 void tally_free(struct tally *t)
 {
-	free(t->octave);
+	free(t->few);
 	*t = (struct tally){ 0 };
 }
 
@@ -118,6 +190,8 @@ void tally_hist(const struct tally *t, struct hist *out)
 	out->sum = t->sum;
 	out->min = t->min;
 	out->max = t->max;
+	for (unsigned int i = 0; !t->many && i < t->n; i++)
+		out->bucket[t->few[i] >> COUNT_BITS] = t->few[i] & COUNT_MAX;
 	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
 		if (t->at[i])
 			memcpy(&out->bucket[i * HIST_SUB], t->octave[t->at[i] - 1], sizeof(*t->octave));

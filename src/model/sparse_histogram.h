@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sparse_histogram.h - a struct hist that takes room only for the powers of two that values fell into: for those of which there are thousands. */
+/*
+ * sparse_histogram.h - a struct hist that takes room only for the buckets that values fell into, and where they are many for the
+ * powers of two: for those of which there are thousands, nearly all of them with a few values.
+ */
 #ifndef BT_MODEL_SPARSE_HISTOGRAM_H
 #define BT_MODEL_SPARSE_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/histogram.h"
@@ -12,7 +16,11 @@
 /* Zero-initialised is empty and valid. */
 struct tally {
 	uint64_t count, sum, min, max; /* as in struct hist */
-	uint64_t (*octave)[HIST_SUB];  /* owned; in the order in which they were first needed */
+	union {			       /* owned; in the order in which they were first needed */
+		uint32_t *few;	       /* a bucket and how many fell there; while `many` is not set */
+		uint64_t (*octave)[HIST_SUB];
+	};
+	bool many;
 	uint8_t n;
 	uint8_t at[TALLY_OCTAVES]; /* index in `octave`, plus 1; 0: none */
 };
@@ -35,22 +43,20 @@ void tally_free(struct tally *t);		/* zeroes it */
 /* The same as a histogram; *out is overwritten. */
 void tally_hist(const struct tally *t, struct hist *out);
 
-/* Makes room for one more power of two. */
-uint64_t *tally_octave(struct tally *t, unsigned int i);
+/* One more in a bucket whose power of two has no room of its own. */
+void tally_count(struct tally *t, unsigned int bucket);
 
 /* tally_add() in two steps, of a value whose bucket (hist_index()) is known: asks for the memory that the second will change. */
 static inline void tally_prefetch(const struct tally *t, unsigned int bucket)
 {
 	unsigned int at = t->at[bucket / HIST_SUB];
 
-	if (at)
-		__builtin_prefetch(&t->octave[at - 1][bucket % HIST_SUB], 1);
+	__builtin_prefetch(at ? (void *)&t->octave[at - 1][bucket % HIST_SUB] : t->few, 1);
 }
 
 static inline void tally_add_to(struct tally *t, unsigned int bucket, uint64_t value)
 {
 	unsigned int at = t->at[bucket / HIST_SUB];
-	uint64_t *octave = at ? t->octave[at - 1] : tally_octave(t, bucket / HIST_SUB);
 
 	if (!t->count || value < t->min)
 		t->min = value;
@@ -58,7 +64,10 @@ static inline void tally_add_to(struct tally *t, unsigned int bucket, uint64_t v
 		t->max = value;
 	t->count++;
 	t->sum += value;
-	octave[bucket % HIST_SUB]++;
+	if (at)
+		t->octave[at - 1][bucket % HIST_SUB]++;
+	else
+		tally_count(t, bucket);
 }
 
 #endif

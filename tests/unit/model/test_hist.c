@@ -181,13 +181,63 @@ static void test_tally(void)
 	ok(!memcmp(&want, &have, sizeof(want)), "tally: merged and copied, too");
 	tally_add(&few, 1000000);
 	tally_add(&few, 1100000);
-	ok(few.n == 2 && few.count == 2, "tally: room for the powers of two that it needs");
+	ok(few.n == 2 && few.count == 2, "tally: room for the buckets that it needs");
 	tally_free(&t);
 	tally_free(&half[0]);
 	tally_free(&half[1]);
 	tally_free(&copy);
 	tally_free(&few);
 	ok(!few.octave && !few.count, "tally: empty again");
+}
+
+/* Whatever both hold: few buckets, one less than many, many. */
+static void test_tally_few(void)
+{
+	static const unsigned int buckets[] = { 1, 3, 4, 5, 8, 63, 64, 65, 200 };
+	struct hist want, have;
+	unsigned int same = 0, n = 0;
+
+	for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++)
+		for (size_t k = 0; k < sizeof(buckets) / sizeof(buckets[0]); k++, n++) {
+			struct tally a = { 0 }, b = { 0 }, copy;
+
+			memset(&want, 0, sizeof(want));
+			for (unsigned int v = 0; v < buckets[i]; hist_add(&want, 7 * v++))
+				tally_add(&a, 7 * v);
+			for (unsigned int v = 0; v < buckets[k]; hist_add(&want, 11 * v++))
+				tally_add(&b, 11 * v);
+			tally_merge(&a, &b);
+			copy = tally_copy(&a);
+			for (unsigned int v = 0; v < 9; hist_add(&want, 1000 * v++))
+				tally_add(&copy, 1000 * v);
+			tally_hist(&copy, &have);
+			same += !memcmp(&want, &have, sizeof(want));
+			tally_free(&a);
+			tally_free(&b);
+			tally_free(&copy);
+		}
+	ok(same == n, "tally: few and many merged and copied: %u of %u", same, n);
+}
+
+static void test_tally_large_counts(void)
+{
+	struct tally t = { 0 }, from = { 0 };
+	struct hist h = { 0 }, have;
+	bool good = true;
+
+	h = (struct hist){ .count = (1u << 20) - 1, .sum = (1u << 20) - 1, .min = 1, .max = 1, .bucket[1] = (1u << 20) - 1 };
+	tally_merge_hist(&t, &h);
+	good &= !t.many;
+	tally_add(&t, 1); /* more than is kept with its bucket */
+	tally_hist(&t, &have);
+	good &= t.many && have.bucket[1] == 1u << 20 && have.count == 1u << 20;
+	h.count = h.sum = h.bucket[1] = 5ull << 32;
+	tally_merge_hist(&from, &h);
+	tally_merge(&t, &from);
+	tally_hist(&t, &have);
+	ok(good && have.bucket[1] == (5ull << 32) + (1u << 20), "tally: large counts");
+	tally_free(&t);
+	tally_free(&from);
 }
 
 /* 64 to 127 is a power of two with 64 buckets: which of them have something, and what is asked for of one's middle. */
@@ -224,7 +274,7 @@ static void test_tally_answers(void)
 	memset(&back, 0xff, sizeof(back));
 	tally_hist(&of_hist, &back);
 	ok(back.count == 12 && back.sum == 440 && back.min == 2 && back.max == 71 && back.bucket[70] == 4 &&
-		   back.bucket[2] == 4 && of_hist.n == 2,
+		   back.bucket[2] == 4 && of_hist.n == tally_buckets(&t),
 	   "tally: histograms are added");
 	hist_add(&more, 1000);
 	hist_merge_tally(&more, &t);
@@ -267,6 +317,8 @@ int main(void)
 	test_edges();
 	test_merge();
 	test_tally();
+	test_tally_few();
+	test_tally_large_counts();
 	test_tally_answers();
 	test_middles();
 	return tap_done();
