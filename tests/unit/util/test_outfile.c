@@ -15,10 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "util/file_lock.h"
 #include "util/mem.h"
 #include "util/outfile.h"
-#include "util/tmpfiles.h"
 #include "tap.h"
 
 static struct err e;
@@ -281,42 +279,6 @@ static int killed_with(void (*make)(int dir), int dir)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void note_three(int dir)
-{
-	tmpfiles_hold();
-	put_text("temp1", "", 0600);
-	put_text("temp2", "", 0600);
-	put_text("temp3", "", 0600);
-	tmpfiles_note(dir, "temp1");
-	tmpfiles_note(dir, "temp2");
-	mkdir("tempdir", 0700);
-	tmpfiles_note(dir, "tempdir");
-	tmpfiles_note(dir, "temp3");
-	tmpfiles_forget(dir, "temp2");
-	tmpfiles_release();
-}
-
-static void killed_while_held(int dir)
-{
-	sigset_t pending;
-
-	tmpfiles_hold();
-	raise(SIGTERM);
-	sigpending(&pending);
-	put_text("held", "", 0600);
-	tmpfiles_note(dir, "held");
-	if (!sigismember(&pending, SIGTERM))
-		_exit(0);
-	tmpfiles_release();
-}
-
-static void ignore_it(int dir)
-{
-	signal(SIGTERM, SIG_IGN);
-	put_text("temp1", "", 0600);
-	tmpfiles_note(dir, "temp1");
-}
-
 static void killed_in_outfile(int dir)
 {
 	struct outfile o;
@@ -330,45 +292,11 @@ static void test_killed(void)
 {
 	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	ok(killed_with(note_three, dir) == SIGTERM && access("temp1", F_OK) && access("temp3", F_OK) &&
-		   access("tempdir", F_OK),
-	   "what is noted goes when a signal ends the process");
-	ok(!access("temp2", F_OK), "but not what was forgotten");
-	unlink("temp2");
-	ok(killed_with(killed_while_held, dir) == SIGTERM && access("held", F_OK), "a signal waits until a name is noted");
-	ok(!killed_with(ignore_it, dir) && !access("temp1", F_OK), "one that our caller ignores is ignored");
-	unlink("temp1");
 	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "of an output file nothing stays");
 	no_unnamed = true;
 	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "even if it had a name");
 	no_unnamed = false;
 	close(dir);
-}
-
-/* ---- locks ---- */
-
-static void test_lock(void)
-{
-	int a = open("locked", O_RDWR | O_CREAT | O_CLOEXEC, 0600), b = open("locked", O_RDWR | O_CLOEXEC);
-	pid_t holder = -1;
-	char *name;
-
-	ok(!file_lock(a, &holder) && holder == -1 && !file_lock(-1, &holder),
-	   "a file can be locked; what has no locks is no error");
-	ok(file_lock(b, &holder) == -EWOULDBLOCK && holder == getpid(), "once, and who has it is known");
-	name = file_lock_holder_name(holder);
-	ok(strstr(name, "test_") == name && strstr(name, "(pid "), "by name: %s", name);
-	free(name);
-	close(a);
-	ok(!file_lock(b, &holder), "and again when it is closed");
-	close(b);
-	unlink("locked");
-	name = file_lock_holder_name(0);
-	ok(!strcmp(name, "another process"), "or not at all");
-	free(name);
-	name = file_lock_holder_name(0x7fffffff);
-	ok(!strcmp(name, "process 2147483647"), "or by number");
-	free(name);
 }
 
 int main(void)
@@ -387,7 +315,6 @@ int main(void)
 	test_refused();
 	test_streams();
 	test_others();
-	test_lock();
 	test_named();
 	test_full();
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");

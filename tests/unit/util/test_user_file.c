@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files that the user names: with whose rights, through which links, and who else writes them. */
+/* Files that the user names: with whose rights, and through which links. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "util/file_lock.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/outfile.h"
@@ -308,22 +307,6 @@ static void test_inherited(void)
 	close(theirs);
 }
 
-static void test_lock(void)
-{
-	int a = open("locked", O_RDWR | O_CREAT | O_CLOEXEC, 0600), b = open("locked", O_RDWR | O_CLOEXEC);
-	pid_t holder = -1;
-	char *name;
-
-	ok(!file_lock(a, &holder) && holder == -1, "a file can be locked");
-	ok(file_lock(b, &holder) == -EWOULDBLOCK && holder == getpid(), "once, and who has it is known");
-	name = file_lock_holder_name(holder);
-	ok(strstr(name, "test_user_file") && strstr(name, "(pid "), "by name");
-	free(name);
-	close(a);
-	ok(!file_lock(b, &holder), "and again when it is closed");
-	close(b);
-}
-
 static bool replaces(const char *path)
 {
 	struct outfile o;
@@ -578,7 +561,6 @@ int main(void)
 	test_many_links();
 	test_long_links();
 	test_inherited();
-	test_lock();
 	test_owners();
 	user_files_by(somebody);
 	test_sticky();

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Temporary files: what a signal that ends the process takes with it, and what not. */
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "util/tmpfiles.h"
+
+#define MOST 64 /* that are remembered */
+
+static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2 };
+#define N_DEADLY (sizeof(deadly) / sizeof(deadly[0]))
+
+static int dir; /* the one that we work in */
+
+static void make(const char *name)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		abort();
+	close(fd);
+}
+
+static void note(const char *name)
+{
+	make(name);
+	tmpfiles_note(dir, name);
+}
+
+static bool there(const char *name)
+{
+	return !access(name, F_OK);
+}
+
+/* What ends a child that makes something and gets this signal; 0: nothing. Our caller may ignore or block some. */
+static int killed_with(int sig, void (*make_it)(int sig))
+{
+	const struct rlimit no_core = { 0 };
+	int status = 0;
+	sigset_t none;
+	pid_t child = fork();
+
+	if (!child) {
+		setrlimit(RLIMIT_CORE, &no_core);
+		for (size_t i = 0; i < N_DEADLY; i++)
+			signal(deadly[i], SIG_DFL);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		make_it(sig);
+		raise(sig);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void note_four(int sig)
+{
+	(void)sig;
+	tmpfiles_hold();
+	note("temp0");
+	note("temp1");
+	note("temp2");
+	mkdir("tempdir", 0700);
+	tmpfiles_note(dir, "tempdir");
+	note("temp3");
+	tmpfiles_forget(dir, "temp0");
+	tmpfiles_forget(dir, "temp2");
+	tmpfiles_release();
+}
+
+static void test_each_signal(void)
+{
+	for (size_t i = 0; i < N_DEADLY; i++) {
+		ok(killed_with(deadly[i], note_four) == deadly[i] && !there("temp1") && !there("temp3") && !there("tempdir"),
+		   "what is noted goes when signal %d ends the process", deadly[i]);
+		ok(!unlink("temp0") && !unlink("temp2"), "but not what was forgotten");
+	}
+	ok(killed_with(SIGKILL, note_four) == SIGKILL && !unlink("temp1"), "there is one that can't be caught");
+	unlink("temp0");
+	unlink("temp2");
+	unlink("temp3");
+	rmdir("tempdir");
+}
+
+/* There is a file by then, and it has not been noted. */
+static void killed_while_held(int sig)
+{
+	tmpfiles_hold();
+	make("held");
+	raise(sig);
+	tmpfiles_note(dir, "held");
+	tmpfiles_release();
+}
+
+static void ignore_it(int sig)
+{
+	signal(sig, SIG_IGN);
+	note("temp1");
+}
+
+static void test_held(void)
+{
+	for (size_t i = 0; i < N_DEADLY; i++)
+		ok(killed_with(deadly[i], killed_while_held) == deadly[i] && !there("held"),
+		   "signal %d waits until a name is noted", deadly[i]);
+	for (size_t i = 0; i < N_DEADLY; i++) {
+		ok(!killed_with(deadly[i], ignore_it) && there("temp1"), "signal %d is ignored if our caller does",
+		   deadly[i]);
+		unlink("temp1");
+	}
+}
+
+/* What is left on the stack must not be taken for a set of signals. */
+static void __attribute__((noinline)) soil_stack(void)
+{
+	volatile unsigned char dirt[4096];
+
+	for (size_t i = 0; i < sizeof(dirt); i++)
+		dirt[i] = 0xff;
+}
+
+static void test_mask(void)
+{
+	sigset_t ours, before, held, after;
+	bool same = true, back = true;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGWINCH);
+	sigaddset(&ours, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	soil_stack();
+	tmpfiles_hold();
+	pthread_sigmask(SIG_BLOCK, NULL, &held);
+	tmpfiles_release();
+	pthread_sigmask(SIG_SETMASK, &before, &after);
+	for (int sig = 1; sig < 32; sig++) {
+		bool want = sigismember(&before, sig) || sigismember(&ours, sig);
+
+		back = back && sigismember(&after, sig) == want;
+		for (size_t i = 0; i < N_DEADLY; i++)
+			want = want || sig == deadly[i];
+		same = same && sigismember(&held, sig) == want;
+	}
+	ok(same, "the signals that end a process wait, and those of before, and no others");
+	ok(back, "and then those of before");
+}
+
+static void note_too_many(int sig)
+{
+	char name[16];
+
+	(void)sig;
+	for (int i = 0; i <= MOST; i++) {
+		snprintf(name, sizeof(name), "many%d", i);
+		note(name);
+	}
+}
+
+static void note_in_freed_place(int sig)
+{
+	note_too_many(sig);
+	tmpfiles_forget(dir, "many0");
+	note("another");
+	tmpfiles_forget(dir, "many63");
+	note("yet-another");
+}
+
+static int count_many(void)
+{
+	char name[16];
+	int n = 0;
+
+	for (int i = 0; i <= MOST; i++) {
+		snprintf(name, sizeof(name), "many%d", i);
+		n += !unlink(name);
+	}
+	return n;
+}
+
+static void note_long(int sig)
+{
+	char name[NAME_MAX + 2];
+
+	(void)sig;
+	memset(name, 'x', NAME_MAX + 1);
+	name[NAME_MAX + 1] = '\0';
+	tmpfiles_note(dir, name);
+	name[NAME_MAX] = '\0';
+	note(name);
+}
+
+static void test_room(void)
+{
+	char longest[NAME_MAX + 1] = "";
+
+	ok(killed_with(SIGTERM, note_too_many) == SIGTERM && there("many64") && count_many() == 1,
+	   "sixty-four are remembered, more stay behind");
+	ok(killed_with(SIGTERM, note_in_freed_place) == SIGTERM && !there("another") && !there("yet-another") &&
+		   there("many0") && there("many63") && count_many() == 3,
+	   "what is forgotten leaves its place to others");
+	memset(longest, 'x', NAME_MAX);
+	ok(killed_with(SIGTERM, note_long) == SIGTERM && !there(longest), "a name may be as long as names can be");
+	unlink(longest);
+}
+
+/* Has our handler, but not our files. */
+static void kill_a_child(int sig)
+{
+	int status = 0;
+	pid_t child;
+
+	note("kept");
+	child = fork();
+	if (!child) {
+		raise(sig);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	if (there("kept") && WIFSIGNALED(status) && WTERMSIG(status) == sig)
+		make("child-ended");
+}
+
+static void forget_in_another(int sig)
+{
+	int other = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	(void)sig;
+	note("here");
+	tmpfiles_forget(other, "here");
+	tmpfiles_forget(dir, "her");
+}
+
+static void test_whose(void)
+{
+	ok(killed_with(SIGTERM, kill_a_child) == SIGTERM && there("child-ended") && !there("kept"),
+	   "a child that ends so takes nothing with it");
+	unlink("child-ended");
+	ok(killed_with(SIGTERM, forget_in_another) == SIGTERM && !there("here"),
+	   "what is forgotten is of that name, in that directory");
+	unlink("here");
+}
+
+int main(void)
+{
+	char path[] = "/tmp/test_tmpfiles.XXXXXX";
+
+	if (!mkdtemp(path) || chdir(path))
+		abort();
+	dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	test_each_signal();
+	test_held();
+	test_mask();
+	test_room();
+	test_whose();
+	close(dir);
+	if (chdir("/") || rmdir(path))
+		abort();
+	return tap_done();
+}
