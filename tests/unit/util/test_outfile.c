@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,29 +18,79 @@
 
 #include "util/mem.h"
 #include "util/outfile.h"
+#include "faults.h"
 #include "tap.h"
 
 static struct err e;
 static struct buf hello;
 
-/* ---- file systems that have no files without a name ---- */
+/* ---- what may fail, and may be missing: in the place of libc's ---- */
 
-static bool no_unnamed;
+#define TAKEN ".barriertrace-5a5a5a5a5a5a5a5a"
 
-/* In the place of libc's. */
+static bool no_unnamed;				 /* files without a name */
+static bool no_proc;				 /* what is open has no name there */
+static bool no_random;				 /* numbers */
+static int same_numbers;			 /* so many come that make TAKEN a name */
+static int numbers;				 /* that were asked for */
+static int rename_error;			 /* of each; 0: none */
+static bool all_held = true, all_private = true; /* names are given while signals wait, files are made for one user */
+
+static void note_held(void)
+{
+	sigset_t now;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &now);
+	all_held = all_held && sigismember(&now, SIGTERM);
+}
+
 int openat(int dir, const char *path, int flags, ...)
 {
+	bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
 	va_list ap;
 	mode_t mode;
 
 	va_start(ap, flags);
 	mode = va_arg(ap, mode_t);
 	va_end(ap);
-	if (no_unnamed && (flags & O_TMPFILE) == O_TMPFILE) {
+	if (flags & O_CREAT)
+		note_held();
+	if (unnamed || (flags & O_CREAT))
+		all_private = all_private && mode == 0600;
+	if (no_unnamed && unnamed) {
 		errno = EOPNOTSUPP;
 		return -1;
 	}
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+int access(const char *path, int mode)
+{
+	return no_proc && !strncmp(path, "/proc/", 6) ? -1 : (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+ssize_t getrandom(void *to, size_t n, unsigned int flags)
+{
+	numbers++;
+	if (no_random)
+		return -1;
+	if (same_numbers <= 0)
+		return syscall(SYS_getrandom, to, n, flags);
+	same_numbers--;
+	memset(to, 0x5a, n);
+	return (ssize_t)n;
+}
+
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	note_held();
+	return (int)syscall(SYS_linkat, from_dir, from, to_dir, to, flags);
+}
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	errno = rename_error;
+	return rename_error ? -1 : (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 }
 
 static void put_text(const char *name, const char *text, mode_t mode)
@@ -147,6 +198,7 @@ static void test_refused(void)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX, .sun_path = "socket" };
 	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char longer[NAME_MAX + 2] = "", *words;
 
 	if (symlink("out", "link") || mkfifo("pipe", 0600) || mkdir("dir", 0700) ||
 	    bind(s, (struct sockaddr *)&a, sizeof(a)))
@@ -163,6 +215,10 @@ static void test_refused(void)
 		       "will not write to null: it is a character device; write to '-', and redirect that");
 	cannot("none/out", -ENOENT, EXIT_FAILED, "cannot write none/out: No such file or directory");
 	cannot("out/out", -ENOTDIR, EXIT_FAILED, "cannot write out/out: Not a directory");
+	memset(longer, 'x', NAME_MAX + 1);
+	words = xasprintf("cannot write %s: File name too long", longer);
+	cannot(longer, -ENAMETOOLONG, EXIT_FAILED, words);
+	free(words);
 	close(s);
 	unlink("link");
 	unlink("pipe");
@@ -193,6 +249,53 @@ static void test_streams(void)
 	free(path);
 }
 
+static void test_standard_streams(void)
+{
+	int file = open("stream", O_RDWR | O_CREAT, 0600), in = dup(STDIN_FILENO);
+	struct outfile o = OUTFILE_NONE;
+
+	dup2(file, STDIN_FILENO);
+	ok(!outfile_open(&o, "/dev/stdin", false, &e) && !outfile_write(&o, &hello, &e) && !outfile_commit(&o, &e) &&
+		   holds("stream", "hello"),
+	   "to standard input, if our caller wants that");
+	dup2(in, STDIN_FILENO);
+	close(in);
+	close(file);
+	unlink("stream");
+	block_devices = true;
+	ok(outfile_open(&o, "-", false, &e) == -EINVAL && o.fd < 0 &&
+		   !strcmp(e.text, "will not write to standard output: it is a block device"),
+	   "but to no device's blocks");
+	block_devices = false;
+}
+
+/* The first descriptor that is free is the first one. */
+static void test_without_input(void)
+{
+	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), in = dup(STDIN_FILENO);
+	struct outfile o = OUTFILE_NONE;
+
+	close(STDIN_FILENO);
+	for (int i = 0; i < 2; i++) {
+		no_unnamed = i;
+		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && !outfile_write(&o, &hello, &e) &&
+			   !outfile_commit(&o, &e) && holds("out", "hello") && names() == 1,
+		   "without standard input a file%s is written", i ? " with a name" : "");
+		unlink("out");
+		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd, "or is begun");
+		outfile_close(&o);
+		ok(!names() && fcntl(STDIN_FILENO, F_GETFD) < 0, "and given up, and closed");
+	}
+	no_unnamed = false;
+	no_proc = true;
+	ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && o.temp, "or has to have a name");
+	outfile_close(&o);
+	no_proc = false;
+	dup2(in, STDIN_FILENO);
+	close(in);
+	close(dir);
+}
+
 static void test_others(void)
 {
 	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), fd, ends[2];
@@ -203,13 +306,14 @@ static void test_others(void)
 		   !outfile_commit(&o, &e) && holds("at", "hello"),
 	   "in a directory that is open");
 	close(dir);
-	ok(outfile_open_at(&o, dir, "at", "the report", &e) == -EBADF &&
+	ok(outfile_open_at(&o, dir, "at", "the report", &e) == -EBADF && o.fd < 0 &&
 		   !strcmp(e.text, "cannot write the report: Bad file descriptor"),
 	   "in one that isn't");
 	unlink("at");
 	outfile_open(&o, "out", false, &e);
 	fd = outfile_scratch(&o);
-	ok(fd > 2 && !fstat(fd, &st) && !st.st_size && !st.st_nlink && (fcntl(fd, F_GETFD) & FD_CLOEXEC),
+	ok(fd > 2 && !fstat(fd, &st) && !st.st_size && !st.st_nlink && (st.st_mode & 0777) == 0600 &&
+		   (fcntl(fd, F_GETFD) & FD_CLOEXEC),
 	   "a file to note things in");
 	close(fd);
 	outfile_close(&o);
@@ -242,6 +346,118 @@ static void test_named(void)
 	outfile_close(&o);
 	ok(names() == 1 && holds("out", "hello"), "goes when it is given up");
 	no_unnamed = false;
+}
+
+/* Without /proc a file cannot get its name afterwards. */
+static void test_no_proc(void)
+{
+	struct outfile o = OUTFILE_NONE;
+	int fd;
+
+	no_proc = true;
+	ok(!outfile_open(&o, "out", false, &e) && o.temp && names() == 2 && (fcntl(o.fd, F_GETFD) & FD_CLOEXEC),
+	   "without /proc a file has a name from the start");
+	fd = outfile_scratch(&o);
+	ok(fd > 2 && !close(fd), "one to note things in needs none");
+	ok(!outfile_write(&o, &hello, &e) && !outfile_commit(&o, &e) && o.dir.fd < 0 && names() == 1 &&
+		   holds("out", "hello"),
+	   "and it comes in its place");
+	no_proc = false;
+}
+
+/* As 100 numbers that are all in use. */
+static void test_taken(void)
+{
+	struct outfile o = OUTFILE_NONE;
+
+	put_text(TAKEN, "theirs", 0600);
+	put_text("out", "old", 0600);
+	for (int i = 0; i < 2; i++) {
+		no_unnamed = i;
+		same_numbers = 2;
+		ok(!outfile_open(&o, "out", false, &e) && !outfile_write(&o, &hello, &e) && !outfile_commit(&o, &e) &&
+			   names() == 2 && holds("out", "hello") && holds(TAKEN, "theirs"),
+		   "where a name is taken%s, another is", i ? " at the start" : "");
+	}
+	same_numbers = 1000;
+	numbers = 0;
+	ok(outfile_open(&o, "out", false, &e) == -EEXIST && !strcmp(e.text, "cannot write out: File exists") &&
+		   numbers == 100 && !o.temp && holds(TAKEN, "theirs"),
+	   "a hundred are tried");
+	outfile_close(&o);
+	no_unnamed = false;
+	numbers = 0;
+	ok(!outfile_open(&o, "out", false, &e) && !numbers && outfile_commit(&o, &e) == -EEXIST && numbers == 100 &&
+		   !strcmp(e.text, "cannot write out: File exists") && holds("out", "hello"),
+	   "at the end, too");
+	outfile_close(&o);
+	same_numbers = 0;
+	unlink(TAKEN);
+}
+
+/* Nor does a process without random numbers get in another's way. */
+static void test_names_differ(void)
+{
+	struct outfile a = OUTFILE_NONE, b = OUTFILE_NONE;
+	int status = -1;
+	pid_t child;
+
+	no_unnamed = true;
+	ok(!outfile_open(&a, "out", false, &e) && !outfile_open(&b, "out", false, &e) && names() == 3,
+	   "two at a time have two names");
+	outfile_close(&a);
+	outfile_close(&b);
+	no_random = true;
+	outfile_open(&a, "out", false, &e);
+	child = fork();
+	if (!child) {
+		status = outfile_open(&b, "out", false, &e);
+		outfile_close(&b);
+		_exit(status != 0);
+	}
+	ok(waitpid(child, &status, 0) == child && !status && a.temp && names() == 2, "two processes have, too");
+	outfile_close(&a);
+	no_random = false;
+	no_unnamed = false;
+}
+
+static void test_not_replaced(void)
+{
+	struct outfile o = OUTFILE_NONE;
+
+	put_text("out", "old", 0600);
+	rename_error = EACCES;
+	for (int i = 0; i < 2; i++) {
+		no_unnamed = i;
+		ok(!outfile_open(&o, "out", false, &e) && outfile_commit(&o, &e) == -EACCES &&
+			   !strcmp(e.text, "cannot write out: Permission denied") && o.fd >= 0,
+		   "a file that cannot come in its place");
+		outfile_close(&o);
+		ok(names() == 1 && holds("out", "old"), "goes, and the old one stays");
+	}
+	no_unnamed = false;
+	ok(!outfile_open(&o, "out", true, &e) && outfile_write(&o, &hello, &e) == -EACCES && holds("out", "old"),
+	   "a stream tells it with its first word");
+	outfile_close(&o);
+	rename_error = 0;
+}
+
+static void test_parts(void)
+{
+	struct outfile o = OUTFILE_NONE;
+
+	outfile_open(&o, "out", false, &e);
+	write_most = 2;
+	write_error = EINTR;
+	ok(!outfile_write(&o, &hello, &e) && !write_error, "a write that is interrupted goes on");
+	write_most = 0;
+	ok(!outfile_commit(&o, &e) && holds("out", "hello"), "and so does one of a part");
+	outfile_open(&o, "out", false, &e);
+	close_error = EIO;
+	ok(outfile_commit(&o, &e) == -EIO && o.fd < 0 && !strcmp(e.text, "cannot write out: Input/output error"),
+	   "what closing tells is told");
+	outfile_close(&o);
+	ok(fcntl(STDOUT_FILENO, F_GETFD) >= 0, "and nothing else is closed");
 }
 
 /* Not of ours, so that a write to it fails. */
@@ -288,6 +504,33 @@ static void killed_in_outfile(int dir)
 	outfile_write(&o, &hello, &e);
 }
 
+/* A name that was a temporary file's is anybody's, and so is the number of its directory. */
+static void killed_afterwards(int dir, bool commits)
+{
+	struct outfile o;
+	int was;
+
+	no_unnamed = true;
+	same_numbers = 1;
+	outfile_open(&o, "out", false, &e);
+	was = o.dir.fd;
+	if (strcmp(o.temp, TAKEN) || (commits && outfile_commit(&o, &e)))
+		_exit(0);
+	outfile_close(&o);
+	put_text(TAKEN, "theirs", 0600);
+	dup2(dir, was);
+}
+
+static void killed_when_complete(int dir)
+{
+	killed_afterwards(dir, true);
+}
+
+static void killed_when_given_up(int dir)
+{
+	killed_afterwards(dir, false);
+}
+
 static void test_killed(void)
 {
 	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -296,12 +539,16 @@ static void test_killed(void)
 	no_unnamed = true;
 	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "even if it had a name");
 	no_unnamed = false;
+	ok(killed_with(killed_when_complete, dir) == SIGTERM && names() == 2 && !unlink(TAKEN) && !unlink("out"),
+	   "once it is complete its other name is nobody's");
+	ok(killed_with(killed_when_given_up, dir) == SIGTERM && names() == 1 && !unlink(TAKEN), "or given up");
 	close(dir);
 }
 
 int main(void)
 {
 	char dir[] = "/tmp/test_outfile.XXXXXX";
+	sigset_t mask;
 	int first;
 
 	if (!mkdtemp(dir) || chdir(dir))
@@ -314,9 +561,19 @@ int main(void)
 	test_modes();
 	test_refused();
 	test_streams();
+	test_standard_streams();
 	test_others();
 	test_named();
+	test_no_proc();
+	test_taken();
+	test_names_differ();
+	test_not_replaced();
+	test_parts();
 	test_full();
+	test_without_input();
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	ok(all_held && !sigismember(&mask, SIGTERM), "signals wait while a name is given, and come then");
+	ok(all_private, "no file is another's to read at first");
 	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
 	buf_free(&hello);
 	if (chdir("/") || rmdir(dir))
