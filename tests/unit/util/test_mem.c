@@ -61,7 +61,7 @@ static void test_words(void)
 
 static void test_out_of_memory(void)
 {
-	char text[64] = "";
+	char text[64] = "", *none;
 	int ends[2], status = 0;
 	pid_t child;
 
@@ -79,6 +79,9 @@ static void test_out_of_memory(void)
 	close(ends[0]);
 	ok(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1, "and the program ends");
 	ok(xmust(text) == text, "what is there is given back");
+	none = xasprintf("%s", "");
+	ok(none && !*none, "a text of nothing is no lack of memory");
+	free(none);
 }
 
 /* ---- buffers ---- */

@@ -278,7 +278,7 @@ static void test_without_input(void)
 	close(STDIN_FILENO);
 	for (int i = 0; i < 2; i++) {
 		no_unnamed = i;
-		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && !outfile_write(&o, &hello, &e) &&
+		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && !o.temp == !i && !outfile_write(&o, &hello, &e) &&
 			   !outfile_commit(&o, &e) && holds("out", "hello") && names() == 1,
 		   "without standard input a file%s is written", i ? " with a name" : "");
 		unlink("out");

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Files that the user names: with whose rights, and through which links. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "open_files.h"
 #include "tap.h"
 #include "util/buf.h"
 #include "util/mem.h"
@@ -43,6 +50,43 @@ int open(const char *path, int flags, ...)
 		return -1;
 	}
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int access(const char *path, int mode)
+{
+	return no_proc && !strncmp(path, "/proc/", 6) ? -1 : faccessat(AT_FDCWD, path, mode, 0);
+}
+
+/* ---- system calls of rights that fail, in the place of libc's ---- */
+
+static long refused = -1;	  /* this one, when its turn comes; -1: none */
+static int before_refused;	  /* so many succeed */
+static bool stuck_uid, stuck_gid; /* these stay as they are */
+
+long syscall(long number, ...)
+{
+	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"), a[4];
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (number != refused || before_refused--)
+		return real(number, a[0], a[1], a[2], a[3]);
+	refused = -1;
+	errno = EPERM;
+	return -1;
+}
+
+int setfsuid(uid_t uid)
+{
+	return (int)syscall(SYS_setfsuid, stuck_uid ? (uid_t)-1 : uid);
+}
+
+int setfsgid(gid_t gid)
+{
+	return (int)syscall(SYS_setfsgid, stuck_gid ? (gid_t)-1 : gid);
 }
 
 static int somebody(struct file_identity *id, struct err *err)
@@ -141,11 +185,13 @@ static void test_read(void)
 
 static void test_reopen(void)
 {
-	int found = open("plain", O_PATH | O_CLOEXEC),
-	    fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDWR | O_NOFOLLOW);
+	int found = open("plain", O_PATH | O_CLOEXEC), before = open_files(), fd;
 	char c = 0;
 
-	ok(fd >= 0 && read(fd, &c, 1) == 1 && c == 'x' && (fcntl(fd, F_GETFD) & FD_CLOEXEC), "what was found is opened");
+	errno = ENOENT; /* from before */
+	fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDWR | O_NOFOLLOW);
+	ok(fd >= 0 && read(fd, &c, 1) == 1 && c == 'x' && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && open_files() == before + 1,
+	   "what was found is opened, once");
 	close(fd);
 	close(found);
 	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) < 0, "or isn't");
@@ -178,13 +224,19 @@ static void test_reopen_by_name(void)
 static void test_standard(void)
 {
 	ok(user_inherited_fd("/dev/stdin") == 0 && user_inherited_fd("/dev/stdout") == 1 &&
-		   user_inherited_fd("/dev/stderr") == 2 && user_inherited_fd("/dev/fd/1") == 1 &&
-		   user_inherited_fd("/proc/self/fd/2") == 2,
+		   user_inherited_fd("/dev/stderr") == 2 && user_inherited_fd("/dev/fd/0") == 0 &&
+		   user_inherited_fd("/dev/fd/1") == 1 && user_inherited_fd("/proc/self/fd/2") == 2,
 	   "the standard streams");
 	ok(user_inherited_fd("/dev/stdi") < 0 && user_inherited_fd("/dev/fd") < 0 &&
 		   user_inherited_fd("/dev/fd/-1") < 0 && user_inherited_fd("/dev/fd/2147483648") < 0 &&
 		   user_inherited_fd("/proc/self/fd/") < 0 && user_inherited_fd("-") < 0,
 	   "and what is none");
+}
+
+/* Nothing can be read by it, and no program that is run has it. */
+static bool is_place(int fd)
+{
+	return (fcntl(fd, F_GETFL) & O_PATH) && (fcntl(fd, F_GETFD) & FD_CLOEXEC);
 }
 
 static void test_dirs(void)
@@ -202,10 +254,10 @@ static void test_dirs(void)
 		   !stat(".", &b) && a.st_ino == b.st_ino,
 	   "and in this one");
 	user_dir_close(&d);
-	ok(!user_dir_open("/name", &d, &e) && !fstat(d.fd, &a) && !stat("/", &b) && a.st_ino == b.st_ino,
+	ok(!user_dir_open("/name", &d, &e) && is_place(d.fd) && !fstat(d.fd, &a) && !stat("/", &b) && a.st_ino == b.st_ino,
 	   "and in the first");
 	user_dir_close(&d);
-	ok(!user_dir_open_itself("folder/.", &d, &e) && !strcmp(d.name, "."), "itself");
+	ok(!user_dir_open_itself("folder/.", &d, &e) && !strcmp(d.name, ".") && is_place(d.fd), "itself");
 	user_dir_close(&d);
 	ok(user_dir_open("", &d, &e) == -EISDIR && user_dir_open("folder/", &d, &e) == -EISDIR &&
 		   user_dir_open(".", &d, &e) == -EISDIR && user_dir_open("folder/..", &d, &e) == -EISDIR &&
@@ -218,6 +270,48 @@ static void test_dirs(void)
 		strcpy(deep + n, "f");
 		ok(can_open_dir(deep) == (n == 4095), "a directory whose name has %zu bytes", n);
 	}
+}
+
+static bool reopens_as_input(int found)
+{
+	int fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDONLY);
+	char c = 0;
+	bool good = !fd && read(fd, &c, 1) == 1 && c == 'x';
+
+	close(fd);
+	return good;
+}
+
+/* The first descriptor that is free is the first one. */
+static void test_without_input(void)
+{
+	int found = open("plain", O_PATH | O_CLOEXEC), in = dup(STDIN_FILENO), before, fd;
+	bool reopened;
+
+	close(STDIN_FILENO);
+	before = open_files();
+	ok(can_open_dir("f") && can_open_dir("folder/f") && can_open_dir("folder/../folder/f") && can_open_dir("/f"),
+	   "without standard input directories are found");
+	ok(!can_open_dir("absent/f") && !can_open_dir("folder/absent/f") && !can_open_dir("plain/f"), "or are not");
+	fd = user_file_read("plain", &e);
+	ok(fd >= 0 && !close(fd), "files are read");
+	ok(user_file_read("folder", &e) == -EISDIR, "or are not");
+	reopened = reopens_as_input(found);
+	no_proc = true;
+	ok(reopened && reopens_as_input(found), "and what was found may come in its place");
+	no_proc = false;
+	ok(open_files() == before, "nothing stays open");
+	dup2(in, STDIN_FILENO);
+	close(in);
+	close(found);
+}
+
+static void test_absolute(void)
+{
+	char *path = xasprintf("%s//folder/f", dir);
+
+	ok(can_open_dir(path), "a path may begin with the first directory");
+	free(path);
 }
 
 /* ---- as root ---- */
@@ -252,6 +346,44 @@ static void test_long_links(void)
 	}
 	ok(can_open_dir("long2/f"), "what links hold may be long");
 	ok(!can_open_dir("long1/f") && strstr(e.text, "File name too long"), "but not without end");
+}
+
+/* A link of 4,000 bytes to one of 4,094, and what comes behind: 8,191 bytes there is room for. */
+static void test_longest_links(void)
+{
+	struct buf to = { 0 }, path = { 0 };
+
+	buf_str(&to, "folder");
+	buf_fill(&to, '/', 4000 - to.len);
+	make_link(to.data, "end", 0);
+	buf_clear(&to);
+	buf_str(&to, "end");
+	buf_fill(&to, '/', 4094 - to.len);
+	make_link(to.data, "begin", 0);
+	buf_str(&path, "begin/");
+	buf_fill(&path, '/', 99);
+	buf_str(&path, "f");
+	ok(can_open_dir(path.data), "as much as there is room for");
+	buf_clear(&path);
+	buf_str(&path, "begin/");
+	buf_fill(&path, '/', 100);
+	buf_str(&path, "f");
+	ok(!can_open_dir(path.data) && strstr(e.text, "File name too long"), "and not a byte more");
+	buf_free(&path);
+	buf_free(&to);
+}
+
+static void test_absolute_links(void)
+{
+	char *to = xasprintf("%s/folder", dir);
+	struct user_dir d = USER_DIR_NONE;
+
+	make_link(to, "absolute", 0);
+	make_link("/", "first", 0);
+	ok(can_open_dir("absolute/f"), "a link may begin with the first directory");
+	ok(!user_dir_open("first/f", &d, &e) && is_place(d.fd), "or be to it");
+	user_dir_close(&d);
+	free(to);
 }
 
 static void test_links_of_others(void)
@@ -354,6 +486,8 @@ static void test_owners(void)
 /* In /tmp and its like the rename would fail: so it is told at once. */
 static void test_sticky(void)
 {
+	struct outfile o;
+
 	make_dir("sticky", 01777, 0);
 	make_dir("own-sticky", 01777, SOMEBODY);
 	make_dir("not-sticky", 0777, 0);
@@ -361,8 +495,10 @@ static void test_sticky(void)
 	make("sticky/theirs", 0600, SOMEBODY, SOMEBODY);
 	make("own-sticky/roots", 0600, 0, 0);
 	make("not-sticky/roots", 0600, 0, 0);
-	ok(!replaces("sticky/roots") && strstr(e.text, "cannot write sticky/roots: Operation not permitted for uid 65533"),
+	ok(outfile_open(&o, "sticky/roots", false, &e) == -EPERM &&
+		   strstr(e.text, "cannot write sticky/roots: Operation not permitted for uid 65533"),
 	   "another's file where each keeps his own");
+	outfile_close(&o);
 	ok(replaces("sticky/theirs") && replaces("own-sticky/roots") && replaces("not-sticky/roots") &&
 		   replaces("sticky/new"),
 	   "any other can be replaced");
@@ -371,14 +507,22 @@ static void test_sticky(void)
 static void test_scratch(void)
 {
 	struct outfile o;
+	struct stat st;
 	int fd;
 
 	outfile_open(&o, "mine/noted", false, &e);
 	fd = outfile_scratch(&o);
-	ok(fd > 0 && setfsuid((uid_t)-1) == 0, "rights are given back once there is a file to note things in");
+	ok(fd > 0 && !fstat(fd, &st) && st.st_uid == SOMEBODY && setfsuid((uid_t)-1) == 0,
+	   "rights are given back once there is a file to note things in");
 	close(fd);
 	outfile_close(&o);
 	ok(setfsuid((uid_t)-1) == 0 && access("mine/noted", F_OK), "and once it is given up");
+	make_dir("named", 0700, SOMEBODY);
+	no_proc = true;
+	ok(!outfile_open(&o, "named/noted", false, &e) && o.temp, "even a file that has a name");
+	outfile_close(&o);
+	no_proc = false;
+	ok(setfsuid((uid_t)-1) == 0 && !rmdir("named"), "which goes");
 }
 
 static int times_asked;
@@ -414,6 +558,20 @@ static void test_who(void)
 	user_files_end();
 }
 
+/* Between an output file's opening and its end. */
+static void test_who_no_longer(void)
+{
+	struct outfile o;
+
+	ok(!outfile_open(&o, "lost", false, &e), "a file of somebody's");
+	user_files_by(nobody_knows);
+	ok(!outfile_scratch(&o), "of whom nothing is known any more, has none to note things in");
+	ok(outfile_commit(&o, &e) == -ESRCH && !strcmp(e.text, "nobody knows") && access("lost", F_OK),
+	   "and does not come in its place");
+	outfile_close(&o);
+	user_files_by(this_process);
+}
+
 /* Of this thread: the lower 32 capabilities, and its groups. */
 static uint32_t capabilities(void)
 {
@@ -423,20 +581,23 @@ static uint32_t capabilities(void)
 	return syscall(SYS_capget, &head, data) ? 0 : data[0].effective;
 }
 
+/* The capabilities that are of files. */
+static uint32_t of_files(void)
+{
+	return 1u << CAP_CHOWN | 1u << CAP_MKNOD | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
+	       1u << CAP_FOWNER | 1u << CAP_FSETID | 1u << CAP_LINUX_IMMUTABLE;
+}
+
 static void test_taken(void)
 {
-	static const int of_files[] = { CAP_CHOWN,  CAP_MKNOD,	CAP_DAC_OVERRIDE,   CAP_DAC_READ_SEARCH,
-					CAP_FOWNER, CAP_FSETID, CAP_LINUX_IMMUTABLE };
-	uint32_t before = capabilities(), now, left = before;
+	uint32_t before = capabilities(), now;
 	static gid_t was[NGROUPS_MAX], groups[NGROUPS_MAX];
 	int n_was = getgroups(NGROUPS_MAX, was), n;
 
-	for (size_t i = 0; i < sizeof(of_files) / sizeof(of_files[0]); i++)
-		left &= ~(1u << of_files[i]);
 	user_files_begin(&e);
 	now = capabilities();
 	n = getgroups(NGROUPS_MAX, groups);
-	ok(now == left, "capabilities that are of files are taken, no others");
+	ok(now == (before & ~of_files()), "capabilities that are of files are taken, no others");
 	ok(n == 2 && ((groups[0] == GROUP && groups[1] == SOMEBODY) || (groups[1] == GROUP && groups[0] == SOMEBODY)),
 	   "the groups are somebody's");
 	ok(setfsuid((uid_t)-1) == SOMEBODY && setfsgid((gid_t)-1) == SOMEBODY && user_files_uid() == SOMEBODY,
@@ -449,6 +610,137 @@ static void test_taken(void)
 	ok(!*user_files_hint(ENOENT) && strstr(user_files_hint(EPERM), "--as-root") &&
 		   strstr(user_files_hint(EACCES), "uid 65533"),
 	   "where rights are missing, a way out is named");
+}
+
+static bool has_groups(int n, const gid_t *want)
+{
+	gid_t now[8];
+
+	return getgroups(8, now) == n && !memcmp(now, want, (size_t)n * sizeof(*want));
+}
+
+static int one_of_the_group(struct file_identity *id, struct err *err)
+{
+	static gid_t sorted[] = { GROUP, SOMEBODY };
+
+	(void)err;
+	*id = (struct file_identity){ true, SOMEBODY, SOMEBODY, sorted, 2 };
+	return 0;
+}
+
+/* Whatever groups this process is in. */
+static void test_groups(void)
+{
+	static const gid_t theirs[] = { GROUP, SOMEBODY }, others[] = { 7, 8 };
+
+	for (int n = 0; n <= 2; n++) {
+		bool taken;
+
+		if (setgroups((size_t)n, others))
+			abort();
+		taken = !user_files_begin(&e) && has_groups(2, theirs);
+		user_files_end();
+		ok(taken && has_groups(n, others), "groups in the place of %d others", n);
+	}
+	user_files_by(one_of_the_group);
+	if (setgroups(2, theirs))
+		abort();
+	refused = SYS_setgroups;
+	ok(!user_files_begin(&e) && has_groups(2, theirs), "who has the same ones need not be able to change them");
+	user_files_end();
+	refused = -1;
+	setgroups(1, others);
+	user_files_by(somebody);
+}
+
+static bool cannot_take(long call, int after)
+{
+	static const gid_t own[] = { 7 };
+	uint32_t before = capabilities();
+
+	e = (struct err){ 0 };
+	refused = call;
+	before_refused = after;
+	if (user_files_begin(&e) != -EPERM)
+		return false;
+	refused = -1;
+	return e.status == EXIT_FAILED &&
+	       !strcmp(e.text, "cannot take the rights of uid 65533, who called: Operation not permitted") &&
+	       setfsuid((uid_t)-1) == 0 && setfsgid((gid_t)-1) == 0 && has_groups(1, own) && capabilities() == before;
+}
+
+static void test_not_taken(void)
+{
+	ok(cannot_take(SYS_setgroups, 0), "groups that cannot be taken");
+	ok(cannot_take(SYS_capget, 1), "capabilities that are not known");
+	ok(cannot_take(SYS_capset, 0), "and that cannot be given away: all is as before");
+	stuck_uid = true;
+	ok(cannot_take(-1, 0), "a user");
+	stuck_uid = false;
+	stuck_gid = true;
+	ok(cannot_take(-1, 0), "and a group that the kernel does not take over");
+	stuck_gid = false;
+}
+
+/* A child that cannot get its rights back. */
+static bool aborts(long call, int after, bool uid, bool gid)
+{
+	const struct rlimit no_core = { 0 };
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		setrlimit(RLIMIT_CORE, &no_core);
+		if (user_files_begin(&e))
+			_exit(1);
+		refused = call;
+		before_refused = after;
+		stuck_uid = uid;
+		stuck_gid = gid;
+		user_files_end();
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void test_not_restored(void)
+{
+	ok(aborts(SYS_capset, 0, false, false) && aborts(SYS_capset, 1, false, false),
+	   "without its own capabilities the program ends");
+	ok(aborts(SYS_setgroups, 0, false, false), "so it does without its groups");
+	ok(aborts(-1, 0, true, false) && aborts(-1, 0, false, true), "or its user or group");
+}
+
+/* Of somebody who has capabilities without being root. The kernel doesn't take those of files by itself. */
+static bool gives_away_others(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+	uint32_t before, now;
+
+	if (prctl(PR_SET_KEEPCAPS, 1) || setresuid(SOMEBODY + 1, SOMEBODY + 1, SOMEBODY + 1) ||
+	    syscall(SYS_capget, &head, data))
+		return false;
+	data[0].effective = data[0].permitted;
+	data[1].effective = data[1].permitted;
+	if (syscall(SYS_capset, &head, data))
+		return false;
+	before = capabilities();
+	if (!(before & 1u << CAP_DAC_OVERRIDE) || user_files_begin(&e))
+		return false;
+	now = capabilities();
+	user_files_end();
+	return now == (before & ~of_files()) && capabilities() == before && setfsuid((uid_t)-1) == SOMEBODY + 1;
+}
+
+static void test_capable(void)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (!child)
+		_exit(!gives_away_others());
+	ok(waitpid(child, &status, 0) == child && !status, "who is not root gives capabilities away, too");
 }
 
 static void test_rights(void)
@@ -510,6 +802,16 @@ static void test_other_threads(void)
 	ok(b.root, "the others have their own");
 }
 
+static void test_dirs_of_others(void)
+{
+	struct user_dir d = USER_DIR_NONE;
+
+	make_dir("dark", 0711, 0);
+	ok(can_open_dir("f") && !user_dir_open("dark/f", &d, &e) && is_place(d.fd),
+	   "a directory that cannot be read, but gone through, is a place");
+	user_dir_close(&d);
+}
+
 static void test_outfile(void)
 {
 	struct outfile o = OUTFILE_NONE;
@@ -524,7 +826,9 @@ static void test_outfile(void)
 	   "is somebody's own, and nobody else's to read");
 	test_scratch();
 	ok(outfile_open(&o, "to/out", false, &e) == -EACCES && access("to/out", F_OK), "not where only root may write");
+	outfile_close(&o);
 	ok(outfile_open(&o, "theirs/link/out", false, &e) == -EACCES, "nor through a link");
+	outfile_close(&o);
 	ok(!user_files_by_root(&e) && !outfile_open(&o, "to/out", false, &e) && !outfile_commit(&o, &e) &&
 		   !stat("to/out", &st) && !st.st_uid,
 	   "but as root after all");
@@ -543,6 +847,8 @@ static void remove_dir(void)
 
 int main(void)
 {
+	int open_before = open_files();
+
 	if (!mkdtemp(dir) || chmod(dir, 0755) || chdir(dir))
 		abort();
 	test_read();
@@ -550,24 +856,36 @@ int main(void)
 	test_reopen_by_name();
 	test_standard();
 	test_dirs();
+	test_absolute();
+	test_without_input();
 	test_who();
+	test_who_no_longer();
 	if (getuid()) {
 		ok(user_files_by_root(&e) == -EPERM && e.status == EXIT_NOT_PERMITTED, "only root is root");
 		ok(true, "whose rights files are opened with # SKIP missing: root");
+		ok(open_files() == open_before, "nothing stays open");
 		remove_dir();
 		return tap_done();
 	}
 	test_links_of_others();
 	test_many_links();
 	test_long_links();
+	test_longest_links();
+	test_absolute_links();
 	test_inherited();
 	test_owners();
 	user_files_by(somebody);
 	test_sticky();
 	test_taken();
+	test_groups();
+	test_not_taken();
+	test_not_restored();
+	test_capable();
 	test_rights();
+	test_dirs_of_others();
 	test_other_threads();
 	test_outfile();
+	ok(open_files() == open_before, "nothing stays open");
 	remove_dir();
 	return tap_done();
 }
