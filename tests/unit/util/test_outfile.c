@@ -110,7 +110,7 @@ static bool holds(const char *name, const char *want)
 
 	if (fd >= 0)
 		close(fd);
-	return n >= 0 && !strcmp(got, want);
+	return n == (ssize_t)strlen(want) && !strcmp(got, want);
 }
 
 static mode_t mode_of(const char *name)

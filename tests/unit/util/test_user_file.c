@@ -193,6 +193,8 @@ static void test_reopen(void)
 	ok(fd >= 0 && read(fd, &c, 1) == 1 && c == 'x' && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && open_files() == before + 1,
 	   "what was found is opened, once");
 	close(fd);
+	fd = user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY);
+	ok(fd >= 0 && !close(fd), "whatever its name is now");
 	close(found);
 	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) < 0, "or isn't");
 }
@@ -274,10 +276,13 @@ static void test_dirs(void)
 
 static bool reopens_as_input(int found)
 {
-	int fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDONLY);
+	bool good;
 	char c = 0;
-	bool good = !fd && read(fd, &c, 1) == 1 && c == 'x';
+	int fd;
 
+	errno = ENOENT; /* from before */
+	fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDONLY);
+	good = !fd && read(fd, &c, 1) == 1 && c == 'x';
 	close(fd);
 	return good;
 }
@@ -384,6 +389,28 @@ static void test_absolute_links(void)
 	ok(!user_dir_open("first/f", &d, &e) && is_place(d.fd), "or be to it");
 	user_dir_close(&d);
 	free(to);
+}
+
+/* At the first opening, and at each one after it. */
+static void test_no_descriptors(void)
+{
+	int lowest = dup(STDIN_FILENO), before, failed = 0;
+	struct rlimit was, now;
+	bool good = true;
+
+	close(lowest);
+	before = open_files();
+	getrlimit(RLIMIT_NOFILE, &was);
+	now = was;
+	for (now.rlim_cur = (rlim_t)lowest; now.rlim_cur < (rlim_t)lowest + 8; now.rlim_cur++) {
+		setrlimit(RLIMIT_NOFILE, &now);
+		if (can_open_dir("absolute/f"))
+			break;
+		good = good && !strcmp(e.text, "cannot write absolute/f: Too many open files");
+		failed++;
+	}
+	setrlimit(RLIMIT_NOFILE, &was);
+	ok(good && failed >= 3 && failed < 8 && open_files() == before, "with too few descriptors that is told");
 }
 
 static void test_links_of_others(void)
@@ -733,14 +760,25 @@ static bool gives_away_others(void)
 	return now == (before & ~of_files()) && capabilities() == before && setfsuid((uid_t)-1) == SOMEBODY + 1;
 }
 
-static void test_capable(void)
+static bool cannot_know(void)
+{
+	return cannot_take(SYS_capget, 0);
+}
+
+static bool in_child(bool (*fn)(void))
 {
 	pid_t child = fork();
 	int status = -1;
 
 	if (!child)
-		_exit(!gives_away_others());
-	ok(waitpid(child, &status, 0) == child && !status, "who is not root gives capabilities away, too");
+		_exit(!fn());
+	return waitpid(child, &status, 0) == child && !status;
+}
+
+static void test_capabilities(void)
+{
+	ok(in_child(cannot_know), "what one had has to be known");
+	ok(in_child(gives_away_others), "who is not root gives capabilities away, too");
 }
 
 static void test_rights(void)
@@ -872,6 +910,7 @@ int main(void)
 	test_long_links();
 	test_longest_links();
 	test_absolute_links();
+	test_no_descriptors();
 	test_inherited();
 	test_owners();
 	user_files_by(somebody);
@@ -880,7 +919,7 @@ int main(void)
 	test_groups();
 	test_not_taken();
 	test_not_restored();
-	test_capable();
+	test_capabilities();
 	test_rights();
 	test_dirs_of_others();
 	test_other_threads();
