@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Until when is waited for what may not return: a clock that stands still, and waits that are over at once. */
+/*
+ * Until when is waited for what may not return, and who drops it: a clock that stands still, waits that are over at once, and
+ * threads that begin when this test wants them to.
+ */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tap.h"
 #include "util/patient.h"
 
+#define MOST 4 /* that are left behind */
+
 static struct timespec now, until; /* what the clock says; what was waited for */
 static clockid_t asked;		   /* the clock */
-static int gate[2], dropped;	   /* a job ends when the gate is closed; atomic */
+static pthread_mutex_t *lock;	   /* of the last one that was waited for */
+static bool all_held = true;	   /* whenever it has to be */
+static int dropped, joined, detached;
 
-/* In the place of libc's, as is the next one. */
+static enum { AT_ONCE, LATER, NEVER } begins; /* NEVER: there is no thread to be had */
+
+static struct {
+	void *(*fn)(void *arg);
+	void *arg;
+	pthread_mutex_t *lock;
+} later[MOST];
+static int n_later;
+
+/* ---- in the place of libc's ---- */
+
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	asked = clock;
@@ -24,49 +41,140 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *t)
 {
 	(void)cond;
-	(void)mutex;
 	until = *t;
+	later[n_later - 1].lock = mutex;
+	all_held = all_held && pthread_mutex_trylock(mutex) == EBUSY;
 	return ETIMEDOUT;
 }
 
-static void hang(void *job)
+int pthread_cond_signal(pthread_cond_t *cond)
 {
-	while (read(gate[0], job, 1) > 0)
-		;
+	(void)cond;
+	all_held = all_held && (!lock || pthread_mutex_trylock(lock) == EBUSY);
+	return 0;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	(void)attr;
+	*thread = pthread_self();
+	if (begins == NEVER)
+		return EAGAIN;
+	if (begins == AT_ONCE) {
+		fn(arg);
+		return 0;
+	}
+	later[n_later].fn = fn;
+	later[n_later++].arg = arg;
+	return 0;
+}
+
+int pthread_join(pthread_t thread, void **ret)
+{
+	(void)thread;
+	(void)ret;
+	joined++;
+	return 0;
+}
+
+int pthread_detach(pthread_t thread)
+{
+	(void)thread;
+	detached++;
+	return 0;
+}
+
+/* ---- */
+
+static void add_one(void *job)
+{
+	++*(int *)job;
 }
 
 static void drop(void *job)
 {
+	dropped += 1 + *(int *)job;
 	free(job);
-	__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
 }
 
-int main(void)
+static int *none(void)
+{
+	return calloc(1, sizeof(int));
+}
+
+static void test_until(void)
 {
 	static const struct {
 		struct timespec now;
 		unsigned int ms;
 		struct timespec until;
-	} rows[] = {
+	} rows[MOST] = {
 		{ { 100, 0 }, 1000, { 101, 0 } },
 		{ { 100, 1 }, 5, { 100, 5000001 } },
 		{ { 100, 999000000 }, 1, { 101, 0 } },
 		{ { 100, 999999999 }, 2999, { 103, 998999999 } },
 	};
-	const size_t n = sizeof(rows) / sizeof(rows[0]); /* no more can be left behind */
 
-	if (pipe(gate))
-		abort();
-	for (size_t i = 0; i < n; i++) {
+	begins = LATER;
+	for (int i = 0; i < MOST; i++) {
 		now = rows[i].now;
-		ok(!patient_run(hang, malloc(1), drop, rows[i].ms) && until.tv_sec == rows[i].until.tv_sec &&
+		ok(!patient_run(add_one, none(), drop, rows[i].ms) && until.tv_sec == rows[i].until.tv_sec &&
 			   until.tv_nsec == rows[i].until.tv_nsec && asked == CLOCK_MONOTONIC,
 		   "%u ms after %ld.%09ld s", rows[i].ms, (long)now.tv_sec, now.tv_nsec);
 	}
-	close(gate[1]);
-	for (int i = 0; i < 500 && __atomic_load_n(&dropped, __ATOMIC_RELAXED) < (int)n; i++)
-		usleep(10000);
-	ok(__atomic_load_n(&dropped, __ATOMIC_RELAXED) == (int)n, "all return");
-	close(gate[0]);
+	ok(!dropped && !joined && detached == MOST, "what is not done by then is left behind");
+}
+
+static void test_left(void)
+{
+	begins = AT_ONCE;
+	ok(!patient_run(add_one, none(), drop, 1) && dropped == 1 && !joined, "another one is dropped before it is begun");
+	dropped = 0;
+	for (int i = 0; i < MOST; i++) {
+		lock = later[i].lock;
+		later[i].fn(later[i].arg);
+	}
+	lock = NULL;
+	ok(dropped == 2 * MOST, "what returns has been done, and is dropped then");
+	ok(all_held, "and nobody looks at it without its lock");
+}
+
+static void test_done(void)
+{
+	int *job = none();
+
+	dropped = 0;
+	for (int i = 0; i < 2 * MOST; i++)
+		patient_run(add_one, job, drop, 1);
+	ok(*job == 2 * MOST && joined == 2 * MOST && !dropped, "what is done is the caller's again, and leaves its place");
+	free(job);
+}
+
+static void test_no_thread(void)
+{
+	sigset_t before, after;
+	bool same = true;
+
+	begins = NEVER;
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	for (int i = 0; i < 2 * MOST; i++)
+		same = same && !patient_run(add_one, none(), drop, 1);
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	ok(same && dropped == 2 * MOST, "without a thread it is dropped before it is begun");
+	for (int sig = 1; sig < 32; sig++)
+		same = same && sigismember(&before, sig) == sigismember(&after, sig);
+	ok(same, "and signals come as before");
+	begins = AT_ONCE;
+	dropped = 0;
+	test_done();
+}
+
+int main(void)
+{
+	test_until();
+	test_left();
+	test_done();
+	joined = 0;
+	test_no_thread();
 	return tap_done();
 }
