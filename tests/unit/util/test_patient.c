@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "open_files.h"
 #include "tap.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -111,20 +112,28 @@ static void test_run(void)
 static void test_text(void)
 {
 	char path[] = "/tmp/barriertrace_test.XXXXXX";
-	int fd = mkstemp(path);
+	int fd = mkstemp(path), before = open_files();
+	bool closed = false;
 	size_t size = 0;
 	char *text;
 
 	ok(fd >= 0 && write(fd, "a\0b", 3) == 3, "a file");
 	text = patient_text(path, &size);
-	ok(text && size == 3 && !memcmp(text, "a\0b", 4), "is read whole, and ends with a NUL");
+	ok(text && size == 3 && !memcmp(text, "a\0b", 4) && open_files() == before,
+	   "is read whole, ends with a NUL, and is closed");
 	free(text);
 	close(fd);
 	unlink(path);
 	ok(!patient_text(path, &size), "none is none");
 	ok(!mkfifo(path, 0600) && !patient_text(path, &size), "one that nobody writes to is given up");
+	before = open_files();
 	fd = open(path, O_WRONLY);
-	close(fd);
+	ok(fd >= 0 && write(fd, "late", 4) == 4 && !close(fd), "or writes to it late");
+	for (int i = 0; i < 500 && !closed; i++) {
+		usleep(10000);
+		closed = open_files() == before;
+	}
+	ok(closed, "which is read for nobody, and closed");
 	unlink(path);
 }
 
