@@ -60,7 +60,8 @@ static void add(uint32_t group, uint64_t end, uint64_t ns)
 static void find_groups(void)
 {
 	begin(4);
-	ok(g.n == 1 && !strcmp(g.group[GROUPS_OTHER]->text, "others") && !g.group[GROUPS_OTHER]->count,
+	ok(g.n == 1 && !strcmp(g.group[GROUPS_OTHER]->text, "others") && !g.group[GROUPS_OTHER]->id &&
+		   !g.group[GROUPS_OTHER]->count,
 	   "at first there are the others");
 	ok(groups_find(&g, 1, "a") == 1 && groups_find(&g, 2, "a") == 2 && groups_find(&g, 1, "b") == 3,
 	   "by number and text");
@@ -190,6 +191,40 @@ static void many_groups(void)
 		again = again && find_many(i) == (i + 1) / 2 && to[i] == (i + 1) / 2;
 	ok(to && again && g.n == MANY / 2 + 1 && g.gone == MANY / 2 - 1, "and those that stay, when others have gone");
 	free(to);
+	groups_free(&g);
+}
+
+/* The most places in a row that are in use: so far a name may have to be looked for. */
+static uint32_t longest_row(void)
+{
+	uint32_t row = 0, longest = 0;
+
+	for (uint32_t i = 0; i < 2 * g.n_slots; i++) {
+		row = g.slot[i % g.n_slots] != GROUPS_OTHER ? row + 1 : 0;
+		longest = row > longest ? row : longest;
+	}
+	return longest;
+}
+
+/* Their old names still take places. */
+static void many_new_names(void)
+{
+	bool good = true;
+	char name[16];
+
+	begin(MANY);
+	for (uint32_t i = 1; i < MANY; i++)
+		find_many(i);
+	for (uint32_t i = 1; i < MANY; i++) {
+		snprintf(name, sizeof(name), "/new/%u", i);
+		groups_rename(&g, i, i % 3, name);
+	}
+	for (uint32_t i = 1; i < MANY; i++) {
+		snprintf(name, sizeof(name), "/new/%u", i);
+		good = good && groups_find(&g, i % 3, name) == i && find_many(i) == GROUPS_OTHER;
+	}
+	ok(good && g.n == MANY, "all may get another name");
+	ok(longest_row() < 100, "names that are alike are not looked for far and wide");
 	groups_free(&g);
 }
 
@@ -403,6 +438,7 @@ int main(void)
 	mean_of_groups();
 	rename_groups();
 	many_groups();
+	many_new_names();
 	calls_of_others();
 	mean_of_others();
 	slowest();

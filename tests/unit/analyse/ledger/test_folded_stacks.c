@@ -34,6 +34,19 @@ static void add(const char *comm, uint32_t file, uint64_t exit, uint32_t via, ui
 	free(slice);
 }
 
+/* One slice of each. */
+static void add_each_cause(const char *comm)
+{
+	struct walk_slice slice[CAUSE_COUNT];
+	const struct walk_result r = { .slice = slice, .n = CAUSE_COUNT };
+	struct wire_sync s = { .exit = SEC, .call = CALL_FSYNC };
+
+	snprintf(s.comm, sizeof(s.comm), "%s", comm);
+	for (uint8_t i = 0; i < CAUSE_COUNT; i++)
+		slice[i] = (struct walk_slice){ .ns = 7, .via = i, .dev = i, .cause = i };
+	leaves_add(&l, &s, 1, &r);
+}
+
 /* Of all leaves of this command and file; what is 0 or NULL may be any. */
 struct sum {
 	uint32_t leaves;
@@ -108,12 +121,55 @@ static void many_slices(void)
 	ok(l.n == 100 && has("a", 1, 100, 5050, 338350), "calls of 1 to 100 slices");
 }
 
+/* The most places in a row that are in use: so far a leaf, or who has leaves, may have to be looked for. */
+static uint32_t longest_row(bool leaves)
+{
+	uint32_t row = 0, longest = 0;
+
+	for (uint32_t i = 0; i < 2 * LEAF_SLOTS; i++) {
+		uint32_t at = i % LEAF_SLOTS;
+
+		row = (leaves ? l.leaf[at].each != NULL : l.owner_slot[at] != 0) ? row + 1 : 0;
+		longest = row > longest ? row : longest;
+	}
+	return longest;
+}
+
+#define THIRD (LEAVES_MAX / 3)
+
+/* Three kinds of them: names that begin alike, short ones, and files of one process. */
+static void add_alike(void)
+{
+	char name[16];
+
+	for (uint32_t i = 1; i <= THIRD; i++) {
+		snprintf(name, sizeof(name), "kworker/%u", i);
+		add(name, 1, SEC, 0, 1, 1);
+		snprintf(name, sizeof(name), "%u", i);
+		add(name, 1, SEC, 0, 1, 1);
+		add("a", i, SEC, 0, 1, 1);
+	}
+}
+
+static void many_owners(void)
+{
+	begin();
+	add_alike();
+	ok(l.n_owners == 3 * THIRD && has(NULL, ANY, 3 * THIRD, 3 * THIRD, 3 * THIRD), "8,190 who have one leaf each");
+	add_alike();
+	ok(l.n_owners == 3 * THIRD && has(NULL, ANY, 3 * THIRD, 6 * THIRD, 6 * THIRD) && has("a", THIRD, 1, 2, 2) &&
+		   has("2730", 1, 1, 2, 2) && has("kworker/2730", 1, 1, 2, 2),
+	   "and all are found");
+	ok(longest_row(false) < 100 && longest_row(true) < 100, "not far from where they are looked for");
+}
+
 /* Within the first two minutes nothing gives way. */
 static void too_many(void)
 {
 	begin();
 	add("a", 5, SEC, 0, LEAVES_MAX, 10);
 	ok(l.n == LEAVES_MAX && has("a", 5, LEAVES_MAX, LEAVES_MAX, 10 * LEAVES_MAX), "8,192 leaves with their file");
+	ok(longest_row(true) < 100, "not far from where they are looked for");
 	add("a", 5, SEC, LEAVES_MAX, 1, 10);
 	ok(has("a", GROUPS_OTHER, 1, 1, 10), "then without");
 	add("a", 5, SEC, LEAVES_MAX - 1, 1, 10);
@@ -130,6 +186,11 @@ static void too_many(void)
 	ok(has("a", GROUPS_OTHER, LEAVES_END - LEAVES_MAX, LEAVES_END - LEAVES_MAX + 1, 10 * (LEAVES_END - LEAVES_MAX) + 10),
 	   "unless there is a leaf without the file");
 	ok(l.n_owners == 3, "who has no leaf is not remembered");
+	add_each_cause("c");
+	add_each_cause("d");
+	ok(l.n == LEAVES_END + CAUSE_COUNT &&
+		   has("(other)", GROUPS_OTHER, CAUSE_COUNT, 5 + 2 * CAUSE_COUNT, 50 + 2 * 7 * CAUSE_COUNT),
+	   "each cause has room");
 }
 
 #define FULL (LEAVES_MAX - 256 + 1)
@@ -169,6 +230,12 @@ static void more_than_the_mean(void)
 	ok(has("a", GROUPS_OTHER, 0, 0, 0) && has("(other)", GROUPS_OTHER, 1, FULL - 1, 10 * (FULL - 1)),
 	   "those with the mean give way");
 	ok(has("b", 6, 1, 1, 11) && has("c", 7, 1, 1, 10) && l.n == 3, "one with a nanosecond more does not");
+	begin();
+	add("a", 5, SEC, 0, FULL - 1, 11);
+	add("b", 6, SEC, 0, 1, 10);
+	add("c", 7, 120 * SEC, 0, 1, 10);
+	ok(has("a", 5, FULL - 1, FULL - 1, 11 * (FULL - 1)) && has("(other)", GROUPS_OTHER, 1, 1, 10),
+	   "a nanosecond less than 11 each is a mean of 10");
 }
 
 /* Whoever has called within the last minute stays, whatever became of the file. */
@@ -232,6 +299,7 @@ int main(void)
 	leaves_init(&l);
 	told_apart();
 	many_slices();
+	many_owners();
 	too_many();
 	files_give_way();
 	more_than_the_mean();

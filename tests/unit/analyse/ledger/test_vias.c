@@ -42,6 +42,16 @@ static void long_names(void)
 	ok(vias_push(&v, 0, "a name of 31 letters, and no my") != a, "what differs before is not");
 }
 
+static void no_name(void)
+{
+	const char *name[VIAS_DEPTH];
+	uint32_t via;
+
+	vias_forget(&v);
+	via = vias_push(&v, 0, "");
+	ok(via && vias_names(&v, via, name) == 1 && !*name[0] && vias_push(&v, 0, "") == via, "a name may be empty");
+}
+
 static void long_ways(void)
 {
 	uint32_t via = 0;
@@ -80,11 +90,38 @@ static void many_ways(void)
 	ok(v.n == 1 && is(vias_push(&v, 0, "more"), "more") && vias_push(&v, 0, "n5") < v.n, "forgotten, it begins anew");
 }
 
+/* The most places in a row that are in use: so far a name may have to be looked for. */
+static uint32_t longest_row(void)
+{
+	uint32_t row = 0, longest = 0;
+
+	for (uint32_t i = 0; i < 2 * VIA_SLOTS; i++) {
+		row = v.hash[i % VIA_SLOTS] ? row + 1 : 0;
+		longest = row > longest ? row : longest;
+	}
+	return longest;
+}
+
+/* As kernel workers are called: many names begin alike, and many ways end alike. */
+static void names_alike(void)
+{
+	vias_forget(&v);
+	for (uint32_t i = 1; i < VIAS_MAX / 2; i++) {
+		char name[VIA_NAME];
+
+		snprintf(name, sizeof(name), "kworker/%u", i);
+		vias_push(&v, vias_push(&v, 0, name), "kworker/1");
+	}
+	ok(v.n == VIAS_MAX - 1 && longest_row() < 100, "names that are alike are not looked for far and wide");
+}
+
 int main(void)
 {
 	one_number_each();
 	long_names();
+	no_name();
 	long_ways();
 	many_ways();
+	names_alike();
 	return tap_done();
 }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Kernel functions, asked directly: by their names and where they lie, which of a stack decides, and what a work runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/ledger/functions.h"
+#include "tap.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct functions *f;
+
+static enum stack_class at(uint64_t address)
+{
+	const struct wire_sleep s = { .head.size = sizeof(s), .stack_len = 1, .stack = { address } };
+
+	return functions_class(f, &s);
+}
+
+/* ---- names ---- */
+
+static enum stack_class of_name(const char *name)
+{
+	struct kernel_symbol s = { .start = 100, .end = 200 };
+	enum stack_class class;
+
+	snprintf(s.name, sizeof(s.name), "%s", name);
+	f = functions_new(&s, 1);
+	class = at(150);
+	functions_free(f);
+	return class;
+}
+
+static void names(void)
+{
+	ok(of_name("blk_mq_get_tag") == STACK_TAG && of_name("mutex_lock") == STACK_LOCK &&
+		   of_name("__bio_queue_enter") == STACK_LOCK && of_name("jbd2_journal_stop") == STACK_JOURNAL,
+	   "the first of the list, the last, and others");
+	ok(of_name("__mutex_lock.constprop.0") == STACK_LOCK && of_name("rq_qos_wait.cold") == STACK_THROTTLE,
+	   "compilers append to names");
+	ok(of_name("mutex_loc") == STACK_NONE && of_name("mutex_lock_") == STACK_NONE &&
+		   of_name("mutex_lick") == STACK_NONE && of_name("putex_lock") == STACK_NONE,
+	   "shorter, longer and similar names mean nothing");
+	ok(of_name("") == STACK_NONE && of_name(".mutex_lock") == STACK_NONE, "nor do empty ones");
+}
+
+/* ---- where they lie ---- */
+
+static const struct kernel_symbol unsorted[] = {
+	{ "folio_wait_writeback", 500, 501 },
+	{ "mutex_lock", 100, 200 },
+	{ "blk_mq_get_tag", 300, 400 },
+	{ "schedule", 400, 500 },
+	{ "rq_qos_wait", 200, 300 },
+	{ "xlog_wait", 900, 900 },
+	{ "down_read", 800, 700 },
+	{ "down_write", 600, 700 },
+	{ "mutex_unlock", 620, 630 },
+	{ "wait_for_commit", 640, 640 },
+};
+
+static void addresses(void)
+{
+	f = functions_new(unsorted, LEN(unsorted));
+	ok(at(99) == STACK_NONE && at(100) == STACK_LOCK && at(199) == STACK_LOCK && at(200) == STACK_THROTTLE &&
+		   at(299) == STACK_THROTTLE && at(300) == STACK_TAG && at(399) == STACK_TAG,
+	   "side by side, in whatever order they were told");
+	ok(at(400) == STACK_NONE && at(499) == STACK_NONE && at(500) == STACK_IO && at(501) == STACK_NONE,
+	   "those that mean nothing lie between them, and one of a byte behind them");
+	ok(at(600) == STACK_LOCK && at(699) == STACK_LOCK && at(700) == STACK_NONE && at(UINT64_MAX) == STACK_NONE,
+	   "the last one");
+	ok(at(625) == STACK_LOCK && at(630) == STACK_LOCK && at(640) == STACK_LOCK,
+	   "what means nothing, or is empty, hides nothing of what is around it");
+	ok(at(750) == STACK_NONE && at(800) == STACK_NONE && at(899) == STACK_NONE && at(900) == STACK_NONE,
+	   "what is empty, or ends before it starts, is nowhere");
+	functions_free(f);
+}
+
+static void none(void)
+{
+	f = functions_new(NULL, 0);
+	ok(at(0) == STACK_NONE && at(100) == STACK_NONE && !functions_work(f, 0), "no symbols: nothing means anything");
+	functions_free(f);
+	functions_free(NULL);
+}
+
+/* Answers are remembered, one in each of 256 places: these share one. */
+static void the_same_place(void)
+{
+	static const struct kernel_symbol far[] = { { "mutex_lock", 0x10000, 0x10100 },
+						    { "blk_mq_get_tag", 0x20000, 0x20100 },
+						    { "submit_bio_wait", 0x1000000000, 0x1000000100 } };
+	bool good = true;
+
+	f = functions_new(far, LEN(far));
+	for (int i = 0; i < 3; i++)
+		good = good && at(0x10010) == STACK_LOCK && at(0x20010) == STACK_TAG && at(0x30010) == STACK_NONE &&
+		       at(0x1000000010) == STACK_IO && at(0x10010) == STACK_LOCK && at(0x10010) == STACK_LOCK;
+	ok(good, "whatever was asked before");
+	functions_free(f);
+}
+
+/* ---- stacks ---- */
+
+static enum stack_class of_stack(unsigned int size, unsigned int n, unsigned int first, uint64_t address, uint64_t last)
+{
+	struct wire_sleep s = { .head.size = (uint16_t)size, .stack_len = (uint8_t)n };
+
+	for (unsigned int i = 0; i < WIRE_STACK; i++)
+		s.stack[i] = i < first ? 450 : i == first ? address : last;
+	return functions_class(f, &s);
+}
+
+static void stacks(void)
+{
+	const unsigned int size = sizeof(struct wire_sleep);
+
+	f = functions_new(unsorted, LEN(unsorted));
+	ok(of_stack(size, 3, 0, 100, 300) == STACK_LOCK && of_stack(size, 3, 1, 100, 300) == STACK_LOCK &&
+		   of_stack(size, 3, 1, 300, 100) == STACK_TAG,
+	   "the innermost function that means something decides");
+	ok(of_stack(size, 0, 0, 100, 100) == STACK_NONE && of_stack(size, 2, 2, 100, 100) == STACK_NONE &&
+		   of_stack(size, 3, 2, 100, 300) == STACK_LOCK,
+	   "the stack ends where its length says");
+	ok(of_stack(size, WIRE_STACK, WIRE_STACK - 1, 100, 0) == STACK_LOCK &&
+		   of_stack(size, 255, WIRE_STACK - 1, 100, 0) == STACK_LOCK &&
+		   of_stack(size, 255, WIRE_STACK, 0, 0) == STACK_NONE,
+	   "or with the record");
+	ok(of_stack(size - 1, 3, 0, 100, 100) == STACK_NONE && of_stack(WIRE_SLEEP_SHORT, 3, 0, 100, 100) == STACK_NONE &&
+		   of_stack(size + 8, 3, 0, 100, 100) == STACK_LOCK,
+	   "a record that ends before it has none");
+	functions_free(f);
+}
+
+/* ---- works ---- */
+
+static bool runs(uint64_t address, const char *want)
+{
+	const char *name = functions_work(f, address);
+
+	return want ? name && !strcmp(name, want) : !name;
+}
+
+static void works(void)
+{
+	static const struct kernel_symbol all[] = { { "rpc_async_schedule", 700, 800 }, { "wb_workfn", 300, 400 },
+						    { "wb_workfn.cold", 500, 501 },	{ "mutex_lock", 200, 300 },
+						    { "loop_rootcg_workfn", 100, 100 }, { "wb_workf", 600, 700 } };
+
+	f = functions_new(all, LEN(all));
+	ok(runs(700, "rpc_async_schedule") && runs(300, "wb_workfn") && runs(100, "loop_rootcg_workfn"),
+	   "what a work runs, by where that begins");
+	ok(runs(0, NULL) && runs(299, NULL) && runs(301, NULL) && runs(799, NULL), "not within");
+	ok(runs(200, NULL) && runs(500, NULL) && runs(600, NULL), "nor what no work runs");
+	ok(at(300) == STACK_NONE && at(299) == STACK_LOCK, "where a worker sleeps is another matter");
+	functions_free(f);
+}
+
+int main(void)
+{
+	names();
+	addresses();
+	none();
+	the_same_place();
+	stacks();
+	works();
+	return tap_done();
+}
