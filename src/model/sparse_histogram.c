@@ -8,13 +8,13 @@
 
 /* ---- few ---- */
 
-#define FEW_MAX	   64u /* to be looked through for each value */
+#define FEW_MAX	   64u /* each value is looked for among them */
 #define COUNT_BITS 20  /* below the bucket */
 #define COUNT_MAX  ((1u << COUNT_BITS) - 1)
 
 _Static_assert(HIST_BUCKETS <= 1u << (32 - COUNT_BITS), "a bucket and its count take 32 bits");
 
-/* For 4, 8, 16 .. */
+/* Bytes; for 4, 8, 16 .. entries. */
 static size_t room_of(unsigned int n)
 {
 	size_t room = 4;
@@ -24,7 +24,7 @@ static size_t room_of(unsigned int n)
 	return room * sizeof(uint32_t);
 }
 
-/* False: there are too many. */
+/* False: there are too many buckets, or values in one. */
 static bool add_few(struct tally *t, unsigned int bucket, uint64_t n)
 {
 	for (unsigned int i = 0; i < t->n; i++)

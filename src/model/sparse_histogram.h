@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sparse_histogram.h - a struct hist that takes room only for the buckets that values fell into, and where they are many for the
- * powers of two: for those of which there are thousands, nearly all of them with a few values.
+ * sparse_histogram.h - a struct hist for tables of thousands, nearly all of which hold few values: it takes room only for the
+ * buckets in use, or, if these are many, for the powers of two in use.
  */
 #ifndef BT_MODEL_SPARSE_HISTOGRAM_H
 #define BT_MODEL_SPARSE_HISTOGRAM_H
@@ -43,7 +43,7 @@ void tally_free(struct tally *t);		/* zeroes it */
 /* The same as a histogram; *out is overwritten. */
 void tally_hist(const struct tally *t, struct hist *out);
 
-/* One more in a bucket whose power of two has no room of its own. */
+/* Counts a value in a bucket whose power of two has no octave (yet). */
 void tally_count(struct tally *t, unsigned int bucket);
 
 /* tally_add() in two steps, of a value whose bucket (hist_index()) is known: asks for the memory that the second will change. */

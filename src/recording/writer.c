@@ -244,7 +244,7 @@ static int open_locked(struct opened *o, struct err *e)
 	return cannot_write(o->path, EBUSY, e);
 }
 
-/* With the user's rights: the directory is theirs, who may have put another file there since. */
+/* To be called with the user's rights: the directory is the user's, who may have put another file there since. */
 static void discard(struct opened *o)
 {
 	if (o->made) {

@@ -35,7 +35,7 @@ files() { # PATTERN..
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
-# A row whose help is NULL is hidden from help, man page and completion: that is for tables of tests.
+# A row whose help is NULL is hidden from help, man page and completion; only the tests' own tables have such rows.
 @test "every option of a command says what it does" {
 	local row='\{ "[a-z-]+",\s[^,]+,\s[^,]+,\s[A-Z_]+,[\s\\]*'
 	(($(grep -rPzoh "$row\"" src | tr '\0' '\n' | grep -c '{') > 60))

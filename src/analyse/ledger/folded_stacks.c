@@ -8,7 +8,7 @@
 #include "analyse/ledger/make_room.h"
 #include "util/mem.h"
 
-#define LEAVES_MAX 8192u /* leaves with their file's name (some 1 KiB each); beyond, without */
+#define LEAVES_MAX 8192u /* leaves with their file's name (with a histogram each); beyond, without */
 #define LEAVES_END 9216u /* beyond, only causes are told apart */
 #define LEAVES_NEW 256u	 /* room for those of one call */
 #define OWNERS_MAX (LEAVES_END + CAUSE_COUNT)
