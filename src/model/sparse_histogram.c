@@ -8,8 +8,8 @@
 
 /* ---- few ---- */
 
-#define FEW_MAX	   64u /* each value is looked for among them */
-#define COUNT_BITS 20  /* below the bucket */
+#define FEW_MAX	   255u /* what `n` holds */
+#define COUNT_BITS 20	/* below the bucket */
 #define COUNT_MAX  ((1u << COUNT_BITS) - 1)
 
 _Static_assert(HIST_BUCKETS <= 1u << (32 - COUNT_BITS), "a bucket and its count take 32 bits");
@@ -24,21 +24,57 @@ static size_t room_of(unsigned int n)
 	return room * sizeof(uint32_t);
 }
 
+/* Where the bucket stands among them, or would. */
+static unsigned int few_at(const struct tally *t, unsigned int bucket)
+{
+	unsigned int at = 0;
+
+	for (unsigned int left = t->n; left;) {
+		unsigned int half = (left + 1) / 2;
+
+		at += t->few[at + half - 1] >> COUNT_BITS < bucket ? half : 0;
+		left -= half;
+	}
+	return at;
+}
+
+/* As octaves they would take no more room than they are about to. */
+static bool many_are_smaller(const struct tally *t, size_t room)
+{
+	unsigned int octaves = 0, last = TALLY_OCTAVES;
+
+	if (room < sizeof(*t->octave))
+		return false;
+	for (unsigned int i = 0; i < t->n; i++) {
+		unsigned int octave = (t->few[i] >> COUNT_BITS) / HIST_SUB;
+
+		octaves += octave != last;
+		last = octave;
+	}
+	return octaves * sizeof(*t->octave) <= room;
+}
+
 /* False: there are too many buckets, or values in one. */
 static bool add_few(struct tally *t, unsigned int bucket, uint64_t n)
 {
-	for (unsigned int i = 0; i < t->n; i++)
-		if (t->few[i] >> COUNT_BITS == bucket) {
-			if (n > COUNT_MAX - (t->few[i] & COUNT_MAX))
-				return false;
-			t->few[i] += (uint32_t)n;
-			return true;
-		}
+	unsigned int at = few_at(t, bucket);
+
+	if (at < t->n && t->few[at] >> COUNT_BITS == bucket) {
+		if (n > COUNT_MAX - (t->few[at] & COUNT_MAX))
+			return false;
+		t->few[at] += (uint32_t)n;
+		return true;
+	}
 	if (t->n == FEW_MAX || n > COUNT_MAX)
 		return false;
-	if (!t->n || room_of(t->n) != room_of(t->n + 1u))
+	if (!t->n || room_of(t->n) != room_of(t->n + 1u)) {
+		if (many_are_smaller(t, room_of(t->n + 1u)))
+			return false;
 		t->few = xrealloc(t->few, room_of(t->n + 1u));
-	t->few[t->n++] = bucket << COUNT_BITS | (uint32_t)n;
+	}
+	memmove(&t->few[at + 1], &t->few[at], (t->n - at) * sizeof(*t->few));
+	t->few[at] = bucket << COUNT_BITS | (uint32_t)n;
+	t->n++;
 	return true;
 }
 

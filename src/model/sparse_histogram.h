@@ -15,10 +15,10 @@
 
 /* Zero-initialised is empty and valid. */
 struct tally {
-	uint64_t count, sum, min, max; /* as in struct hist */
-	union {			       /* owned; in the order in which they were first needed */
-		uint32_t *few;	       /* a bucket and how many fell there; while `many` is not set */
-		uint64_t (*octave)[HIST_SUB];
+	uint64_t count, sum, min, max;	      /* as in struct hist */
+	union {				      /* owned */
+		uint32_t *few;		      /* a bucket and how many fell there, ascending; while `many` is not set */
+		uint64_t (*octave)[HIST_SUB]; /* in the order in which they were first needed */
 	};
 	bool many;
 	uint8_t n;

@@ -219,6 +219,29 @@ static void test_tally_few(void)
 	ok(same == n, "tally: few and many merged and copied: %u of %u", same, n);
 }
 
+/* Side by side, a counter each costs less; far from each other, a bucket with its count does, until `n` is full. */
+static void test_tally_room(void)
+{
+	struct tally near = { 0 }, far = { 0 };
+	unsigned int near_few, far_few;
+
+	for (unsigned int i = 0; i < 64; i++)
+		tally_add(&near, (1u << 20) + i * (1u << 14));
+	near_few = !near.many;
+	tally_add(&near, 1u << 21);
+	ok(near_few && near.many && near.n == 2, "tally: 65 buckets in two octaves are kept as octaves");
+	for (unsigned int i = 0; i < 255; i++)
+		tally_add(&far, (1ull << 20) << i % 15);
+	for (unsigned int i = 0; i < 240; i++)
+		tally_add(&far, ((1ull << 20) << i % 15) + (i / 15 + 1) * ((1ull << 14) << i % 15));
+	far_few = !far.many;
+	ok(far_few && far.n == 255, "tally: 255 buckets in 15 octaves are kept as buckets (%u)", far.n);
+	tally_add(&far, 1);
+	ok(far.many && tally_buckets(&far) == 256 && far.n == 16, "tally: one more, and they are octaves");
+	tally_free(&near);
+	tally_free(&far);
+}
+
 static void test_tally_large_counts(void)
 {
 	struct tally t = { 0 }, from = { 0 };
@@ -318,6 +341,7 @@ int main(void)
 	test_merge();
 	test_tally();
 	test_tally_few();
+	test_tally_room();
 	test_tally_large_counts();
 	test_tally_answers();
 	test_middles();
