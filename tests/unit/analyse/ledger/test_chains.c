@@ -22,6 +22,7 @@
 #define DEPTH_MAX   6
 #define FACTS_MAX   1024
 #define CHOICES_MAX 512
+#define TAGS	    4 /* a request's address is soon that of another */
 #define SDA	    WIRE_DEV(8, 0)
 
 /* ---- what is chosen: a row of numbers, all 0 for the simplest chain, so that a failure can be made smaller ---- */
@@ -191,7 +192,7 @@ static uint64_t sent_by_another(struct wire_request *r, uint64_t from, uint64_t 
 
 static struct end for_request(uint32_t sleeper, uint64_t from, uint64_t to, int depth)
 {
-	struct wire_request r = { .rq = ++next_rq, .dev = SDA, .disk = SDA, .tid = sleeper, .tgid = sleeper };
+	struct wire_request r = { .rq = ++next_rq % TAGS + 1, .dev = SDA, .disk = SDA, .tid = sleeper, .tgid = sleeper };
 	uint32_t sort = pick(3);
 	uint64_t at = from;
 
@@ -356,9 +357,13 @@ static void shrink(struct wire_sync *call, struct ledger *got, uint64_t order)
 
 	while (smaller) {
 		smaller = false;
-		while (n_choices && (n_choices--, fails(call, got, order)))
-			smaller = true;
-		n_choices++;
+		for (; n_choices; smaller = true) {
+			n_choices--;
+			if (fails(call, got, order))
+				continue;
+			n_choices++;
+			break;
+		}
 		for (size_t i = 0; i < n_choices; i++) {
 			uint16_t was = choice[i];
 
