@@ -400,10 +400,7 @@ static bool feed_sleep(struct sync_analysis *a, const void *record)
 
 static bool feed_follow(struct sync_analysis *a, const void *record)
 {
-	struct wire_follow f = *(const struct wire_follow *)record;
-
-	clean_name(f.comm);
-	return tl_add_follow(a->tl, &f);
+	return tl_add_follow(a->tl, record);
 }
 
 static bool feed_bio(struct sync_analysis *a, const void *record)

@@ -253,7 +253,6 @@ static void compare_flushes(const struct comparison *c, struct comparison_device
 		const struct report_device *dev = d->side[i];
 		uint64_t calls = c->run[i]->sync.count;
 
-		d->have_per_call &= calls > 0;
 		d->have_per_commit &= dev->flush.barrier_writes > 0;
 		if (calls)
 			d->flushes_per_call[i] = (double)dev->op[OP_FLUSH].count / (double)calls;
@@ -365,14 +364,11 @@ static void because(const struct comparison *c, struct buf *b)
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		buf_printf(b, "%s%s %sby %s",
+		buf_printf(b, "%s%s %s%sby %s",
 			   !i	     ? ", because " :
 			   i + 1 < n ? ", " :
 				       " and ",
-			   cause_name(list[i]->cause),
-			   i	 ? "" :
-			   d < 0 ? "fell " :
-				   "rose ",
+			   cause_name(list[i]->cause), i ? "" : word, i ? "" : " ",
 			   compare_duration(list[i]->difference).s);
 	buf_str(b, " per call");
 }

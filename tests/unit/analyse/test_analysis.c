@@ -340,6 +340,7 @@ static void traced_only(void)
 	ok(result()->count == 2 && r.sync.total_ns == 1001, "calls on traced disks, and on none");
 	ok(r.sync.elsewhere == 2 && r.sync.elsewhere_ns == 110, "those elsewhere are counted");
 	ok(r.sync.others == 1 && r.sync.others_ns == 100000, "of others only those on traced disks");
+	ok(!sync_damaged(a), "none of them is damage");
 	begin();
 	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB);
 	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .other = 1);
@@ -381,6 +382,11 @@ static void unsafe_on_a_volatile_cache(void)
 	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB, .had = HAD_PAGES, .flushes = 1);
 	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .had = HAD_FUA, .writes = 1);
 	ok(result()->durable == 2 && r.sync.unsafe == 1, "with one: durable anywhere");
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .call = CALL_WRITE, .ret = 1);
+	ok(result()->unsafe == 2, "a synchronous write of one byte had data");
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .call = CALL_WRITE);
+	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .ret = 1);
+	ok(result()->unsafe == 2, "one of nothing had not; what other calls return says nothing");
 }
 
 static void heat(void)
@@ -473,7 +479,19 @@ static void through_tasks(void)
 	report_detail_free(d);
 }
 
+static void name_of_task(void)
+{
+	begin();
+	follow(8, "1234567890123456");
+	woken_by(7, 8, T0 + 10, T0 + 100);
+	CALL(.enter = T0, .exit = T0 + 110, .sleeps = 1, .switches = 1, .comm = "app");
+	result();
+	ok(stack_ns("app;fsync;(no file);123456789012345;unknown") == 90, "the name of a task has 15 bytes, too");
+}
+
 /* ---- between calls ---- */
+
+#define SYNC(...) ((struct wire_sync){ __VA_ARGS__ })
 
 /* A call of 10 us, a FLUSH of 20 ms, and 5 us. Returns its end. */
 static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
@@ -502,6 +520,14 @@ static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
 	s.sleeps = s.switches = 1;
 	call(s);
 	return s.exit;
+}
+
+static void stack_of_disk(void)
+{
+	begin();
+	flushing(T0, 0, SYNC(.comm = "app"));
+	result();
+	ok(stack_ns("app;fsync;(no file);flush.only;sda1") == 20 * MS, "a stack ends with the disk that a call waits for");
 }
 
 static const struct pace_point points[] = { { .idle_ns = MS, .work_ns = 10 * US, .wake_ns = US },
@@ -535,8 +561,6 @@ static void between(struct wire_sync first, struct wire_sync second, uint64_t wa
 	if (!ok(have + 2 >= want && have <= want + 2, "%s", what))
 		diag("%llu instead of %llu", (unsigned long long)have, (unsigned long long)want);
 }
-
-#define SYNC(...) ((struct wire_sync){ __VA_ARGS__ })
 
 /* 15 us of both calls are left, and of the gap half where it is known to be computing. */
 static void gaps(void)
@@ -586,6 +610,46 @@ static void cpus(void)
 		diag("%llu and %llu", (unsigned long long)left[0], (unsigned long long)left[1]);
 }
 
+/* A call of task 8: a write until `done`. */
+static void writing(uint64_t enter, uint64_t done, uint32_t seq)
+{
+	struct wire_request q = { .rq = 8,
+				  .done = done,
+				  .alloc = enter,
+				  .dev = SDA1,
+				  .disk = SDA,
+				  .tid = 8,
+				  .tgid = 8,
+				  .class = WIRE_WRITE_SYNC,
+				  .data = { .begin = enter, .issue = enter, .done = done } };
+	struct wire_sleep sleep = {
+		.off = enter, .wake = done, .on = done, .rq = 8, .done = done, .tid = 8, .seq = seq, .how = HOW_REQUEST
+	};
+
+	FEED(q, WIRE_REQUEST);
+	feed(&sleep, WIRE_SLEEP, WIRE_SLEEP_SHORT);
+	CALL(.enter = enter, .exit = done, .tid = 8, .sleeps = 1, .switches = 1, .writes = 1);
+}
+
+/* A write takes a ms alone. Those that come 2 ms after a FLUSH are done when that is. */
+static void held_writes(void)
+{
+	uint64_t end = T0 + MS, have;
+
+	begin();
+	writing(T0, end, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		const uint64_t enter = end;
+
+		end = flushing(enter, i, SYNC(.tid = 7));
+		writing(enter + 2 * MS, end - 5 * US, i + 1);
+	}
+	result();
+	have = without_flushes(end - T0);
+	if (!ok(have && have < 20 * MS, "writes that the device holds until a FLUSH has ended go with it"))
+		diag("%llu ns", (unsigned long long)have);
+}
+
 int main(void)
 {
 	paths();
@@ -604,9 +668,12 @@ int main(void)
 	heat();
 	requests();
 	through_tasks();
+	name_of_task();
+	stack_of_disk();
 	gaps();
 	period();
 	cpus();
+	held_writes();
 	report_free(&r);
 	sync_free(a);
 	sync_free(NULL);

@@ -296,6 +296,22 @@ static void has_in_common(unsigned int in, unsigned int others, bool common)
 	report_free(&r);
 }
 
+/* 900 calls, the slowest nine of them the tail. `in` of these are by process 9; all others by process 1, which has more time in all. */
+static void in_common_beside_another(unsigned int in, bool common)
+{
+	struct sync_analysis *a = fresh(9, false, false);
+	struct report r;
+
+	for (unsigned int k = 0; k < 900; k++)
+		feed(a, k < 9 ? 9 * US : US, k < in ? 9 : 1, k < in ? 9 : 1);
+	take(a, &r);
+	ok(r.sync.tail.count == 9 && !r.sync.tail.comm == !common && !r.sync.tail.path == !common &&
+		   r.sync.tail.pid == (common ? 9 : 0),
+	   "%u of the slowest nine are %s", in,
+	   common ? "in common, though another has more time" : "more than half, not three fifths");
+	report_free(&r);
+}
+
 static void test_in_common(void)
 {
 	has_in_common(5, 0, true);
@@ -307,6 +323,8 @@ static void test_in_common(void)
 	has_in_common(4, 199, false);
 	has_in_common(5, 247, true); /* 247.5 */
 	has_in_common(5, 248, false);
+	in_common_beside_another(5, false);
+	in_common_beside_another(6, true);
 }
 
 /* Numbers come back as other programs, and programs have many processes: both have to be the same. */

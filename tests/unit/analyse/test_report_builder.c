@@ -98,13 +98,14 @@ static void test_parts(void)
 		views[i].sums.merges = 2;
 	}
 	fd->facts.scheduler = xstrdup("none"); /* the report's, from then on */
-	fd->n_parts = 2;
-	fd->part_view[0] = 2; /* which counted nothing */
-	fd->part_view[1] = 1;
+	fd->n_parts = 3;
+	fd->part_view[0] = 1;
+	fd->part_view[1] = 2; /* which counted nothing */
 	fd->part_view[2] = 3;
+	fd->part_view[3] = 1;
 	hist_add(&views[0].cell[WIRE_WRITE_SYNC].total, 5);
 	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
-	ok(r.n_devices == 1 && r.device[0].op[OP_WRITE_SYNC].count == 11 && r.device[0].merges == 4,
+	ok(r.n_devices == 1 && r.device[0].op[OP_WRITE_SYNC].count == 39 && r.device[0].merges == 6,
 	   "the disk and its parts add up");
 	ok(r.device[0].naive_write.count == 1, "what other tools see is made of both");
 	ok(!strcmp(r.device[0].scheduler, "none") && !fd->facts.scheduler,
@@ -281,8 +282,8 @@ static void test_damaged_facts(void)
 static void test_missed_switches(void)
 {
 	static const struct {
-		uint64_t dropped, missed;
-	} rows[] = { { 0, 7 }, { 3, 4 }, { 6, 1 }, { 7, 0 }, { 8, 0 } };
+		uint64_t dropped, late, missed;
+	} rows[] = { { 0, 0, 7 }, { 3, 0, 4 }, { 2, 4, 1 }, { 0, 7, 0 }, { 8, 0, 0 } };
 
 	nothing_counted();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -292,11 +293,13 @@ static void test_missed_switches(void)
 
 		report_add_lost(&f.run, rows[i].dropped, LOSS_OF_LEDGERS, "dropped");
 		report_add_lost(&f.run, 100, LOSS_OF_REQUESTS, "requests");
+		report_add_lost(&f.run, rows[i].late, LOSS_OF_LEDGERS, "late");
 		feed_call(a, 1000000000, 0, 7);
 		report_build(&f, view_of, NULL, a, REPORT_FINAL, &r);
 		ok(lost_of(&r, "switches of tasks") == rows[i].missed && lost_of(&r, "dropped") == rows[i].dropped &&
 			   !r.sync.lost,
-		   "seven switches were missed and %llu facts dropped", (unsigned long long)rows[i].dropped);
+		   "seven switches were missed, %llu facts dropped and %llu late", (unsigned long long)rows[i].dropped,
+		   (unsigned long long)rows[i].late);
 		report_free(&r);
 		sync_free(a);
 	}

@@ -183,6 +183,9 @@ static void test_flush(void)
 	w.disk = d;
 	w.n_disks = 2;
 	is(&w, "flush|blkdev_issue_flush||flush sdb 4", "the oldest FLUSH that was seen to begin");
+	q[0].ns = 5;
+	is(&w, "flush|blkdev_issue_flush||flush sdb 5", "the first may be the oldest");
+	q[0].ns = 3;
 	d[1].n = (struct requests_in_flight){ true, true, { [ROW_WRITE] = 1 } };
 	is(&w, "flush|blkdev_issue_flush|", "by the kernel's word there is none");
 	d[1].n.by_kind = false;

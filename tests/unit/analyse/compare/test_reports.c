@@ -260,6 +260,7 @@ static void test_numbers(void)
 	is_text(compare_duration(2.4).s, "2 ns", "and down");
 	is_text(compare_ratio(1.5).s, "1.50", "a ratio");
 	is_text(compare_ratio(2.0000004).s, "2.00", "to a millionth");
+	is_text(compare_ratio(1.005).s, "1.01", "half a hundredth is rounded up");
 	is_text(compare_ratio(4e6).s, "4000000", "a large one");
 	is_text(compare_ratio(1e300).s, compare_ratio(1e12).s, "no larger than 1e12");
 }

@@ -569,6 +569,18 @@ static void test_under_way(void)
 	drop(r);
 }
 
+static void test_began_before(void)
+{
+	struct report *r = usual();
+	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
+
+	r->began_before = 1;
+	r->began_before_ns = SEC;
+	says(&f, "not-sync", NOT " One call began before the trace and returned after at least 1.00 s.",
+	     "a call that is in no figure");
+	drop(r);
+}
+
 static void test_too_little(void)
 {
 	struct report *r = usual();
@@ -1029,6 +1041,8 @@ static void test_through(void)
 	shows(&f, THROUGH "20.0 %: journal, by way of jbd2", true, "through one");
 	add_leaf(r, CAUSE_LOCK, 900 * MS, "a;fsync;f;x;lock;sda");
 	shows(&f, THROUGH "20.0 %: journal, by way of jbd2", true, "another group's is none");
+	add_leaf(r, CAUSE_JOURNAL, 200 * MS, "a;fsync;f;kworker;journal;sda");
+	shows(&f, THROUGH "20.0 %: journal, by way of jbd2", true, "of two that took as long the first by name");
 	add_leaf(r, CAUSE_JOURNAL, 100 * MS, "b;fdatasync;g;m;journals;journal;sda");
 	add_leaf(r, CAUSE_JOURNAL, 100 * MS, "a;fdatasync;g;m;journals;journal;sda");
 	add_leaf(r, CAUSE_JOURNAL, 1 * MS, "a;fdatasync;h;m;journals;journal;sda");
@@ -1036,7 +1050,7 @@ static void test_through(void)
 	      "three leaves of one way, through two whose name is longer");
 	add_leaf(r, CAUSE_JOURNAL, 202 * MS, "a;fdatasync;h;z;end");
 	shows(&f, THROUGH "20.2 %: journal, by way of z, end", true, "a path that doesn't tell where the tasks end");
-	add_leaf(r, CAUSE_JOURNAL, 203 * MS, "a;fsync;f;kworker;journal;sda");
+	add_leaf(r, CAUSE_JOURNAL, 3 * MS, "b;fsync;f;kworker;journal;sda");
 	shows(&f, THROUGH "20.3 %: journal, by way of kworker", true, "through one whose name is as long as the cause's");
 	drop(r);
 }
@@ -1321,12 +1335,13 @@ static void test_unsafe_evidence(void)
 	shows(&f, "sda: write cache \"write back\", FUA no, not rotating", true, "neither FUA nor rotation");
 	d->fua = d->rotational = true;
 	shows(&f, "sda: write cache \"write back\", FUA yes, rotating", true, "both");
+	add_mount(d, "/srv", "nobarrier");
+	f.unsafe_mount = &d->mounts[0];
+	shows(&f, "sda: write cache \"write back\", FUA yes, rotating", true, "a line of its own beside the mount's");
 	free(d->write_cache);
 	d->write_cache = NULL;
 	shows(&f, "FUA yes", false, "without the cache nothing");
 	shows(&f, "rotating", false, "nor the rotation");
-	add_mount(d, "/srv", "nobarrier");
-	f.unsafe_mount = &d->mounts[0];
 	shows(&f, "Mounted with rw,noatime,nobarrier", true, "the mount's options");
 	free(d->mounts[0].options);
 	d->mounts[0].options = NULL;
@@ -1466,6 +1481,7 @@ int main(void)
 	test_not_sync();
 	test_left();
 	test_under_way();
+	test_began_before();
 	test_too_little();
 	test_none();
 	test_elsewhere();

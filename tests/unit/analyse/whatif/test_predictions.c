@@ -453,7 +453,7 @@ static void held_writes(uint64_t quick, uint64_t before, bool is_held, const cha
 	const struct piece held[] = { OWN(CAUSE_DEVICE_WRITE, 500), OWN(CAUSE_UNKNOWN, 500),
 				      OWN(CAUSE_DEVICE_WRITE, 8000) };
 	const struct piece alone[] = { OWN(CAUSE_DEVICE_WRITE, 1000) }, long_one[] = { OWN(CAUSE_DEVICE_WRITE, 5000) };
-	const struct piece short_one[] = { OWN(CAUSE_DEVICE_WRITE, 500) };
+	const struct piece short_one[] = { OWN(CAUSE_DEVICE_WRITE, 500) }, no_write[] = { OWN(CAUSE_LOCK, 1) };
 	uint64_t end1 = 0, end2 = 0;
 
 	begin();
@@ -473,6 +473,8 @@ static void held_writes(uint64_t quick, uint64_t before, bool is_held, const cha
 	call(32, T0 + 10 * MS, short_one, 1, T0);
 	call(33, T0 + 10 * MS, long_one, 1, T0);
 	call(34, T0 + 10 * MS, short_one, 1, T0);
+	for (uint32_t i = 0; i < 20; i++)
+		call(40 + i, T0 + 10 * MS, no_write, 1, T0); /* says nothing of writes */
 	r.wall_ns = 88 * MS;
 	for (uint32_t i = 0; i < 16; i++)
 		whatif_cpu(w, i);
