@@ -400,19 +400,22 @@ static void test_elsewhere(void)
 static void test_start_over(void)
 {
 	struct sync_analysis *a = fresh(9, false, false);
+	struct wire_sync others = call_of(START, 70, 7, 3);
 	struct report r = { 0 };
 
 	for (int i = 0; i < 30; i++)
 		feed(a, US, 1, 1);
+	others.other = 1;
+	sync_feed(a, &others.head);
 	sync_report(a, &r.sync, false);
-	ok(r.sync.count == 30, "a look at the calls");
+	ok(r.sync.count == 30 && r.sync.others == 1 && r.sync.n_other == 1, "a look at the calls");
 	report_free(&r);
 	sync_report(a, &r.sync, true);
 	ok(r.sync.count == 30 && r.sync.n_slowest == 9 && r.sync.tail.count, "leaves them");
 	report_free(&r);
 	sync_report(a, &r.sync, false);
 	ok(!r.sync.count && !r.sync.n_processes && !r.sync.n_files && !r.sync.n_leaves && !r.sync.n_slowest &&
-		   !r.sync.latency.count && !r.sync.tail.count && !r.sync.heat,
+		   !r.sync.latency.count && !r.sync.tail.count && !r.sync.heat && !r.sync.others && !r.sync.n_other,
 	   "an interval's report starts over");
 	report_free(&r);
 	feed(a, US, 1, 1);

@@ -53,7 +53,7 @@ static struct frame disks(bool all, bool only_command)
 {
 	struct frame f = { .views = 4, .all = all, .only_command = only_command };
 
-	add(&f, "sda", 0);
+	add(&f, "sda", 0)->facts.scheduler = xstrdup("none"); /* goes with a disk that is left out */
 	add(&f, "sdb", 1);
 	add(&f, "sdc", 2);
 	add(&f, "sdd", 3);

@@ -1060,6 +1060,17 @@ static void test_same_bytes(void)
 	drop(b);
 }
 
+static void test_tail(void)
+{
+	struct report *r = slow_flush();
+
+	r->sync.tail = (struct report_tail){ .count = 1, .total_ns = 40 * MS, .threshold_ns = 40 * MS, .median_ns = 10 * MS };
+	verdict_make(r);
+	is_str(r->sync.tail.sentence, "The slowest of 100 calls took 40.0 ms, 4.00 times the median of 10.0 ms.",
+	       "the slowest calls are spoken of, too");
+	drop(r);
+}
+
 int main(void)
 {
 	test_flush();
@@ -1085,5 +1096,6 @@ int main(void)
 	test_platter();
 	test_sparse();
 	test_same_bytes();
+	test_tail();
 	return tap_done();
 }
