@@ -278,8 +278,7 @@ static int leave_terminal(int held, struct failure *f)
 	nothing = open("/dev/null", O_RDONLY);
 	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0)
 		return f->code = errno;
-	if (nothing != STDIN_FILENO)
-		close(nothing);
+	close(nothing);
 	return 0;
 }
 

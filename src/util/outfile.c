@@ -241,17 +241,28 @@ static int link_as(const struct outfile *o, const char *name)
 	return err;
 }
 
+/* `name` is one that we gave: nobody else's goes when that fails. */
+static int rename_or_unlink(const struct outfile *o, const char *name)
+{
+	int err = renameat(o->dir.fd, name, o->dir.fd, o->dir.name) ? -errno : 0;
+
+	if (err)
+		unlinkat(o->dir.fd, name, 0);
+	return err;
+}
+
 /* A name can be given where there is none; only a rename replaces. */
-static int name_it(struct outfile *o)
+static int name_it(const struct outfile *o)
 {
 	int err = link_as(o, o->dir.name);
 
 	for (int i = 0; i < TRIES && err == -EEXIST; i++) {
-		free(o->temp);
-		o->temp = random_name();
-		err = link_as(o, o->temp);
+		char *name = random_name();
+
+		err = link_as(o, name);
 		if (!err)
-			return renameat(o->dir.fd, o->temp, o->dir.fd, o->dir.name) ? -errno : 0;
+			err = rename_or_unlink(o, name);
+		free(name);
 	}
 	return err;
 }
@@ -265,8 +276,6 @@ static int replace(struct outfile *o)
 		return renameat(o->dir.fd, o->temp, o->dir.fd, o->dir.name) ? -errno : 0;
 	tmpfiles_hold();
 	err = name_it(o);
-	if (err && o->temp)
-		unlinkat(o->dir.fd, o->temp, 0);
 	tmpfiles_release();
 	return err;
 }
@@ -284,7 +293,7 @@ static int put_in_place(struct outfile *o, struct err *e)
 	user_files_end();
 	if (err)
 		return fail(o, -err, e);
-	if (!o->unnamed)
+	if (o->temp)
 		tmpfiles_forget(o->dir.fd, o->temp);
 	free(o->temp);
 	o->temp = NULL;
@@ -330,7 +339,7 @@ static void remove_temp(struct outfile *o)
 {
 	struct err ignored;
 
-	if (!o->unnamed && !user_files_begin(&ignored)) {
+	if (!user_files_begin(&ignored)) {
 		unlinkat(o->dir.fd, o->temp, 0);
 		user_files_end();
 		tmpfiles_forget(o->dir.fd, o->temp);

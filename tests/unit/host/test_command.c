@@ -200,6 +200,19 @@ static void test_files(void)
 	close(io.err);
 }
 
+/* Unless it is given others. */
+static void test_own_files(void)
+{
+	int in = dup(STDIN_FILENO), file = open("in", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	ok(pwrite(file, "given\n", 6, 0) == 6 && dup2(file, STDIN_FILENO) == STDIN_FILENO, "an input is prepared");
+	says("cat", "given", "a command reads our input");
+	dup2(in, STDIN_FILENO);
+	close(in);
+	close(file);
+	drop("in");
+}
+
 /* Expects that `file` cannot be run. */
 static void fails(const char *file, int code, enum exit_status want, const char *text, const char *name)
 {
@@ -868,6 +881,7 @@ int main(int argc, char *argv[])
 	test_gate();
 	test_ends();
 	test_files();
+	test_own_files();
 	test_failures();
 	test_other_failures();
 	test_no_files();

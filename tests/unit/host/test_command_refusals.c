@@ -3,8 +3,10 @@
  * The wrapped command where the kernel refuses something, or gives back what was dropped. The functions below stand in for the C
  * library's; test_command.c has the real ones.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <grp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -109,6 +111,20 @@ int pipe2(int fd[2], int flags)
 	return is_refused("pipe2") ? -1 : (int)syscall(SYS_pipe2, fd, flags);
 }
 
+static bool all_wait; /* every signal that can, when the last command was forked */
+
+pid_t fork(void)
+{
+	pid_t (*real)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+	sigset_t now;
+
+	all_wait = !sigprocmask(SIG_SETMASK, NULL, &now);
+	for (int s = 1; s <= SIGRTMAX; s++)
+		if (s != SIGKILL && s != SIGSTOP && (s <= SIGSYS || s >= SIGRTMIN))
+			all_wait = all_wait && sigismember(&now, s) == 1;
+	return real();
+}
+
 ssize_t read(int fd, void *data, size_t n)
 {
 	if (!interrupted_reads)
@@ -169,6 +185,7 @@ static void test_wait(void)
 	struct command c = { 0 };
 	struct err e = { 0 };
 	int status = -1;
+	sigset_t now;
 
 	interrupted_reads = 2;
 	ok(!command_fork(&c, argv_true, false, &e) && !command_release(&c, &e),
@@ -176,6 +193,8 @@ static void test_wait(void)
 	interrupted_reads = 0;
 	interrupted = 2;
 	user_time = (struct timeval){ .tv_sec = 3, .tv_usec = 5 };
+	ok(all_wait && !sigprocmask(SIG_SETMASK, NULL, &now) && !sigismember(&now, SIGTERM),
+	   "no signal is handled twice: all of them wait for the fork, and come then");
 	ok(!command_wait(&c, &status) && !status && !interrupted, "a wait that is interrupted goes on");
 	ok(c.user_ns == 3000005000, "its CPU time has seconds and microseconds");
 }

@@ -4,6 +4,7 @@
  * below stand in for the C library's; test_cpu_warmup.c measures this machine.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -279,6 +280,18 @@ static void test_not_wanted(void)
 	ok(open_files() == before, "and all is closed");
 }
 
+/* The first descriptor that is free is the first one. */
+static void test_without_input(void)
+{
+	int in = dup(STDIN_FILENO);
+
+	close(STDIN_FILENO);
+	test_not_wanted();
+	ok(fcntl(STDIN_FILENO, F_GETFD) < 0, "as is the first descriptor, where standard input was closed");
+	dup2(in, STDIN_FILENO);
+	close(in);
+}
+
 int main(void)
 {
 	test_rounds();
@@ -286,5 +299,6 @@ int main(void)
 	test_failures();
 	test_no_start();
 	test_not_wanted();
+	test_without_input();
 	return tap_done();
 }

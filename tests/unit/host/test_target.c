@@ -215,7 +215,9 @@ static void test_merge(void)
 	target_resolve("btb", &t, &e);
 	target_resolve("dm-90", &t, &e);
 	target_resolve("btb", &t, &e);
+	target_resolve("bta", &t, &e);
 	ok(t.n == 3 && !strcmp(t.t[0].name, "btb") && !t.t[0].via, "duplicates are merged, the first stays");
+	ok(!strcmp(t.t[2].name, "bta") && t.t[2].via, "whichever of them it is");
 	ok(target_resolve("nope", &t, &e) < 0 && t.n == 3, "a failure leaves the list alone");
 	targets_free(&t);
 	ok(!t.t && !t.n, "freed");

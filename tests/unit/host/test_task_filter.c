@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +73,14 @@ int statfs(const char *path, struct statfs *fs)
 	if (strstr(below, "/v1"))
 		fs->f_type = CGROUP_SUPER_MAGIC;
 	return access(path, F_OK);
+}
+
+static bool no_watch; /* the end of no process can be waited for */
+
+int epoll_ctl(int fd, int op, int of, struct epoll_event *event)
+{
+	errno = ENOSPC;
+	return no_watch ? -1 : (int)syscall(SYS_epoll_ctl, fd, op, of, event);
 }
 
 /* ---- checks ---- */
@@ -204,6 +214,41 @@ static void test_threads(void)
 		pthread_join(t, NULL);
 	ok(tid > 0 && take_pid(&f, tid) == -ESRCH, "a thread that has ended is no process");
 	filter_free(&f);
+}
+
+/* The first descriptor that is free is the first one. */
+static void test_without_input(void)
+{
+	struct filter f = FILTER_NONE;
+	int in = dup(STDIN_FILENO), before;
+	pid_t child = sleeper();
+
+	close(STDIN_FILENO);
+	before = open_files();
+	ok(!take_pid(&f, child) && !f.pidfd[0] && f.alive == 1 && !filter_look(&f),
+	   "without standard input a process lives");
+	filter_free(&f);
+	ok(open_files() == before, "is let go of");
+	ok(!take_pid(&f, child) && f.n_pids == 1, "and named again");
+	end(child);
+	ok(filter_look(&f) && !f.alive && open_files() == before + 1, "until it ends");
+	filter_free(&f);
+	ok(open_files() == before, "and nothing stays open");
+	dup2(in, STDIN_FILENO);
+	close(in);
+}
+
+static void test_not_watched(void)
+{
+	struct filter f = FILTER_NONE;
+	int before = open_files();
+
+	no_watch = true;
+	ok(take_pid(&f, getpid()) == -ESRCH && !f.n_pids && !f.alive && !f.text,
+	   "whose end cannot be seen is not followed");
+	no_watch = false;
+	filter_free(&f);
+	ok(open_files() == before, "and leaves no descriptor");
 }
 
 static void test_comms(void)
@@ -488,6 +533,8 @@ int main(void)
 	make_groups();
 	test_pids();
 	test_threads();
+	test_without_input();
+	test_not_watched();
 	test_comms();
 	before = open_files();
 	test_cgroups();

@@ -391,6 +391,7 @@ static void test_taken(void)
 		   !strcmp(e.text, "cannot write out: File exists") && holds("out", "hello"),
 	   "at the end, too");
 	outfile_close(&o);
+	ok(holds(TAKEN, "theirs") && names() == 2, "and whoever has the name keeps the file");
 	same_numbers = 0;
 	unlink(TAKEN);
 }
