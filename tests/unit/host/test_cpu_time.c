@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What CPUs have spent in the kernel: of a made-up /proc/stat. fopen() stands in for the C library's. */
+/* What CPUs have spent in the kernel: of a made-up /proc/stat. fopen() and fclose() stand in for the C library's. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,9 +12,22 @@
 
 static const char *stat_text; /* NULL: there is no such file */
 
+static int open_streams;
+
 FILE *fopen(const char *path, const char *mode)
 {
-	return stat_text && !strcmp(path, "/proc/stat") ? fmemopen((char *)stat_text, strlen(stat_text), mode) : NULL;
+	if (!stat_text || strcmp(path, "/proc/stat"))
+		return NULL;
+	open_streams++;
+	return fmemopen((char *)stat_text, strlen(stat_text), mode);
+}
+
+int fclose(FILE *f)
+{
+	int (*real)(FILE *) = (int (*)(FILE *))dlsym(RTLD_NEXT, "fclose");
+
+	open_streams--;
+	return real(f);
 }
 
 int main(void)
@@ -38,5 +52,6 @@ int main(void)
 		stat_text = rows[i].text;
 		ok(cpu_kernel_ns() == rows[i].want * tick, "time in the kernel, text %zu", i);
 	}
+	ok(!open_streams, "none is left open");
 	return tap_done();
 }

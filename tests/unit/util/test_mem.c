@@ -96,7 +96,8 @@ static void test_buf(void)
 	buf_str(&b, "ab");
 	buf_char(&b, 'c');
 	buf_fill(&b, '.', 3);
-	buf_printf(&b, "%d%s", 12, "x");
+	buf_printf(&b, "%d", 1);
+	buf_printf(&b, "%d%s", 2, "x");
 	buf_printf(&b, "%s", "");
 	ok(b.len == 9 && !strcmp(b.data, "abc...12x"), "one comes behind the other");
 	buf_clear(&b);

@@ -19,6 +19,7 @@
 #include "util/mem.h"
 #include "util/outfile.h"
 #include "faults.h"
+#include "open_files.h"
 #include "tap.h"
 
 static struct err e;
@@ -550,13 +551,12 @@ int main(void)
 {
 	char dir[] = "/tmp/test_outfile.XXXXXX";
 	sigset_t mask;
-	int first;
+	int before;
 
 	if (!mkdtemp(dir) || chdir(dir))
 		abort();
 	buf_str(&hello, "hello");
-	first = dup(STDIN_FILENO);
-	close(first);
+	before = open_files();
 	test_killed();
 	test_in_place();
 	test_modes();
@@ -575,7 +575,7 @@ int main(void)
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	ok(all_held && !sigismember(&mask, SIGTERM), "signals wait while a name is given, and come then");
 	ok(all_private, "no file is another's to read at first");
-	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
+	ok(open_files() == before, "no descriptor is left open");
 	buf_free(&hello);
 	if (chdir("/") || rmdir(dir))
 		abort();

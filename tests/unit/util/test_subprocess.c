@@ -9,6 +9,7 @@
 
 #include "util/subprocess.h"
 #include "fake_tree.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define LONG_MS 20000 /* never reached */
@@ -170,13 +171,12 @@ static void test_ends(void)
 
 int main(void)
 {
-	int first;
+	int before;
 
 	if (!mkdtemp(dir))
 		return 1;
 	setenv("BARRIERTRACE_TEST", "x", 1);
-	first = dup(STDIN_FILENO);
-	close(first);
+	before = open_files();
 	test_find();
 	test_output();
 	test_apart();
@@ -184,6 +184,6 @@ int main(void)
 	test_most();
 	test_ends();
 	tree_remove();
-	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
+	ok(open_files() == before, "no descriptor is left open");
 	return tap_done();
 }
