@@ -349,6 +349,11 @@ static void test_overlay(void)
 	put("proc/self/mountinfo", line);
 	free(line);
 	gives(path, "bta1(/proc/self/status is on bta1)", "a read-only overlay: the lower folders' disks, once");
+	line = xasprintf("%d 1 0:40 / /x ro - overlay overlay ro,lowerdir=%s:/no/such\n", id, dir);
+	put("proc/self/mountinfo", line);
+	free(line);
+	gives(path, "-2 2 no file or disk '/no/such': name a disk, a mount point or a file (try lsblk)",
+	      "an overlay of a folder that is here, and one that isn't");
 	line = xasprintf("%d 1 0:40 / /x ro - overlay overlay ro,lowerdir=/no/such:%s\n", id, dir);
 	put("proc/self/mountinfo", line);
 	free(line);
