@@ -66,9 +66,9 @@ static bool parse(char *line, struct mount_entry *m)
 {
 	char *root, *dir, *options, *fstype, *source, *save = NULL;
 	char *second = strstr(line, " - ");
-	int at = 0;
+	int at;
 
-	if (!second || sscanf(line, "%d %*d %u:%u %n", &m->id, &m->major, &m->minor, &at) != 3 || !at)
+	if (!second || sscanf(line, "%d %*d %u:%u %n", &m->id, &m->major, &m->minor, &at) != 3)
 		return false;
 	*second = '\0';
 	second += strlen(" - ");

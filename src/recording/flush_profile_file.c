@@ -53,7 +53,7 @@ static bool buckets_of(const json_t *buckets, struct hist *h)
 	{
 		json_int_t upper = json_integer_value(json_array_get(pair, 0)),
 			   n = json_integer_value(json_array_get(pair, 1));
-		unsigned int at = upper < 0 ? 0 : hist_index((uint64_t)upper);
+		unsigned int at = hist_index((uint64_t)upper);
 
 		if (upper < 0 || n <= 0 || n > 1 << 30 || total + (uint64_t)n > h->count)
 			return false;
@@ -69,7 +69,6 @@ static bool hist_of(const json_t *o, const char *key, struct hist *h)
 {
 	const json_t *j = json_object_get(o, key);
 
-	memset(h, 0, sizeof(*h));
 	if (!j)
 		return true;
 	return count_of(j, "count", &h->count) && h->count && h->count < 1 << 30 && count_of(j, "sum_ns", &h->sum) &&
@@ -210,7 +209,7 @@ static json_t *load(int fd, bool *is_json, bool *refused, json_error_t *why)
 	*is_json = first_of(fd) == '{';
 	if (!*is_json)
 		return NULL;
-	text = xcalloc(1, MOST_BYTES + 1);
+	text = xcalloc(1, MOST_BYTES);
 	budget.length = read_all(fd, text, MOST_BYTES);
 	doc = bounded_json(text, budget.length, JSON_REJECT_DUPLICATES, &budget, &bytes, refused, why);
 	free(text);

@@ -171,7 +171,7 @@ enum group facts_group(const struct facts *f, enum cause c)
 
 	if (g == GROUP_FLUSH)
 		return f->flush_queued ? GROUP_BUSY : g;
-	return g < GROUP_FLUSH || g > GROUP_DISCARD || !f->data_queued ? g : GROUP_BUSY;
+	return g > GROUP_DISCARD || !f->data_queued ? g : GROUP_BUSY;
 }
 
 static void rank(struct facts *f)
