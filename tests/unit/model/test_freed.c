@@ -7,6 +7,7 @@
 #include "model/diagnosis.h"
 #include "model/experiment_result.h"
 #include "model/flush_profile.h"
+#include "model/outstanding.h"
 #include "model/run_context.h"
 #include "tap.h"
 #include "util/mem.h"
@@ -155,8 +156,124 @@ static void a_card(void)
 	ok(is_empty(&both, sizeof(both)), "two cards compared");
 }
 
+static void fill_tally(struct tally *t)
+{
+	tally_add(t, 1);
+}
+
+static void fill_device(struct report_device *d)
+{
+	struct tally *const tallies[] = { &d->naive_write, &d->flush.slot_wait, &d->flush.slot_wait_flush,
+					  &d->flush.slot_wait_data, &d->flush.sequence };
+
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
+		fill_tally(tallies[i]);
+	for (int c = 0; c < OP_CLASSES; c++) {
+		fill_tally(&d->op[c].queue);
+		fill_tally(&d->op[c].device);
+		fill_tally(&d->op[c].total);
+	}
+	for (int c = 0; c < HEAT_CLASSES; c++)
+		d->heat[c] = xcalloc(1, sizeof(*d->heat[c]));
+	d->model = text();
+	d->write_cache = text();
+	d->scheduler = text();
+	d->via = text();
+	d->disk = text();
+	d->slaves = texts();
+	d->mounts = xcalloc(2, sizeof(*d->mounts));
+	d->n_mounts = 2;
+	for (size_t i = 0; i < 2; i++)
+		d->mounts[i] = (struct report_mount){ .dir = text(), .fstype = text(), .options = text(), .barrier = text() };
+}
+
+static struct report_group *groups(void)
+{
+	struct report_group *g = xcalloc(2, sizeof(*g));
+
+	for (size_t i = 0; i < 2; i++) {
+		g[i].comm = text();
+		g[i].path = text();
+		g[i].device = text();
+		fill_tally(&g[i].latency);
+	}
+	return g;
+}
+
+static void fill_sync(struct report_sync *s)
+{
+	s->process = groups();
+	s->file = groups();
+	s->slowest = xcalloc(2, sizeof(*s->slowest));
+	s->leaf = xcalloc(2, sizeof(*s->leaf));
+	s->n_processes = s->n_files = s->n_slowest = s->n_leaves = 2;
+	for (size_t i = 0; i < 2; i++) {
+		s->slowest[i] = (struct report_call){ .comm = text(), .call = text(), .path = text(), .device = text() };
+		s->leaf[i].path = text();
+		fill_tally(&s->leaf[i].each);
+	}
+	s->sample = xcalloc(1, sizeof(*s->sample));
+	s->heat = xcalloc(1, sizeof(*s->heat));
+	s->other = xcalloc(1, sizeof(*s->other));
+	s->tail.path = text();
+	s->tail.comm = text();
+	s->tail.sentence = text();
+}
+
+/* Two of each row. */
+static void fill_rows(struct report *r)
+{
+	r->device = xcalloc(2, sizeof(*r->device));
+	r->probe = xcalloc(2, sizeof(*r->probe));
+	r->lost = xcalloc(2, sizeof(*r->lost));
+	r->whatif = xcalloc(2, sizeof(*r->whatif));
+	r->outstanding = xcalloc(2, sizeof(*r->outstanding));
+	r->n_devices = r->n_probes = r->n_lost = r->n_whatif = r->n_outstanding = 2;
+	for (size_t i = 0; i < 2; i++) {
+		struct report_outstanding *o = &r->outstanding[i];
+		char **const texts_of[] = { &o->comm, &o->cmdline, &o->call, &o->path, &o->device,
+					    &o->step, &o->where,   &o->via,  &o->op,   &o->disk };
+
+		fill_device(&r->device[i]);
+		r->probe[i] = (struct report_probe){ .name = text(), .rung = text(), .could = text(), .reason = text() };
+		r->lost[i].reason = text();
+		r->whatif[i].remove = text();
+		for (size_t k = 0; k < sizeof(texts_of) / sizeof(texts_of[0]); k++)
+			*texts_of[k] = text();
+	}
+}
+
+static void a_report(void)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	fill_sync(&r->sync);
+	fill_rows(r);
+	r->detail = xcalloc(1, sizeof(*r->detail));
+	r->detail->name = xcalloc(2, sizeof(*r->detail->name));
+	r->detail->name[r->detail->n_names++] = text();
+	r->detail->name[r->detail->n_names++] = text();
+	report_detail_add_call(r->detail, &(struct detail_call){ 0 }, NULL);
+	report_detail_add_request(r->detail, &(struct detail_request){ 0 });
+	r->pace.point = xcalloc(1, sizeof(*r->pace.point));
+	r->verdict.sentence = text();
+	r->verdict.evidence = texts();
+	r->verdict.advice = texts();
+	r->version = text();
+	r->start = text();
+	r->command = texts();
+	r->kernel = text();
+	r->arch = text();
+	r->filter = text();
+	r->notes = texts();
+	report_free(r);
+	ok(is_empty(r, sizeof(*r)), "a report");
+	free(r);
+}
+
 int main(void)
 {
+	a_report();
 	a_bench();
 	an_experiment();
 	a_frame();

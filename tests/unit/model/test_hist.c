@@ -263,6 +263,31 @@ static void test_tally_large_counts(void)
 	tally_free(&from);
 }
 
+/* Values below 128 have buckets of their own. Those below 64 take 512 bytes together, as 65 to 128 single buckets do. */
+static void test_tally_kept(void)
+{
+	static const struct {
+		unsigned int first, n;
+		bool many;
+		const char *what;
+	} all[] = {
+		{ 0, 64, false, "64 buckets are kept one by one" },
+		{ 0, 65, true, "one more, and the 64, which are a power of two's, are kept together" },
+		{ 1, 65, false, "but not 64 of two powers of two" },
+		{ 0, 128, true, "what is kept together stays so" },
+		{ 1, 128, false, "up to 128 are kept one by one" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct tally t = { 0 };
+
+		for (unsigned int v = all[i].first; v < all[i].first + all[i].n; v++)
+			tally_add(&t, v);
+		ok(t.many == all[i].many && tally_buckets(&t) == all[i].n, "tally: %s", all[i].what);
+		tally_free(&t);
+	}
+}
+
 /* 64 to 127 is a power of two with 64 buckets: which of them have something, and what is asked for of one's middle. */
 static void test_tally_answers(void)
 {
@@ -342,6 +367,7 @@ int main(void)
 	test_tally();
 	test_tally_few();
 	test_tally_room();
+	test_tally_kept();
 	test_tally_large_counts();
 	test_tally_answers();
 	test_middles();

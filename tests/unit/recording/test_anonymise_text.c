@@ -77,6 +77,7 @@ static const struct {
 	{ TEXT_VIA, "x is on joe, in, iso, no, ann", "f1 is on disk1, disk2, disk3, disk4, disk5" },
 	{ TEXT_VIA, "x is  on,, sda ", "f1 is  on,, sda " },
 	{ TEXT_VIA, "x is on 0p1, 0", "f1 is on disk1p1, disk1" },
+	{ TEXT_VIA, "x is on joep1, joep, joe", "f1 is on disk1p1, disk1, disk2" },
 	{ TEXT_VIA, "x is on joe1, joe, joe2", "f1 is on disk1p1, disk1, disk1p2" },
 	{ TEXT_VIA, "x is on md_joe, md_ann", "f1 is on md_1, md_2" },
 

@@ -9,6 +9,7 @@
 #include "model/flush_profile.h"
 #include "util/buf.h"
 #include "util/mem.h"
+#include "open_files.h"
 #include "recording_forge.h"
 #include "tap.h"
 
@@ -288,6 +289,16 @@ static void test_too_much(void)
 	free(bomb);
 }
 
+static void test_too_long(void)
+{
+	char *text = xasprintf(HEAD "'kernel': '%0*d', " SDA "'tests': []}", 4 << 20, 6);
+	struct card c;
+
+	ok(read_card(text, &c) == -EINVAL && is_card && !c.name && !strncmp(e.text, "it: line 1: ", 12),
+	   "of a card that is longer than 4 MiB the rest is missing: %.40s", e.text);
+	free(text);
+}
+
 /* What is no JSON is somebody else's to read: nothing of it is taken. */
 static void test_first_byte(void)
 {
@@ -350,9 +361,8 @@ static void test_pieces(void)
 
 int main(void)
 {
-	int first = dup(STDIN_FILENO);
+	int open = open_files();
 
-	close(first);
 	test_all();
 	test_tests();
 	test_causes();
@@ -360,8 +370,9 @@ int main(void)
 	test_hists();
 	test_sense();
 	test_too_much();
+	test_too_long();
 	test_first_byte();
 	test_pieces();
-	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
+	ok(open_files() == open, "no descriptor is left open");
 	return tap_done();
 }

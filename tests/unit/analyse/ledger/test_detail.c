@@ -478,6 +478,32 @@ static void indices_of_names(void)
 	ok(is(a, "a") && is(own, "c"), "which may get another name");
 }
 
+/* The table of names grows with them. */
+static void many_shared_names(void)
+{
+	struct detail *new = detail_new(T0);
+	bool again = true, there = true;
+	uint32_t index[3000];
+	char name[16];
+
+	for (uint32_t i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "task%u", i);
+		index[i] = detail_name(new, name);
+	}
+	for (uint32_t i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "task%u", i);
+		again = again && detail_name(new, name) == index[i];
+	}
+	report_detail_free(d);
+	d = detail_take(new);
+	detail_free(new);
+	for (uint32_t i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "task%u", i);
+		there = there && is(index[i], name);
+	}
+	ok(again && there && d->n_names == 3001, "each of 3,000 names has one index, and stands there");
+}
+
 static void not_wanted(void)
 {
 	begin(false);
@@ -488,6 +514,11 @@ static void not_wanted(void)
 	begin(true);
 	end();
 	ok(d && d->n_names == 1 && !d->n_calls && !d->n_slices && !d->n_requests, "an empty run has an empty one");
+	/* one that nobody takes goes with the analysis: that is the leak sanitizer's to say */
+	begin(true);
+	commit();
+	SYNC(.enter = 1000, .exit = 1510);
+	begin(false);
 }
 
 /* ---- bounds ---- */
@@ -608,6 +639,7 @@ int main(void)
 	late_names();
 	many_names();
 	indices_of_names();
+	many_shared_names();
 	not_wanted();
 	too_many_calls();
 	too_many_slices(3);

@@ -259,6 +259,8 @@ static void old_sleeps_make_room(void)
 	ok(ring_is(7, 8, 8, now - KEEP - 10, now - KEEP - 20), "of two that are older than two minutes the first goes");
 	sleeps(7, now, 1);
 	ok(ring_is(7, 9, 16, now - KEEP - 10, now - KEEP - 20), "the next stays while the one after it is not that old");
+	ok(on_at(7, 6) == now - KEEP + 50 && on_at(7, 7) == now - 5 && on_at(7, 8) == now,
+	   "and those that stood before the oldest come behind the others");
 	begin();
 	sleeps(7, 1000, 8);
 	tl_forget(tl, 1010);

@@ -845,6 +845,22 @@ static void helper_came_unseen(void)
 	ok(adds_up_to(r, &want) && r->blind, "a helper came onto a CPU unseen");
 }
 
+/* No sleep of it was seen, nor that it began to be followed. */
+static void unknown_waker(void)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 80, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+	const struct walk_result *r;
+
+	begin();
+	woken_by(OTHER, TASK_USER, 7);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	IS(r, want, "woken by a task of which nothing is known");
+}
+
 /* ---- when a helper is known to have run ---- */
 
 /* The caller sleeps in [1010, 1090) until the helper wakes it. The helper's last sleep is number 5 and ended at `on`. */
@@ -954,6 +970,7 @@ int main(void)
 	complete();
 	came_unseen();
 	helper_came_unseen();
+	unknown_waker();
 	helper_ran();
 	helper_slept_afterwards();
 	walk_free(w);
