@@ -280,6 +280,15 @@ measure_sync() {
 	((round))
 }
 
+# Each of the programs of works, a run of it.
+sample_works() {
+	local what ns
+	for what in queue start end; do
+		ns=$(awk -v name="^work_${what}_" '$1 ~ name { print $4 }' "$WORK/costs")
+		[[ ! $ns ]] || sample "sync.work.$what" "$OURS" "$ns"
+	done
+}
+
 # sync_run TOOL: its cost per call; those are counted by ours, and as many in each run
 sync_run() {
 	local name=${1%%,*} n=$SYNC_CALLS
@@ -290,7 +299,8 @@ sync_run() {
 	run_times >"$WORK/after"
 	tool_stop
 	[[ $name != "$OURS" ]] || SYNC_CALLS=$(jq .sync.count "$WORK/report.json") n=$SYNC_CALLS
-	costs "$WORK/before" "$WORK/after" "$n" | awk '{ $2 /= 1000; $2 = sprintf("%.3f", $2); print }' >"$WORK/costs" && sample_costs sync.bpf "$name"
+	costs "$WORK/before" "$WORK/after" "$n" | awk '{ $2 /= 1000; $2 = sprintf("%.3f", $2); print }' >"$WORK/costs" && sample_costs sync.bpf "$name" || return
+	[[ $name != "$OURS" ]] || sample_works
 }
 
 # ---- (e) start, memory, CPU ----
