@@ -350,6 +350,13 @@ judge_multipath() {
 	return 1
 }
 
+# RUN: its ledger adds up to the nanosecond, and 2 % at most is unknown
+is_explained() {
+	report_of "$1"
+	jq -r '.sync | "\(.count) calls, \(.total_ns) ns, unknown \(.ledger.unknown // 0)"' "$J"
+	jq -e '.sync | ([.ledger[]] | add) == .total_ns and (.ledger.unknown // 0) <= 0.02 * .total_ns' "$J" >/dev/null
+}
+
 # Linear with XFS, crypt with btrfs: as many writes and flushes as bios were sent to them.
 judge_dm() {
 	local disk ours
@@ -361,6 +368,7 @@ judge_dm() {
 		echo "$disk: $ours writes and flushes, ${RAW_N[bios]} bios"
 		((ours > 20 && ours == RAW_N[bios])) || return
 	done < <(grep ^dm- "$G/devices.disks")
+	is_explained devices
 }
 
 verdict_is() { # RUN CLASS CAUSE..: and the ledger's largest cause is one of these
@@ -375,12 +383,16 @@ verdict_is() { # RUN CLASS CAUSE..: and the ledger's largest cause is one of the
 # Also of one process: the journal's bios are waited for, not counted.
 judge_delay_flush() {
 	verdict_is delay-flush device-flush flush.pre flush.only
+	is_explained delay-flush
 	verdict_is delay-pid device-flush flush.pre
 	jq -c '.devices[] | select(.bio_based) | .ops' "$J"
 	jq -e '.devices[] | select(.bio_based) | .ops | .write.count <= 12 and .flush == null' "$J" >/dev/null
 }
 
-judge_delay_write() { verdict_is delay-write device-write device.write; }
+judge_delay_write() {
+	verdict_is delay-write device-write device.write
+	is_explained delay-write
+}
 
 judge_raid1() {
 	local slow
@@ -388,6 +400,7 @@ judge_raid1() {
 	slow=$(<"$G/raid1.slow")
 	jq -r '.verdict.sentence, .verdict.evidence[]' "$J"
 	jq -r '.verdict.evidence[]' "$J" | grep -F "md127 lies on several disks, and $slow is the slow one: a FLUSH takes"
+	is_explained raid1
 }
 
 # It works, or says precisely why not.
