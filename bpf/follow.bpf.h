@@ -35,7 +35,7 @@ struct pid_chunk {
 
 /*
  * A helper's last sleeps, in a ring by seq, and the requests and bios that ended them; a worker's last works, by number, and the requests
- * that queued them. kind 0: sent already, or none.
+ * and bios that queued them. kind 0: sent already, or none.
  */
 struct history {
 	u32 owner, pad; /* tid */
@@ -44,6 +44,7 @@ struct history {
 	struct wire_bio bio[HISTORY];
 	struct wire_work work[WORKS];
 	struct wire_request queuer[WORKS];
+	struct wire_bio queuer_bio[WORKS];
 };
 
 STATE struct {

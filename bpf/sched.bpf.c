@@ -81,6 +81,7 @@ __noinline int forget_sleeps(u32 history, u32 from)
 		h->sleep[n].head.kind = h->request[n].head.kind = h->bio[n].head.kind = 0;
 		h->sleep[n].seq = ~0u;
 		h->work[n % WORKS].head.kind = h->queuer[n % WORKS].head.kind = 0;
+		h->queuer_bio[n % WORKS].head.kind = 0;
 		h->work[n % WORKS].no = 0;
 	}
 	return 0;
@@ -196,13 +197,14 @@ __noinline int send_history(u32 tid, u64 from)
 	return 0;
 }
 
-/* A work, once, and the request that queued it. 0: it isn't known, or nobody's work or request queued it. */
+/* A work, once, and the request and the bio that queued it. 0: it isn't known, or nobody's work or request queued it. */
 __noinline int send_work(u32 tid, u32 no)
 {
 	struct task_state *t;
 	struct history *h = history_by_tid(tid, &t);
 	struct wire_request *r;
 	struct wire_work *w;
+	struct wire_bio *b;
 
 	if (!h)
 		return 0;
@@ -217,8 +219,11 @@ __noinline int send_work(u32 tid, u32 no)
 		learn_from(r, tid);
 		r->head.kind = 0;
 	}
+	b = &h->queuer_bio[no % WORKS];
+	if (b->head.kind)
+		send(b, sizeof(*b));
 	send(w, sizeof(*w));
-	w->head.kind = 0;
+	b->head.kind = w->head.kind = 0;
 	return w->how;
 }
 
@@ -298,23 +303,11 @@ static __always_inline void take_request(struct completing *c, struct task_state
 /* The bio that ends here goes the way of the request, and with the sleep that it ends. */
 static __always_inline void take_bio(struct task_state *t, struct task_struct *task, u32 tid, bool irq, u32 pid)
 {
-	u32 zero = 0;
-	struct bio_end *e = bpf_map_lookup_elem(&bio_ends, &zero);
 	struct wire_bio b = {};
 	struct history *h;
 
-	if (!e || !e->done || e->irq != irq || e->pid != pid || t->wake - e->done > COMPLETION_MAX_NS)
+	if (!bio_ending(&b, irq, pid, t->wake, tid, t->seq))
 		return;
-	b.head.kind = WIRE_BIO;
-	b.head.size = sizeof(b);
-	b.head.cpu = bpf_get_smp_processor_id();
-	b.queued = e->queued;
-	b.done = e->done;
-	b.flushed = e->flushed;
-	b.tid = tid;
-	b.seq = t->seq;
-	b.disk = e->disk;
-	b.class = e->class;
 	if (t->follow & FOLLOW_CALLER) {
 		send(&b, sizeof(b));
 		return;

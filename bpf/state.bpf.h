@@ -141,6 +141,8 @@ STATE struct {
 	__type(value, struct bio_start);
 } bios SEC(".maps");
 
+#define COMPLETION_MAX_NS 500000 /* what a completion may take before a wake-up is no longer put down to it */
+
 /* The bio whose completion is being handled on a CPU, as in struct completing. */
 struct bio_end {
 	u64 queued, done, flushed; /* as in struct wire_bio */
@@ -155,6 +157,28 @@ STATE struct {
 	__type(key, u32);
 	__type(value, struct bio_end);
 } bio_ends SEC(".maps");
+
+/* The bio that is being completed here, at this time; *b is of the task `tid`, and its sleep or work `seq`. False: there is none. */
+static __always_inline bool bio_ending(struct wire_bio *b, bool irq, u32 pid, u64 now, u32 tid, u32 seq)
+{
+	u32 zero = 0;
+	struct bio_end *e = bpf_map_lookup_elem(&bio_ends, &zero);
+
+	if (!e || !e->done || e->irq != irq || e->pid != pid || now - e->done > COMPLETION_MAX_NS)
+		return false;
+	b->head.kind = WIRE_BIO;
+	b->head.size = sizeof(*b);
+	b->head.cpu = bpf_get_smp_processor_id();
+	b->queued = e->queued;
+	b->done = e->done;
+	b->flushed = e->flushed;
+	b->tid = tid;
+	b->seq = seq;
+	b->disk = e->disk;
+	b->class = e->class;
+	b->work = 0;
+	return true;
+}
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -226,8 +250,6 @@ static __always_inline u64 address_at(const void *at)
  * What has been cast isn't trusted to begin with; reading it is as safe.
  */
 #define LOOSE(direct, ptr) ((direct) && TYPE_OF(ptr) ? (typeof(ptr))cast(ptr, TYPE_OF(ptr)) : (ptr))
-
-#define COMPLETION_MAX_NS 500000 /* what a completion may take before a wake-up is no longer put down to it */
 
 /* The empty asm keeps clang from making an atomic "or" of an "add" of nothing: kernels before 5.12 have no such instruction. */
 /* clang-format off */

@@ -365,7 +365,7 @@ struct wire_bio {
 	__bt_u32 tid, seq;
 	__bt_u32 disk;	/* kernel dev_t */
 	__bt_u16 class; /* enum wire_class; WIRE_WRITE_BARRIER for a write with PREFLUSH */
-	__bt_u16 pad;
+	__bt_u16 work;	/* 1: its completion queued the worker's work number `seq`, and ended no sleep */
 };
 WIRE_ASSERT_SIZE(struct wire_bio, 48);
 

@@ -17,6 +17,7 @@ struct queued {
 	u8 how, by_kind;
 	u16 followed; /* 1: by a followed task */
 	struct wire_request request;
+	struct wire_bio bio; /* kind 0: none */
 };
 
 struct {
@@ -66,6 +67,8 @@ static __noinline int work_queued(u64 *ctx, u64 work)
 	q->rq = q->done = 0;
 	q->by = q->by_kind = q->followed = 0;
 	q->how = HOW_IRQ;
+	if (!bio_ending(&q->bio, irq, pid, now, 0, 0))
+		q->bio.head.kind = 0;
 	if (c) {
 		q->how = HOW_REQUEST;
 		q->rq = c->rq;
@@ -93,10 +96,10 @@ int work_queue_raw(u64 *ctx)
 	return somebody_waits() ? work_queued(ctx, ctx[2]) : 0;
 }
 
-/* A worker is followed from the first work on that a followed task or the completion of a request has queued. */
+/* A worker is followed from the first work on that a followed task or the completion of a request or bio has queued. */
 static __always_inline struct task_state *worker_for(const struct queued *q, u32 tid)
 {
-	if (!q || !(q->how == HOW_REQUEST || q->followed) || by_loop(current_task()))
+	if (!q || !(q->how == HOW_REQUEST || q->bio.head.kind || q->followed) || by_loop(current_task()))
 		return NULL;
 	learn(tid);
 	return followed(tid);
@@ -144,7 +147,13 @@ static __noinline int work_began(u64 work, u32 tid)
 		return 0;
 	i = ++t->work % WORKS;
 	fill_work(&h->work[i], q, work, tid, t);
-	h->queuer[i].head.kind = 0;
+	h->queuer[i].head.kind = h->queuer_bio[i].head.kind = 0;
+	if (q && q->bio.head.kind) {
+		h->queuer_bio[i] = q->bio;
+		h->queuer_bio[i].tid = tid;
+		h->queuer_bio[i].seq = t->work;
+		h->queuer_bio[i].work = 1;
+	}
 	if (q && q->how == HOW_REQUEST)
 		h->queuer[i] = q->request;
 	if (q)

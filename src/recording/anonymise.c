@@ -65,7 +65,7 @@ static void name_fact(struct anonymiser *a, union fact *f)
 		name_task(a, f->follow.comm, f->follow.kind != TASK_USER);
 		f->follow.pad = 0;
 		break;
-	case WIRE_BIO: f->bio.pad = 0; break;
+	case WIRE_BIO: f->bio.work = f->bio.work == 1; break;
 	case WIRE_WORK: memset(f->work.pad, 0, sizeof(f->work.pad)); break;
 	case WIRE_FILE: name_file(a, &f->file); break;
 	}

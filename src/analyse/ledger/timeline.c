@@ -42,6 +42,7 @@ struct timeline {
 	uint32_t n_bios;      /* that came, modulo 2^32 and never 0 after the first */
 
 	struct wire_work *work; /* WORKS_MAX of them, each where its number belongs; NULL: none came */
+	uint32_t *work_bio;	/* of each of them, the bio that queued it; 0: none */
 
 	struct functions *functions;
 };
@@ -327,9 +328,14 @@ void tl_forget(struct timeline *tl, uint64_t until)
 
 /* ---- bios ---- */
 
+static const struct wire_bio *bio_by_number(const struct timeline *tl, uint32_t n)
+{
+	return n && tl->n_bios - n < BIOS_MAX ? &tl->bio[n % BIOS_MAX] : NULL;
+}
+
 const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *s)
 {
-	return s->bio && tl->n_bios - s->bio < BIOS_MAX ? &tl->bio[s->bio % BIOS_MAX] : NULL;
+	return bio_by_number(tl, s->bio);
 }
 
 bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
@@ -341,7 +347,10 @@ bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
 	tl->n_bios++;
 	tl->n_bios += !tl->n_bios;
 	tl->bio[tl->n_bios % BIOS_MAX] = *b;
-	use(tl, b->tid)->bio = tl->n_bios;
+	if (b->work)
+		use(tl, b->tid)->work_bio = tl->n_bios;
+	else
+		use(tl, b->tid)->bio = tl->n_bios;
 	return true;
 }
 
@@ -364,13 +373,30 @@ const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_
 	return w && w->tid == tid && w->no == no ? w : NULL;
 }
 
+/* It comes right before its work. */
+static uint32_t bio_of_work(struct timeline *tl, const struct wire_work *w)
+{
+	const struct tl_task *t = tl_task(tl, w->tid);
+	const struct wire_bio *b = t ? bio_by_number(tl, t->work_bio) : NULL;
+
+	return b && b->tid == w->tid && b->seq == w->no ? t->work_bio : 0;
+}
+
+uint32_t tl_work_bio(const struct timeline *tl, const struct wire_work *w)
+{
+	return tl->work_bio[w - tl->work];
+}
+
 bool tl_add_work(struct timeline *tl, const struct wire_work *w)
 {
 	if (!w->no || !w->begun || w->queued > w->begun || w->how > HOW_IRQ || w->how == HOW_PREEMPTED)
 		return false;
-	if (!tl->work)
+	if (!tl->work) {
 		tl->work = xcalloc(WORKS_MAX, sizeof(*tl->work));
+		tl->work_bio = xcalloc(WORKS_MAX, sizeof(*tl->work_bio));
+	}
 	tl->work[place_of_work(w->tid, w->no)] = *w;
+	tl->work_bio[place_of_work(w->tid, w->no)] = bio_of_work(tl, w);
 	return true;
 }
 
@@ -573,6 +599,7 @@ void tl_free(struct timeline *tl)
 	free(tl->link);
 	free(tl->bio);
 	free(tl->work);
+	free(tl->work_bio);
 	functions_free(tl->functions);
 	free(tl);
 }

@@ -714,13 +714,14 @@ static void walk_queuer(struct walk *w, const struct frame *f, const struct wire
 		.waker = k->by,
 		.how = k->how,
 		.waker_kind = k->by_kind,
+		.bio = tl_work_bio(w->tl, k),
 	};
 	struct frame by = *f;
 	enum walk_part part = w->part;
 
 	by.asleep = false; /* a worker may have queued for itself what it did later */
-	if (k->how == HOW_TASK || k->how == HOW_REQUEST)
-		explain_end(w, &by, &until, from, to);
+	if (k->how == HOW_TASK || k->how == HOW_REQUEST || until.bio)
+		explain(w, &by, &until, from, to);
 	else if (idle)
 		explain(w, f, idle, from, to);
 	else

@@ -601,7 +601,7 @@ static void expect(union fact *f, size_t i)
 		strncpy(f->follow.comm, "task1", 16);
 		f->follow.pad = 0;
 		break;
-	case WIRE_BIO: f->bio.pad = 0; break;
+	case WIRE_BIO: f->bio.work = f->bio.work == 1; break;
 	case WIRE_WORK: memset(f->work.pad, 0, sizeof(f->work.pad)); break;
 	case WIRE_FILE:
 		memset(f->file.name, 0, sizeof(f->file.name));

@@ -128,6 +128,48 @@ static void queued_by_a_completion(void)
 		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 40, CAUSE_COMPLETION, 3, CAUSE_WORKER, 17, CAUSE_CPU, 20));
 }
 
+#define DM WIRE_DEV(253, 0)
+
+static void bio_fact(uint32_t no, uint64_t queued, uint64_t done, bool of_work)
+{
+	const struct wire_bio b = {
+		.queued = at(queued), .done = at(done), .tid = WORKER, .seq = no, .disk = DM, .class = WIRE_WRITE_SYNC, .work = of_work
+	};
+
+	tl_add_bio(tl, &b);
+}
+
+static void request_of_a_bio(uint32_t no, bool of_work)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	write_fact(7, 1046, 1046, 1051);
+	bio_fact(no, 1005, 1052, of_work);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1051);
+	woken_by(WORKER, 3, 12);
+}
+
+/* As dm-delay does: it keeps a write for long, and the disk below has it for a moment only, from the caller or from nobody known. */
+static void queued_by_a_bio(void)
+{
+	request_of_a_bio(3, true);
+	comes_to("before the request below, the bio was with its disk",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 36 + 5, CAUSE_COMPLETION, 2, CAUSE_WORKER, 17, CAUSE_CPU, 20));
+	request_of_a_bio(2, true);
+	comes_to("not the bio of another work", LEDGER(OWN, CAUSE_UNKNOWN, 36, CAUSE_DEVICE_WRITE, 5, CAUSE_COMPLETION,
+						       2, CAUSE_WORKER, 17, CAUSE_CPU, 20));
+	request_of_a_bio(3, false);
+	comes_to("nor that of a sleep", LEDGER(OWN, CAUSE_UNKNOWN, 36, CAUSE_DEVICE_WRITE, 5, CAUSE_COMPLETION, 2,
+					       CAUSE_WORKER, 17, CAUSE_CPU, 20));
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	bio_fact(3, 1005, 1052, true);
+	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_IRQ);
+	woken_by(WORKER, 3, 12);
+	comes_to("also one that no request completed",
+		 LEDGER(OWN, CAUSE_DEVICE_WRITE, 42, CAUSE_UNKNOWN, 1, CAUSE_WORKER, 17, CAUSE_CPU, 20));
+}
+
 static void queued_by_a_task(void)
 {
 	begin();
@@ -446,6 +488,7 @@ static void circle(void)
 int main(void)
 {
 	queued_by_a_completion();
+	queued_by_a_bio();
 	queued_by_a_task();
 	queued_by_a_work();
 	idle_worker();
