@@ -241,17 +241,22 @@ static int link_as(const struct outfile *o, const char *name)
 	return err;
 }
 
-/* `name` is one that we gave: nobody else's goes when that fails. */
+static int rename_to_place(const struct outfile *o, const char *name)
+{
+	return renameat(o->dir.fd, name, o->dir.fd, o->dir.name) ? -errno : 0;
+}
+
+/* Unlink `name`, which we created, if the rename fails. */
 static int rename_or_unlink(const struct outfile *o, const char *name)
 {
-	int err = renameat(o->dir.fd, name, o->dir.fd, o->dir.name) ? -errno : 0;
+	int err = rename_to_place(o, name);
 
 	if (err)
 		unlinkat(o->dir.fd, name, 0);
 	return err;
 }
 
-/* A name can be given where there is none; only a rename replaces. */
+/* linkat() fails if the name exists; only a rename replaces. */
 static int name_it(const struct outfile *o)
 {
 	int err = link_as(o, o->dir.name);
@@ -273,7 +278,7 @@ static int replace(struct outfile *o)
 	int err;
 
 	if (!o->unnamed)
-		return renameat(o->dir.fd, o->temp, o->dir.fd, o->dir.name) ? -errno : 0;
+		return rename_to_place(o, o->temp);
 	tmpfiles_hold();
 	err = name_it(o);
 	tmpfiles_release();

@@ -111,9 +111,11 @@ static int note_rights(void)
 	was.groups = xcalloc((size_t)(n > 0 ? n : 1), sizeof(*was.groups));
 	was.n_groups = n > 0 ? getgroups(n, was.groups) : 0;
 	if (n < 0 || was.n_groups < 0 || caps(SYS_capget, was.caps)) {
-		n = -errno;
+		int err = -errno;
+
 		free(was.groups);
-		return n;
+		was.groups = NULL;
+		return err;
 	}
 	was.uid = (uid_t)setfsuid((uid_t)-1);
 	was.gid = (gid_t)setfsgid((gid_t)-1);
