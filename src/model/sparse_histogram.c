@@ -6,16 +6,16 @@
 
 #include "util/mem.h"
 
-/* ---- few ---- */
+/* ---- entries ---- */
 
-#define FEW_MAX	   255u /* what `n` holds */
-#define COUNT_BITS 20	/* below the bucket */
-#define COUNT_MAX  ((1u << COUNT_BITS) - 1)
+#define ENTRIES_MAX 255u /* what `n` holds */
+#define COUNT_BITS  20	 /* below the bucket */
+#define COUNT_MAX   ((1u << COUNT_BITS) - 1)
 
 _Static_assert(HIST_BUCKETS <= 1u << (32 - COUNT_BITS), "a bucket and its count take 32 bits");
 
-/* Bytes; for 4, 8, 16 .. entries. */
-static size_t room_of(unsigned int n)
+/* Bytes allocated for n entries: room for a power of two of them, at least 4. */
+static size_t entries_bytes(unsigned int n)
 {
 	size_t room = 4;
 
@@ -24,29 +24,29 @@ static size_t room_of(unsigned int n)
 	return room * sizeof(uint32_t);
 }
 
-/* Where the bucket stands among them, or would. */
-static unsigned int few_at(const struct tally *t, unsigned int bucket)
+/* Index of the bucket's entry, or where to insert it. */
+static unsigned int find_entry(const struct tally *t, unsigned int bucket)
 {
 	unsigned int at = 0;
 
 	for (unsigned int left = t->n; left;) {
 		unsigned int half = (left + 1) / 2;
 
-		at += t->few[at + half - 1] >> COUNT_BITS < bucket ? half : 0;
+		at += t->entry[at + half - 1] >> COUNT_BITS < bucket ? half : 0;
 		left -= half;
 	}
 	return at;
 }
 
-/* As octaves they would take no more room than they are about to. */
-static bool many_are_smaller(const struct tally *t, size_t room)
+/* Would octaves take no more than `room` bytes? */
+static bool octaves_take_less(const struct tally *t, size_t room)
 {
 	unsigned int octaves = 0, last = TALLY_OCTAVES;
 
 	if (room < sizeof(*t->octave))
 		return false;
 	for (unsigned int i = 0; i < t->n; i++) {
-		unsigned int octave = (t->few[i] >> COUNT_BITS) / HIST_SUB;
+		unsigned int octave = (t->entry[i] >> COUNT_BITS) / HIST_SUB;
 
 		octaves += octave != last;
 		last = octave;
@@ -54,31 +54,31 @@ static bool many_are_smaller(const struct tally *t, size_t room)
 	return octaves * sizeof(*t->octave) <= room;
 }
 
-/* False: there are too many buckets, or values in one. */
-static bool add_few(struct tally *t, unsigned int bucket, uint64_t n)
+/* False: no entry is free, the count exceeds 20 bits, or octaves would be smaller. */
+static bool add_entry(struct tally *t, unsigned int bucket, uint64_t n)
 {
-	unsigned int at = few_at(t, bucket);
+	unsigned int at = find_entry(t, bucket);
 
-	if (at < t->n && t->few[at] >> COUNT_BITS == bucket) {
-		if (n > COUNT_MAX - (t->few[at] & COUNT_MAX))
+	if (at < t->n && t->entry[at] >> COUNT_BITS == bucket) {
+		if (n > COUNT_MAX - (t->entry[at] & COUNT_MAX))
 			return false;
-		t->few[at] += (uint32_t)n;
+		t->entry[at] += (uint32_t)n;
 		return true;
 	}
-	if (t->n == FEW_MAX || n > COUNT_MAX)
+	if (t->n == ENTRIES_MAX || n > COUNT_MAX)
 		return false;
-	if (!t->n || room_of(t->n) != room_of(t->n + 1u)) {
-		if (many_are_smaller(t, room_of(t->n + 1u)))
+	if (!t->n || entries_bytes(t->n) != entries_bytes(t->n + 1u)) {
+		if (octaves_take_less(t, entries_bytes(t->n + 1u)))
 			return false;
-		t->few = xrealloc(t->few, room_of(t->n + 1u));
+		t->entry = xrealloc(t->entry, entries_bytes(t->n + 1u));
 	}
-	memmove(&t->few[at + 1], &t->few[at], (t->n - at) * sizeof(*t->few));
-	t->few[at] = bucket << COUNT_BITS | (uint32_t)n;
+	memmove(&t->entry[at + 1], &t->entry[at], (t->n - at) * sizeof(*t->entry));
+	t->entry[at] = bucket << COUNT_BITS | (uint32_t)n;
 	t->n++;
 	return true;
 }
 
-/* ---- many ---- */
+/* ---- octaves ---- */
 
 static uint64_t *octave_of(struct tally *t, unsigned int i)
 {
@@ -90,37 +90,32 @@ static uint64_t *octave_of(struct tally *t, unsigned int i)
 	return t->octave[t->at[i] - 1];
 }
 
-static void few_become_many(struct tally *t)
+static void convert_to_octaves(struct tally *t)
 {
-	uint32_t *few = t->few;
+	uint32_t *entry = t->entry;
 	unsigned int n = t->n;
 
 	t->octave = NULL;
 	t->n = 0;
-	t->many = true;
+	t->by_octave = true;
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int bucket = few[i] >> COUNT_BITS;
+		unsigned int bucket = entry[i] >> COUNT_BITS;
 
-		octave_of(t, bucket / HIST_SUB)[bucket % HIST_SUB] += few[i] & COUNT_MAX;
+		octave_of(t, bucket / HIST_SUB)[bucket % HIST_SUB] += entry[i] & COUNT_MAX;
 	}
-	free(few);
+	free(entry);
 }
 
-/* ---- either ---- */
+/* ---- both ---- */
 
-static void add_to_bucket(struct tally *t, unsigned int bucket, uint64_t n)
+void tally_count(struct tally *t, unsigned int bucket, uint64_t n)
 {
-	if (!t->many) {
-		if (add_few(t, bucket, n))
+	if (!t->by_octave) {
+		if (add_entry(t, bucket, n))
 			return;
-		few_become_many(t);
+		convert_to_octaves(t);
 	}
 	octave_of(t, bucket / HIST_SUB)[bucket % HIST_SUB] += n;
-}
-
-void tally_count(struct tally *t, unsigned int bucket)
-{
-	add_to_bucket(t, bucket, 1);
 }
 
 void tally_add(struct tally *t, uint64_t value)
@@ -143,7 +138,7 @@ static void merge_octave(struct tally *dst, unsigned int i, const uint64_t from[
 {
 	for (unsigned int k = 0; k < HIST_SUB; k++)
 		if (from[k])
-			add_to_bucket(dst, i * HIST_SUB + k, from[k]);
+			tally_count(dst, i * HIST_SUB + k, from[k]);
 }
 
 void tally_merge(struct tally *dst, const struct tally *src)
@@ -151,8 +146,8 @@ void tally_merge(struct tally *dst, const struct tally *src)
 	if (!src->count)
 		return;
 	merge_sums(dst, src->count, src->sum, src->min, src->max);
-	for (unsigned int i = 0; !src->many && i < src->n; i++)
-		add_to_bucket(dst, src->few[i] >> COUNT_BITS, src->few[i] & COUNT_MAX);
+	for (unsigned int i = 0; !src->by_octave && i < src->n; i++)
+		tally_count(dst, src->entry[i] >> COUNT_BITS, src->entry[i] & COUNT_MAX);
 	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
 		if (src->at[i])
 			merge_octave(dst, i, src->octave[src->at[i] - 1]);
@@ -179,7 +174,7 @@ unsigned int tally_buckets(const struct tally *t)
 {
 	unsigned int n = 0;
 
-	if (!t->many)
+	if (!t->by_octave)
 		return t->n;
 	for (unsigned int i = 0; i < t->n; i++)
 		for (unsigned int k = 0; k < HIST_SUB; k++)
@@ -202,20 +197,23 @@ uint64_t tally_mean(const struct tally *t)
 	return t->count ? (t->sum + t->count / 2) / t->count : 0;
 }
 
+static size_t allocated(const struct tally *t)
+{
+	return t->by_octave ? t->n * sizeof(*t->octave) : entries_bytes(t->n);
+}
+
 struct tally tally_copy(const struct tally *t)
 {
 	struct tally copy = *t;
 
-	size_t used = t->n * (t->many ? sizeof(*t->octave) : sizeof(*t->few));
-
 	if (t->n)
-		copy.few = memcpy(xrealloc(NULL, t->many ? used : room_of(t->n)), t->few, used);
+		copy.entry = memcpy(xrealloc(NULL, allocated(t)), t->entry, allocated(t));
 	return copy;
 }
 
 void tally_free(struct tally *t)
 {
-	free(t->few);
+	free(t->entry);
 	*t = (struct tally){ 0 };
 }
 
@@ -226,8 +224,8 @@ void tally_hist(const struct tally *t, struct hist *out)
 	out->sum = t->sum;
 	out->min = t->min;
 	out->max = t->max;
-	for (unsigned int i = 0; !t->many && i < t->n; i++)
-		out->bucket[t->few[i] >> COUNT_BITS] = t->few[i] & COUNT_MAX;
+	for (unsigned int i = 0; !t->by_octave && i < t->n; i++)
+		out->bucket[t->entry[i] >> COUNT_BITS] = t->entry[i] & COUNT_MAX;
 	for (unsigned int i = 0; i < TALLY_OCTAVES; i++)
 		if (t->at[i])
 			memcpy(&out->bucket[i * HIST_SUB], t->octave[t->at[i] - 1], sizeof(*t->octave));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sparse_histogram.h - a struct hist for tables of thousands, nearly all of which hold few values: it takes room only for the
- * buckets in use, or, if these are many, for the powers of two in use.
+ * sparse_histogram.h - for tables of thousands that mostly hold few values: allocates only the buckets in use, or the powers
+ * of two in use where that is smaller.
  */
 #ifndef BT_MODEL_SPARSE_HISTOGRAM_H
 #define BT_MODEL_SPARSE_HISTOGRAM_H
@@ -17,10 +17,10 @@
 struct tally {
 	uint64_t count, sum, min, max;	      /* as in struct hist */
 	union {				      /* owned */
-		uint32_t *few;		      /* a bucket and how many fell there, ascending; while `many` is not set */
+		uint32_t *entry;	      /* a bucket and its count, ascending; while `by_octave` is not set */
 		uint64_t (*octave)[HIST_SUB]; /* in the order in which they were first needed */
 	};
-	bool many;
+	bool by_octave;
 	uint8_t n;
 	uint8_t at[TALLY_OCTAVES]; /* index in `octave`, plus 1; 0: none */
 };
@@ -43,15 +43,15 @@ void tally_free(struct tally *t);		/* zeroes it */
 /* The same as a histogram; *out is overwritten. */
 void tally_hist(const struct tally *t, struct hist *out);
 
-/* Counts a value in a bucket whose power of two has no octave (yet). */
-void tally_count(struct tally *t, unsigned int bucket);
+/* Count `n` values in a bucket, but not in `count`, `sum`, `min` and `max`. */
+void tally_count(struct tally *t, unsigned int bucket, uint64_t n);
 
 /* tally_add() in two steps, of a value whose bucket (hist_index()) is known: asks for the memory that the second will change. */
 static inline void tally_prefetch(const struct tally *t, unsigned int bucket)
 {
 	unsigned int at = t->at[bucket / HIST_SUB];
 
-	__builtin_prefetch(at ? (void *)&t->octave[at - 1][bucket % HIST_SUB] : t->few, 1);
+	__builtin_prefetch(at ? (void *)&t->octave[at - 1][bucket % HIST_SUB] : t->entry, 1);
 }
 
 static inline void tally_add_to(struct tally *t, unsigned int bucket, uint64_t value)
@@ -67,7 +67,7 @@ static inline void tally_add_to(struct tally *t, unsigned int bucket, uint64_t v
 	if (at)
 		t->octave[at - 1][bucket % HIST_SUB]++;
 	else
-		tally_count(t, bucket);
+		tally_count(t, bucket, 1);
 }
 
 #endif

@@ -162,7 +162,7 @@ static void test_merge(void)
 static void test_tally(void)
 {
 	struct hist want = { 0 }, have;
-	struct tally t = { 0 }, half[2] = { { 0 } }, copy, few = { 0 };
+	struct tally t = { 0 }, half[2] = { { 0 } }, copy, two = { 0 };
 
 	for (int i = 0; i < 5000; i++) {
 		uint64_t v = i % 100 ? rnd_magnitude() : rnd();
@@ -174,24 +174,32 @@ static void test_tally(void)
 	tally_hist(&t, &have);
 	ok(!memcmp(&want, &have, sizeof(want)), "tally: the same as a histogram");
 	tally_merge(&half[0], &half[1]);
-	tally_merge(&half[0], &few);
+	tally_merge(&half[0], &two);
 	copy = tally_copy(&half[0]);
 	tally_add(&half[0], 1);
 	tally_hist(&copy, &have);
 	ok(!memcmp(&want, &have, sizeof(want)), "tally: merged and copied, too");
-	tally_add(&few, 1000000);
-	tally_add(&few, 1100000);
-	ok(few.n == 2 && few.count == 2, "tally: room for the buckets that it needs");
+	tally_add(&two, 1000000);
+	tally_add(&two, 1100000);
+	ok(two.count == 2, "tally: two values");
 	tally_free(&t);
 	tally_free(&half[0]);
 	tally_free(&half[1]);
 	tally_free(&copy);
-	tally_free(&few);
-	ok(!few.octave && !few.count, "tally: empty again");
+	tally_free(&two);
+	ok(!two.octave && !two.count, "tally: empty again");
 }
 
-/* Whatever both hold: few buckets, one less than many, many. */
-static void test_tally_few(void)
+static void add_multiples(struct tally *t, struct hist *h, unsigned int n, uint64_t factor)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		tally_add(t, factor * i);
+		hist_add(h, factor * i);
+	}
+}
+
+/* Merge and copy tallies of either form, up to and past the size at which the form changes. */
+static void test_tally_forms(void)
 {
 	static const unsigned int buckets[] = { 1, 3, 4, 5, 8, 63, 64, 65, 200 };
 	struct hist want, have;
@@ -202,44 +210,33 @@ static void test_tally_few(void)
 			struct tally a = { 0 }, b = { 0 }, copy;
 
 			memset(&want, 0, sizeof(want));
-			for (unsigned int v = 0; v < buckets[i]; hist_add(&want, 7 * v++))
-				tally_add(&a, 7 * v);
-			for (unsigned int v = 0; v < buckets[k]; hist_add(&want, 11 * v++))
-				tally_add(&b, 11 * v);
+			add_multiples(&a, &want, buckets[i], 7);
+			add_multiples(&b, &want, buckets[k], 11);
 			tally_merge(&a, &b);
 			copy = tally_copy(&a);
-			for (unsigned int v = 0; v < 9; hist_add(&want, 1000 * v++))
-				tally_add(&copy, 1000 * v);
+			add_multiples(&copy, &want, 9, 1000);
 			tally_hist(&copy, &have);
 			same += !memcmp(&want, &have, sizeof(want));
 			tally_free(&a);
 			tally_free(&b);
 			tally_free(&copy);
 		}
-	ok(same == n, "tally: few and many merged and copied: %u of %u", same, n);
+	ok(same == n, "tally: merged and copied in either form: %u of %u", same, n);
 }
 
-/* Side by side, a counter each costs less; far from each other, a bucket with its count does, until `n` is full. */
+/* Far from each other, a bucket with its count costs less than an octave, until `n` is full. */
 static void test_tally_room(void)
 {
-	struct tally near = { 0 }, far = { 0 };
-	unsigned int near_few, far_few;
+	struct tally t = { 0 };
 
-	for (unsigned int i = 0; i < 64; i++)
-		tally_add(&near, (1u << 20) + i * (1u << 14));
-	near_few = !near.many;
-	tally_add(&near, 1u << 21);
-	ok(near_few && near.many && near.n == 2, "tally: 65 buckets in two octaves are kept as octaves");
 	for (unsigned int i = 0; i < 255; i++)
-		tally_add(&far, (1ull << 20) << i % 15);
+		tally_add(&t, (1ull << 20) << i % 15);
 	for (unsigned int i = 0; i < 240; i++)
-		tally_add(&far, ((1ull << 20) << i % 15) + (i / 15 + 1) * ((1ull << 14) << i % 15));
-	far_few = !far.many;
-	ok(far_few && far.n == 255, "tally: 255 buckets in 15 octaves are kept as buckets (%u)", far.n);
-	tally_add(&far, 1);
-	ok(far.many && tally_buckets(&far) == 256 && far.n == 16, "tally: one more, and they are octaves");
-	tally_free(&near);
-	tally_free(&far);
+		tally_add(&t, ((1ull << 20) << i % 15) + (i / 15 + 1) * ((1ull << 14) << i % 15));
+	ok(!t.by_octave && t.n == 255, "tally: 255 buckets in 15 octaves are kept as buckets (%u)", t.n);
+	tally_add(&t, 1);
+	ok(t.by_octave && tally_buckets(&t) == 256 && t.n == 16, "tally: one more, and they are octaves");
+	tally_free(&t);
 }
 
 static void test_tally_large_counts(void)
@@ -250,10 +247,10 @@ static void test_tally_large_counts(void)
 
 	h = (struct hist){ .count = (1u << 20) - 1, .sum = (1u << 20) - 1, .min = 1, .max = 1, .bucket[1] = (1u << 20) - 1 };
 	tally_merge_hist(&t, &h);
-	good &= !t.many;
+	good &= !t.by_octave;
 	tally_add(&t, 1); /* more than is kept with its bucket */
 	tally_hist(&t, &have);
-	good &= t.many && have.bucket[1] == 1u << 20 && have.count == 1u << 20;
+	good &= t.by_octave && have.bucket[1] == 1u << 20 && have.count == 1u << 20;
 	h.count = h.sum = h.bucket[1] = 5ull << 32;
 	tally_merge_hist(&from, &h);
 	tally_merge(&t, &from);
@@ -263,12 +260,12 @@ static void test_tally_large_counts(void)
 	tally_free(&from);
 }
 
-/* Values below 128 have buckets of their own. Those below 64 take 512 bytes together, as 65 to 128 single buckets do. */
+/* Values below 128 have a bucket each. An octave takes 512 bytes, as do 65 to 128 entries. */
 static void test_tally_kept(void)
 {
 	static const struct {
 		unsigned int first, n;
-		bool many;
+		bool by_octave;
 		const char *what;
 	} all[] = {
 		{ 0, 64, false, "64 buckets are kept one by one" },
@@ -283,7 +280,7 @@ static void test_tally_kept(void)
 
 		for (unsigned int v = all[i].first; v < all[i].first + all[i].n; v++)
 			tally_add(&t, v);
-		ok(t.many == all[i].many && tally_buckets(&t) == all[i].n, "tally: %s", all[i].what);
+		ok(t.by_octave == all[i].by_octave && tally_buckets(&t) == all[i].n, "tally: %s", all[i].what);
 		tally_free(&t);
 	}
 }
@@ -365,7 +362,7 @@ int main(void)
 	test_edges();
 	test_merge();
 	test_tally();
-	test_tally_few();
+	test_tally_forms();
 	test_tally_room();
 	test_tally_kept();
 	test_tally_large_counts();
