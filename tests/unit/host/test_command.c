@@ -22,6 +22,7 @@
 
 #include "host/command.h"
 #include "util/mem.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define NOBODY 65534
@@ -111,7 +112,8 @@ static void says(const char *line, const char *want, const char *name)
 	free(got);
 }
 
-static int open_fds(bool only_inherited)
+/* Those that a command gets, too. */
+static int inherited_files(void)
 {
 	DIR *d = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -122,7 +124,7 @@ static int open_fds(bool only_inherited)
 
 		if (entry->d_name[0] == '.' || fd == dirfd(d))
 			continue;
-		n += !only_inherited || !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+		n += !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	}
 	closedir(d);
 	return n;
@@ -207,8 +209,7 @@ static void test_own_files(void)
 
 	ok(pwrite(file, "given\n", 6, 0) == 6 && dup2(file, STDIN_FILENO) == STDIN_FILENO, "an input is prepared");
 	says("cat", "given", "a command reads our input");
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	close(file);
 	drop("in");
 }
@@ -363,7 +364,7 @@ static void test_held_descriptors(int tty, int held)
 {
 	char *const argv[] = { "sh", "-c", "ls /proc/self/fd | wc -l", NULL };
 	/* and the folder that ls reads */
-	char *want = xasprintf("%d\n", open_fds(true) + 1);
+	char *want = xasprintf("%d\n", inherited_files() + 1);
 	struct command c = { 0 };
 	struct err e = { 0 };
 	int status = -1;
@@ -610,7 +611,7 @@ static void test_signals(void)
 
 static void test_descriptors(void)
 {
-	int before = open_fds(false), inherited = open_fds(true), after;
+	int before = open_files(), inherited = inherited_files(), after;
 	char *const argv[] = { "no-such-command-here", NULL };
 	/* and the folder that ls reads */
 	char *want = xasprintf("%d", inherited + 1), *got;
@@ -624,7 +625,7 @@ static void test_descriptors(void)
 	command_release(&c, &e);
 	command_fork(&c, argv, false, &e);
 	command_abandon(&c);
-	after = open_fds(false);
+	after = open_files();
 	is_int(after, before, "we keep no descriptor open");
 	free(got);
 	free(want);

@@ -280,16 +280,13 @@ static void test_not_wanted(void)
 	ok(open_files() == before, "and all is closed");
 }
 
-/* The first descriptor that is free is the first one. */
 static void test_without_input(void)
 {
-	int in = dup(STDIN_FILENO);
+	int in = close_input();
 
-	close(STDIN_FILENO);
 	test_not_wanted();
 	ok(fcntl(STDIN_FILENO, F_GETFD) < 0, "as is the first descriptor, where standard input was closed");
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 }
 
 int main(void)

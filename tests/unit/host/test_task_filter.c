@@ -216,15 +216,12 @@ static void test_threads(void)
 	filter_free(&f);
 }
 
-/* The first descriptor that is free is the first one. */
 static void test_without_input(void)
 {
 	struct filter f = FILTER_NONE;
-	int in = dup(STDIN_FILENO), before;
 	pid_t child = sleeper();
+	int in = close_input(), before = open_files();
 
-	close(STDIN_FILENO);
-	before = open_files();
 	ok(!take_pid(&f, child) && !f.pidfd[0] && f.alive == 1 && !filter_look(&f),
 	   "without standard input a process lives");
 	filter_free(&f);
@@ -234,8 +231,7 @@ static void test_without_input(void)
 	ok(filter_look(&f) && !f.alive && open_files() == before + 1, "until it ends");
 	filter_free(&f);
 	ok(open_files() == before, "and nothing stays open");
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 }
 
 static void test_not_watched(void)

@@ -9,6 +9,7 @@
 
 #include "recording/recording.h"
 #include "util/mem.h"
+#include "open_files.h"
 #include "recording_forge.h"
 #include "tap.h"
 
@@ -459,8 +460,7 @@ static void test_empty_input(void)
 	dup2(nothing, STDIN_FILENO);
 	ok(recording_open("-", &r, &e) == -ENODATA && !strcmp(e.text, "standard input is empty: it holds no recording"),
 	   "%s", e.text);
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	close(nothing);
 }
 
@@ -484,9 +484,8 @@ static void test_begins(void)
 
 int main(void)
 {
-	int first = dup(STDIN_FILENO);
+	int before = open_files();
 
-	close(first);
 	test_junk();
 	test_nested();
 	test_most_searches();
@@ -501,6 +500,6 @@ int main(void)
 	test_empty_input();
 	test_begins();
 	buf_free(&file);
-	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
+	ok(open_files() == before, "no descriptor is left open");
 	return tap_done();
 }

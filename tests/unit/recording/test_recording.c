@@ -17,6 +17,7 @@
 
 #include "recording/recording.h"
 #include "util/mem.h"
+#include "open_files.h"
 #include "recording_forge.h"
 #include "rnd.h"
 #include "tap.h"
@@ -623,8 +624,7 @@ static void test_pipe(void)
 		n++;
 	is_u64(n, s.all.n, "all of it");
 	recording_free(r);
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	free_sample(&s);
 }
 
@@ -1323,6 +1323,7 @@ int main(void)
 	static const char *const made[] = {
 		"round", "sizes", "layout", "random", "sample", "bomb", "target", "link", "dangling", "tiny", "killed",
 	};
+	int before = open_files();
 
 	if (!mkdtemp(dir))
 		return 1;
@@ -1357,6 +1358,6 @@ int main(void)
 		free(path);
 	}
 	rmdir(dir);
-	ok(dup(STDIN_FILENO) < 10, "no descriptor is left open");
+	ok(open_files() == before, "no descriptor is left open");
 	return tap_done();
 }

@@ -17,6 +17,7 @@
 #include "recording/rotation.h"
 #include "util/mem.h"
 #include "util/user_file.h"
+#include "open_files.h"
 #include "tap.h"
 
 #define SDA WIRE_DEV(8, 0)
@@ -772,12 +773,11 @@ static void remove_dir(const char *dir)
 int main(void)
 {
 	char dir[] = "/tmp/test_rotation.XXXXXX";
-	int first;
+	int before;
 
 	if (!mkdtemp(dir) || chdir(dir))
 		abort();
-	first = dup(STDIN_FILENO);
-	close(first);
+	before = open_files();
 	test_files();
 	test_due();
 	test_in_the_way();
@@ -799,7 +799,7 @@ int main(void)
 	test_carry_work();
 	test_many();
 	test_known();
-	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
+	ok(open_files() == before, "no descriptor is left open");
 	remove_dir(dir);
 	return tap_done();
 }

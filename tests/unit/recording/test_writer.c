@@ -18,6 +18,7 @@
 #include "util/mem.h"
 #include "util/user_file.h"
 #include "faults.h"
+#include "open_files.h"
 #include "tap.h"
 
 static struct err e;
@@ -641,12 +642,11 @@ static void test_rights(const char *dir)
 int main(void)
 {
 	char dir[] = "/tmp/test_writer.XXXXXX", *command;
-	int first;
+	int before;
 
 	if (!mkdtemp(dir) || chdir(dir))
 		abort();
-	first = dup(STDIN_FILENO);
-	close(first);
+	before = open_files();
 	signal(SIGXFSZ, SIG_IGN);
 	test_killed(); /* before this process has files of its own to remove */
 	test_places();
@@ -665,7 +665,7 @@ int main(void)
 	test_no_room_at_all();
 	test_modes();
 	test_rights(dir);
-	ok(dup(STDIN_FILENO) == first, "no descriptor is left open");
+	ok(open_files() == before, "no descriptor is left open");
 	command = xasprintf("rm -rf %s", dir);
 	if (chdir("/") || system(command))
 		abort();

@@ -19,6 +19,7 @@
 #include "util/mem.h"
 #include "util/outfile.h"
 #include "faults.h"
+#include "killed.h"
 #include "open_files.h"
 #include "tap.h"
 
@@ -30,7 +31,6 @@ static struct buf hello;
 #define TAKEN ".barriertrace-5a5a5a5a5a5a5a5a"
 
 static bool no_unnamed;				 /* files without a name */
-static bool no_proc;				 /* what is open has no name there */
 static bool no_random;				 /* numbers */
 static int same_numbers;			 /* so many come that make TAKEN a name */
 static int numbers;				 /* that were asked for */
@@ -63,11 +63,6 @@ int openat(int dir, const char *path, int flags, ...)
 		return -1;
 	}
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
-}
-
-int access(const char *path, int mode)
-{
-	return no_proc && !strncmp(path, "/proc/", 6) ? -1 : (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 }
 
 ssize_t getrandom(void *to, size_t n, unsigned int flags)
@@ -259,8 +254,7 @@ static void test_standard_streams(void)
 	ok(!outfile_open(&o, "/dev/stdin", false, &e) && !outfile_write(&o, &hello, &e) && !outfile_commit(&o, &e) &&
 		   holds("stream", "hello"),
 	   "to standard input, if our caller wants that");
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	close(file);
 	unlink("stream");
 	block_devices = true;
@@ -270,13 +264,11 @@ static void test_standard_streams(void)
 	block_devices = false;
 }
 
-/* The first descriptor that is free is the first one. */
 static void test_without_input(void)
 {
-	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), in = dup(STDIN_FILENO);
+	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), in = close_input();
 	struct outfile o = OUTFILE_NONE;
 
-	close(STDIN_FILENO);
 	for (int i = 0; i < 2; i++) {
 		no_unnamed = i;
 		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && !o.temp == !i && !outfile_write(&o, &hello, &e) &&
@@ -292,8 +284,7 @@ static void test_without_input(void)
 	ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && o.temp, "or has to have a name");
 	outfile_close(&o);
 	no_proc = false;
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	close(dir);
 }
 
@@ -483,20 +474,6 @@ static void test_full(void)
 
 /* ---- what a signal leaves ---- */
 
-static int killed_with(void (*make)(int dir), int dir)
-{
-	pid_t child = fork();
-	int status = 0;
-
-	if (!child) {
-		make(dir);
-		raise(SIGTERM);
-		_exit(0);
-	}
-	waitpid(child, &status, 0);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 static void killed_in_outfile(int dir)
 {
 	struct outfile o;
@@ -537,13 +514,13 @@ static void test_killed(void)
 {
 	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "of an output file nothing stays");
+	ok(killed_with(SIGTERM, killed_in_outfile, dir) == SIGTERM && !names(), "of an output file nothing stays");
 	no_unnamed = true;
-	ok(killed_with(killed_in_outfile, dir) == SIGTERM && !names(), "even if it had a name");
+	ok(killed_with(SIGTERM, killed_in_outfile, dir) == SIGTERM && !names(), "even if it had a name");
 	no_unnamed = false;
-	ok(killed_with(killed_when_complete, dir) == SIGTERM && names() == 2 && !unlink(TAKEN) && !unlink("out"),
+	ok(killed_with(SIGTERM, killed_when_complete, dir) == SIGTERM && names() == 2 && !unlink(TAKEN) && !unlink("out"),
 	   "once it is complete its other name is nobody's");
-	ok(killed_with(killed_when_given_up, dir) == SIGTERM && names() == 1 && !unlink(TAKEN), "or given up");
+	ok(killed_with(SIGTERM, killed_when_given_up, dir) == SIGTERM && names() == 1 && !unlink(TAKEN), "or given up");
 	close(dir);
 }
 

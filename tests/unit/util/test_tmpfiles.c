@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "killed.h"
 #include "tap.h"
 #include "util/tmpfiles.h"
 
@@ -41,28 +41,6 @@ static bool there(const char *name)
 	return !access(name, F_OK);
 }
 
-/* What ends a child that makes something and gets this signal; 0: nothing. Our caller may ignore or block some. */
-static int killed_with(int sig, void (*make_it)(int sig))
-{
-	const struct rlimit no_core = { 0 };
-	int status = 0;
-	sigset_t none;
-	pid_t child = fork();
-
-	if (!child) {
-		setrlimit(RLIMIT_CORE, &no_core);
-		for (size_t i = 0; i < N_DEADLY; i++)
-			signal(deadly[i], SIG_DFL);
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		make_it(sig);
-		raise(sig);
-		_exit(0);
-	}
-	waitpid(child, &status, 0);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 static void note_four(int sig)
 {
 	(void)sig;
@@ -81,11 +59,12 @@ static void note_four(int sig)
 static void test_each_signal(void)
 {
 	for (size_t i = 0; i < N_DEADLY; i++) {
-		ok(killed_with(deadly[i], note_four) == deadly[i] && !there("temp1") && !there("temp3") && !there("tempdir"),
+		ok(killed_with(deadly[i], note_four, deadly[i]) == deadly[i] && !there("temp1") && !there("temp3") &&
+			   !there("tempdir"),
 		   "what is noted goes when signal %d ends the process", deadly[i]);
 		ok(!unlink("temp0") && !unlink("temp2"), "but not what was forgotten");
 	}
-	ok(killed_with(SIGKILL, note_four) == SIGKILL && !unlink("temp1"), "there is one that can't be caught");
+	ok(killed_with(SIGKILL, note_four, SIGKILL) == SIGKILL && !unlink("temp1"), "there is one that can't be caught");
 	unlink("temp0");
 	unlink("temp2");
 	unlink("temp3");
@@ -111,11 +90,11 @@ static void ignore_it(int sig)
 static void test_held(void)
 {
 	for (size_t i = 0; i < N_DEADLY; i++)
-		ok(killed_with(deadly[i], killed_while_held) == deadly[i] && !there("held"),
+		ok(killed_with(deadly[i], killed_while_held, deadly[i]) == deadly[i] && !there("held"),
 		   "signal %d waits until a name is noted", deadly[i]);
 	for (size_t i = 0; i < N_DEADLY; i++) {
-		ok(!killed_with(deadly[i], ignore_it) && there("temp1"), "signal %d is ignored if our caller does",
-		   deadly[i]);
+		ok(!killed_with(deadly[i], ignore_it, deadly[i]) && there("temp1"),
+		   "signal %d is ignored if our caller does", deadly[i]);
 		unlink("temp1");
 	}
 }
@@ -203,13 +182,13 @@ static void test_room(void)
 {
 	char longest[NAME_MAX + 1] = "";
 
-	ok(killed_with(SIGTERM, note_too_many) == SIGTERM && there("many64") && count_many() == 1,
+	ok(killed_with(SIGTERM, note_too_many, SIGTERM) == SIGTERM && there("many64") && count_many() == 1,
 	   "sixty-four are remembered, more stay behind");
-	ok(killed_with(SIGTERM, note_in_freed_place) == SIGTERM && !there("another") && !there("yet-another") &&
-		   there("many0") && there("many63") && count_many() == 3,
+	ok(killed_with(SIGTERM, note_in_freed_place, SIGTERM) == SIGTERM && !there("another") &&
+		   !there("yet-another") && there("many0") && there("many63") && count_many() == 3,
 	   "what is forgotten leaves its place to others");
 	memset(longest, 'x', NAME_MAX);
-	ok(killed_with(SIGTERM, note_long) == SIGTERM && !there(longest), "a name may be as long as names can be");
+	ok(killed_with(SIGTERM, note_long, SIGTERM) == SIGTERM && !there(longest), "a name may be as long as names can be");
 	unlink(longest);
 }
 
@@ -242,10 +221,10 @@ static void forget_in_another(int sig)
 
 static void test_whose(void)
 {
-	ok(killed_with(SIGTERM, kill_a_child) == SIGTERM && there("child-ended") && !there("kept"),
+	ok(killed_with(SIGTERM, kill_a_child, SIGTERM) == SIGTERM && there("child-ended") && !there("kept"),
 	   "a child that ends so takes nothing with it");
 	unlink("child-ended");
-	ok(killed_with(SIGTERM, forget_in_another) == SIGTERM && !there("here"),
+	ok(killed_with(SIGTERM, forget_in_another, SIGTERM) == SIGTERM && !there("here"),
 	   "what is forgotten is of that name, in that directory");
 	unlink("here");
 }

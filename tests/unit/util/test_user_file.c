@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
+#include "killed.h"
 #include "open_files.h"
 #include "tap.h"
 #include "util/buf.h"
@@ -33,8 +35,6 @@
 
 static struct err e;
 static char dir[] = "/tmp/barriertrace-user.XXXXXX";
-
-static bool no_proc; /* what is open has no name there */
 
 /* In the place of libc's. */
 int open(const char *path, int flags, ...)
@@ -50,11 +50,6 @@ int open(const char *path, int flags, ...)
 		return -1;
 	}
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
-
-int access(const char *path, int mode)
-{
-	return no_proc && !strncmp(path, "/proc/", 6) ? -1 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
 /* ---- system calls of rights that fail, in the place of libc's ---- */
@@ -178,8 +173,7 @@ static void test_read(void)
 	ok(reads("-", 'x') && lseek(fd, 0, SEEK_SET) == 0 && reads("/dev/stdin", 'x'), "and standard input");
 	close(STDIN_FILENO);
 	cannot_read("-", -EBADF, "cannot read standard input: Bad file descriptor");
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	close(fd);
 }
 
@@ -287,14 +281,11 @@ static bool reopens_as_input(int found)
 	return good;
 }
 
-/* The first descriptor that is free is the first one. */
 static void test_without_input(void)
 {
-	int found = open("plain", O_PATH | O_CLOEXEC), in = dup(STDIN_FILENO), before, fd;
+	int found = open("plain", O_PATH | O_CLOEXEC), in = close_input(), before = open_files(), fd;
 	bool reopened;
 
-	close(STDIN_FILENO);
-	before = open_files();
 	ok(can_open_dir("f") && can_open_dir("folder/f") && can_open_dir("folder/../folder/f") && can_open_dir("/f"),
 	   "without standard input directories are found");
 	ok(!can_open_dir("absent/f") && !can_open_dir("folder/absent/f") && !can_open_dir("plain/f"), "or are not");
@@ -306,8 +297,7 @@ static void test_without_input(void)
 	ok(reopened && reopens_as_input(found), "and what was found may come in its place");
 	no_proc = false;
 	ok(open_files() == before, "nothing stays open");
-	dup2(in, STDIN_FILENO);
-	close(in);
+	restore_input(in);
 	close(found);
 }
 
@@ -711,33 +701,36 @@ static void test_not_taken(void)
 	stuck_gid = false;
 }
 
-/* A child that cannot get its rights back. */
-static bool aborts(long call, int after, bool uid, bool gid)
-{
-	const struct rlimit no_core = { 0 };
-	pid_t child = fork();
-	int status = 0;
+static const struct {
+	const char *what;
+	long call;
+	int after;
+	bool uid, gid;
+} kept[] = {
+	{ "capset fails at first", SYS_capset, 0, false, false },
+	{ "capset fails at the end", SYS_capset, 1, false, false },
+	{ "setgroups fails", SYS_setgroups, 0, false, false },
+	{ "setfsuid has no effect", -1, 0, true, false },
+	{ "setfsgid has no effect", -1, 0, false, true },
+};
 
-	if (!child) {
-		setrlimit(RLIMIT_CORE, &no_core);
-		if (user_files_begin(&e))
-			_exit(1);
-		refused = call;
-		before_refused = after;
-		stuck_uid = uid;
-		stuck_gid = gid;
-		user_files_end();
-		_exit(0);
-	}
-	return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+/* Take somebody's rights, and fail to give them back. */
+static void keep_rights(int row)
+{
+	if (user_files_begin(&e))
+		return;
+	refused = kept[row].call;
+	before_refused = kept[row].after;
+	stuck_uid = kept[row].uid;
+	stuck_gid = kept[row].gid;
+	user_files_end();
 }
 
 static void test_not_restored(void)
 {
-	ok(aborts(SYS_capset, 0, false, false) && aborts(SYS_capset, 1, false, false),
-	   "without its own capabilities the program ends");
-	ok(aborts(SYS_setgroups, 0, false, false), "so it does without its groups");
-	ok(aborts(-1, 0, true, false) && aborts(-1, 0, false, true), "or its user or group");
+	for (int i = 0; i < (int)(sizeof(kept) / sizeof(kept[0])); i++)
+		ok(killed_with(0, keep_rights, i) == SIGABRT, "rights are not given back, the program ends: %s",
+		   kept[i].what);
 }
 
 /* Of somebody who has capabilities without being root. The kernel doesn't take those of files by itself. */

@@ -9,6 +9,7 @@
 #include "analyse/ledger/make_room.h"
 #include "analyse/ledger/other_calls.h"
 #include "analyse/ledger/slowest_calls.h"
+#include "longest_run.h"
 #include "rnd.h"
 #include "tap.h"
 #include "util/mem.h"
@@ -194,16 +195,9 @@ static void many_groups(void)
 	groups_free(&g);
 }
 
-/* The most places in a row that are in use: so far a name may have to be looked for. */
-static uint32_t longest_row(void)
+static bool in_use(uint32_t slot)
 {
-	uint32_t row = 0, longest = 0;
-
-	for (uint32_t i = 0; i < 2 * g.n_slots; i++) {
-		row = g.slot[i % g.n_slots] != GROUPS_OTHER ? row + 1 : 0;
-		longest = row > longest ? row : longest;
-	}
-	return longest;
+	return g.slot[slot] != GROUPS_OTHER;
 }
 
 /* Their old names still take places. */
@@ -224,7 +218,7 @@ static void many_new_names(void)
 		good = good && groups_find(&g, i % 3, name) == i && find_many(i) == GROUPS_OTHER;
 	}
 	ok(good && g.n == MANY, "all may get another name");
-	ok(longest_row() < 100, "names that are alike are not looked for far and wide");
+	ok(longest_run(g.n_slots, in_use) < 100, "similar names spread over the hash table");
 	groups_free(&g);
 }
 

@@ -5,6 +5,7 @@
 
 #include "analyse/ledger/call_groups.h"
 #include "analyse/ledger/folded_stacks.h"
+#include "longest_run.h"
 #include "tap.h"
 #include "util/mem.h"
 
@@ -121,18 +122,14 @@ static void many_slices(void)
 	ok(l.n == 100 && has("a", 1, 100, 5050, 338350), "calls of 1 to 100 slices");
 }
 
-/* The most places in a row that are in use: so far a leaf, or who has leaves, may have to be looked for. */
-static uint32_t longest_row(bool leaves)
+static bool leaf_in_use(uint32_t slot)
 {
-	uint32_t row = 0, longest = 0;
+	return l.leaf[slot].each;
+}
 
-	for (uint32_t i = 0; i < 2 * LEAF_SLOTS; i++) {
-		uint32_t at = i % LEAF_SLOTS;
-
-		row = (leaves ? l.leaf[at].each != NULL : l.owner_slot[at] != 0) ? row + 1 : 0;
-		longest = row > longest ? row : longest;
-	}
-	return longest;
+static bool owner_in_use(uint32_t slot)
+{
+	return l.owner_slot[slot];
 }
 
 #define THIRD (LEAVES_MAX / 3)
@@ -160,7 +157,8 @@ static void many_owners(void)
 	ok(l.n_owners == 3 * THIRD && has(NULL, ANY, 3 * THIRD, 6 * THIRD, 6 * THIRD) && has("a", THIRD, 1, 2, 2) &&
 		   has("2730", 1, 1, 2, 2) && has("kworker/2730", 1, 1, 2, 2),
 	   "and all are found");
-	ok(longest_row(false) < 100 && longest_row(true) < 100, "not far from where they are looked for");
+	ok(longest_run(LEAF_SLOTS, owner_in_use) < 100 && longest_run(LEAF_SLOTS, leaf_in_use) < 100,
+	   "look-ups take fewer than 100 steps");
 }
 
 /* Within the first two minutes nothing gives way. */
@@ -169,7 +167,7 @@ static void too_many(void)
 	begin();
 	add("a", 5, SEC, 0, LEAVES_MAX, 10);
 	ok(l.n == LEAVES_MAX && has("a", 5, LEAVES_MAX, LEAVES_MAX, 10 * LEAVES_MAX), "8,192 leaves with their file");
-	ok(longest_row(true) < 100, "not far from where they are looked for");
+	ok(longest_run(LEAF_SLOTS, leaf_in_use) < 100, "look-ups take fewer than 100 steps");
 	add("a", 5, SEC, LEAVES_MAX, 1, 10);
 	ok(has("a", GROUPS_OTHER, 1, 1, 10), "then without");
 	add("a", 5, SEC, LEAVES_MAX - 1, 1, 10);

@@ -5,6 +5,7 @@
 
 #include "analyse/ledger/vias.h"
 #include "joined.h"
+#include "longest_run.h"
 #include "tap.h"
 
 static struct vias v;
@@ -90,16 +91,9 @@ static void many_ways(void)
 	ok(v.n == 1 && is(vias_push(&v, 0, "more"), "more") && vias_push(&v, 0, "n5") < v.n, "forgotten, it begins anew");
 }
 
-/* The most places in a row that are in use: so far a name may have to be looked for. */
-static uint32_t longest_row(void)
+static bool in_use(uint32_t slot)
 {
-	uint32_t row = 0, longest = 0;
-
-	for (uint32_t i = 0; i < 2 * VIA_SLOTS; i++) {
-		row = v.hash[i % VIA_SLOTS] ? row + 1 : 0;
-		longest = row > longest ? row : longest;
-	}
-	return longest;
+	return v.hash[slot];
 }
 
 /* As kernel workers are called: many names begin alike, and many ways end alike. */
@@ -112,7 +106,7 @@ static void names_alike(void)
 		snprintf(name, sizeof(name), "kworker/%u", i);
 		vias_push(&v, vias_push(&v, 0, name), "kworker/1");
 	}
-	ok(v.n == VIAS_MAX - 1 && longest_row() < 100, "names that are alike are not looked for far and wide");
+	ok(v.n == VIAS_MAX - 1 && longest_run(VIA_SLOTS, in_use) < 100, "similar names spread over the hash table");
 }
 
 int main(void)
