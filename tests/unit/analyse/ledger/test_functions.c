@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernel functions, asked directly: by their names and where they lie, which of a stack decides, and what a work runs. */
+/*
+ * Kernel functions: their classes by name and by address, which frame of a stack decides, and the names of work functions.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,8 +36,9 @@ static enum stack_class of_name(const char *name)
 static void names(void)
 {
 	ok(of_name("blk_mq_get_tag") == STACK_TAG && of_name("mutex_lock") == STACK_LOCK &&
-		   of_name("__bio_queue_enter") == STACK_LOCK && of_name("jbd2_journal_stop") == STACK_JOURNAL,
-	   "the first of the list, the last, and others");
+		   of_name("__bio_queue_enter") == STACK_LOCK && of_name("jbd2_journal_stop") == STACK_JOURNAL &&
+		   of_name("jbd2_log_wait_commit") == STACK_COMMIT,
+	   "listed names have their class");
 	ok(of_name("__mutex_lock.constprop.0") == STACK_LOCK && of_name("rq_qos_wait.cold") == STACK_THROTTLE,
 	   "compilers append to names");
 	ok(of_name("mutex_loc") == STACK_NONE && of_name("mutex_lock_") == STACK_NONE &&
@@ -44,7 +47,7 @@ static void names(void)
 	ok(of_name("") == STACK_NONE && of_name(".mutex_lock") == STACK_NONE, "nor do empty ones");
 }
 
-/* ---- where they lie ---- */
+/* ---- addresses ---- */
 
 static const struct kernel_symbol unsorted[] = {
 	{ "folio_wait_writeback", 500, 501 },
@@ -84,8 +87,8 @@ static void none(void)
 	functions_free(NULL);
 }
 
-/* Answers are remembered, one in each of 256 places: these share one. */
-static void the_same_place(void)
+/* One cache slot, three addresses. */
+static void the_same_slot(void)
 {
 	static const struct kernel_symbol far[] = { { "mutex_lock", 0x10000, 0x10100 },
 						    { "blk_mq_get_tag", 0x20000, 0x20100 },
@@ -96,38 +99,52 @@ static void the_same_place(void)
 	for (int i = 0; i < 3; i++)
 		good = good && at(0x10010) == STACK_LOCK && at(0x20010) == STACK_TAG && at(0x30010) == STACK_NONE &&
 		       at(0x1000000010) == STACK_IO && at(0x10010) == STACK_LOCK && at(0x10010) == STACK_LOCK;
-	ok(good, "whatever was asked before");
+	ok(good, "addresses that share a cache slot keep their own class");
 	functions_free(f);
 }
 
 /* ---- stacks ---- */
 
-static enum stack_class of_stack(unsigned int size, unsigned int n, unsigned int first, uint64_t address, uint64_t last)
-{
-	struct wire_sleep s = { .head.size = (uint16_t)size, .stack_len = (uint8_t)n };
+/* `address` stands at `at`: before it what means nothing, and after it `rest`. */
+struct stack {
+	unsigned int size; /* of the record; 0: whole */
+	unsigned int len, at;
+	uint64_t address, rest;
+};
 
+static enum stack_class of_stack(struct stack stack)
+{
+	struct wire_sleep s = { .head.size = sizeof(s), .stack_len = (uint8_t)stack.len };
+
+	if (stack.size)
+		s.head.size = (uint16_t)stack.size;
 	for (unsigned int i = 0; i < WIRE_STACK; i++)
-		s.stack[i] = i < first ? 450 : i == first ? address : last;
+		s.stack[i] = i < stack.at ? 450 : i == stack.at ? stack.address : stack.rest;
 	return functions_class(f, &s);
 }
+
+#define STACK(...) of_stack((struct stack){ __VA_ARGS__ })
 
 static void stacks(void)
 {
 	const unsigned int size = sizeof(struct wire_sleep);
 
 	f = functions_new(unsorted, LEN(unsorted));
-	ok(of_stack(size, 3, 0, 100, 300) == STACK_LOCK && of_stack(size, 3, 1, 100, 300) == STACK_LOCK &&
-		   of_stack(size, 3, 1, 300, 100) == STACK_TAG,
+	ok(STACK(.len = 3, .address = 100, .rest = 300) == STACK_LOCK &&
+		   STACK(.len = 3, .at = 1, .address = 100, .rest = 300) == STACK_LOCK &&
+		   STACK(.len = 3, .at = 1, .address = 300, .rest = 100) == STACK_TAG,
 	   "the innermost function that means something decides");
-	ok(of_stack(size, 0, 0, 100, 100) == STACK_NONE && of_stack(size, 2, 2, 100, 100) == STACK_NONE &&
-		   of_stack(size, 3, 2, 100, 300) == STACK_LOCK,
+	ok(STACK(.len = 0, .address = 100, .rest = 100) == STACK_NONE &&
+		   STACK(.len = 2, .at = 2, .address = 100, .rest = 100) == STACK_NONE &&
+		   STACK(.len = 3, .at = 2, .address = 100, .rest = 300) == STACK_LOCK,
 	   "the stack ends where its length says");
-	ok(of_stack(size, WIRE_STACK, WIRE_STACK - 1, 100, 0) == STACK_LOCK &&
-		   of_stack(size, 255, WIRE_STACK - 1, 100, 0) == STACK_LOCK &&
-		   of_stack(size, 255, WIRE_STACK, 0, 0) == STACK_NONE,
+	ok(STACK(.len = WIRE_STACK, .at = WIRE_STACK - 1, .address = 100) == STACK_LOCK &&
+		   STACK(.len = 255, .at = WIRE_STACK - 1, .address = 100) == STACK_LOCK &&
+		   STACK(.len = 255, .at = WIRE_STACK) == STACK_NONE,
 	   "or with the record");
-	ok(of_stack(size - 1, 3, 0, 100, 100) == STACK_NONE && of_stack(WIRE_SLEEP_SHORT, 3, 0, 100, 100) == STACK_NONE &&
-		   of_stack(size + 8, 3, 0, 100, 100) == STACK_LOCK,
+	ok(STACK(.size = size - 1, .len = 3, .address = 100, .rest = 100) == STACK_NONE &&
+		   STACK(.size = WIRE_SLEEP_SHORT, .len = 3, .address = 100, .rest = 100) == STACK_NONE &&
+		   STACK(.size = size + 8, .len = 3, .address = 100, .rest = 100) == STACK_LOCK,
 	   "a record that ends before it has none");
 	functions_free(f);
 }
@@ -161,7 +178,7 @@ int main(void)
 	names();
 	addresses();
 	none();
-	the_same_place();
+	the_same_slot();
 	stacks();
 	works();
 	return tap_done();

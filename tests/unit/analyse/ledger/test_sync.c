@@ -1109,9 +1109,6 @@ static void stacks(void)
 	}
 	ok(found && same, "%zu functions mean something, whatever was asked before", n_symbols);
 	ok(outside, "what lies before and behind them does not");
-	own = tl_new(&(struct kernel_symbol){ "__mutex_lock.constprop.0", 0x1000, 0x1100 }, 1);
-	ok(class_at(own, 0x1050) == STACK_LOCK, "suffixes of compilers are no part of a name");
-	tl_free(own);
 	tl_free(shared);
 }
 
