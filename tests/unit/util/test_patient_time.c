@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Until when is waited for what may not return, and who drops it: a clock that stands still, waits that are over at once, and
- * threads that begin when this test wants them to.
+ * patient_run(): its deadline, and who drops the job. The clock stands still, waits end at once, threads start when the test
+ * says so.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -84,7 +84,7 @@ int pthread_detach(pthread_t thread)
 	return 0;
 }
 
-/* ---- */
+/* ---- tests ---- */
 
 static void add_one(void *job)
 {
@@ -143,7 +143,8 @@ static void test_done(void)
 {
 	int *job = none();
 
-	dropped = 0;
+	begins = AT_ONCE;
+	dropped = joined = 0;
 	for (int i = 0; i < 2 * MOST; i++)
 		patient_run(add_one, job, drop, 1);
 	ok(*job == 2 * MOST && joined == 2 * MOST && !dropped, "what is done is the caller's again, and leaves its place");
@@ -164,9 +165,6 @@ static void test_no_thread(void)
 	for (int sig = 1; sig < 32; sig++)
 		same = same && sigismember(&before, sig) == sigismember(&after, sig);
 	ok(same, "and signals come as before");
-	begins = AT_ONCE;
-	dropped = 0;
-	test_done();
 }
 
 int main(void)
@@ -174,7 +172,7 @@ int main(void)
 	test_until();
 	test_left();
 	test_done();
-	joined = 0;
 	test_no_thread();
+	test_done();
 	return tap_done();
 }

@@ -124,6 +124,18 @@ static void is(const struct walk_result *r, const struct piece *p, size_t n, con
 #define IS(r, pieces, what) is(r, pieces, LEN(pieces), what)
 #define J		    "jbd2/sda1-8"
 
+/* The caller runs for 10 ns, waits for one thing for 80, and runs for 10. */
+static void is_one_wait(const struct walk_result *r, enum cause cause, const char *via, const char *what)
+{
+	const struct piece want[] = {
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+		{ 80, cause, PART_OWN, 0, via, 0 },
+		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	};
+
+	IS(r, want, what);
+}
+
 /* What it adds up to, for those who don't ask for its slices. */
 static bool adds_up_to(const struct walk_result *r, const struct ledger *want)
 {
@@ -340,31 +352,16 @@ static void woken_before_it_slept(void)
 
 static void no_device(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 80, CAUSE_TAG, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
 	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .how = HOW_IRQ, .stack_len = 1, .stack = { IN_TAG });
 	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, want, "a wait for a tag: of which device is not known");
+	is_one_wait(r, CAUSE_TAG, NULL, "a wait for a tag: of which device is not known");
 }
 
 static void names(void)
 {
-	const struct piece letter[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 80, CAUSE_CPU, PART_OWN, 0, "x", 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
-	const struct piece none[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 80, CAUSE_CPU, PART_OWN, 0, "(task)", 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
@@ -372,12 +369,16 @@ static void names(void)
 	ran(OTHER);
 	woken_by(OTHER, TASK_USER, 6);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, letter, "a helper whose name is a letter");
+	is_one_wait(r, CAUSE_CPU, "x", "a helper whose name is a letter");
 	begin();
 	ran(OTHER);
 	woken_by(OTHER, TASK_USER, 6);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, none, "one whose name is not known");
+	is_one_wait(r, CAUSE_CPU, "(task)", "one whose name is not known");
+	begin();
+	woken_by(OTHER, TASK_USER, 7);
+	WALK(&r, .enter = 1000, .exit = 1100);
+	is_one_wait(r, CAUSE_UNKNOWN, NULL, "woken by a task of which nothing is known");
 }
 
 /* ---- requests ---- */
@@ -845,22 +846,6 @@ static void helper_came_unseen(void)
 	ok(adds_up_to(r, &want) && r->blind, "a helper came onto a CPU unseen");
 }
 
-/* No sleep of it was seen, nor that it began to be followed. */
-static void unknown_waker(void)
-{
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 80, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
-	const struct walk_result *r;
-
-	begin();
-	woken_by(OTHER, TASK_USER, 7);
-	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, want, "woken by a task of which nothing is known");
-}
-
 /* ---- when a helper is known to have run ---- */
 
 /* The caller sleeps in [1010, 1090) until the helper wakes it. The helper's last sleep is number 5 and ended at `on`. */
@@ -970,7 +955,6 @@ int main(void)
 	complete();
 	came_unseen();
 	helper_came_unseen();
-	unknown_waker();
 	helper_ran();
 	helper_slept_afterwards();
 	walk_free(w);
