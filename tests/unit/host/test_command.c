@@ -202,7 +202,7 @@ static void test_files(void)
 	close(io.err);
 }
 
-/* Unless it is given others. */
+/* A command inherits our standard input unless it is given another. */
 static void test_own_files(void)
 {
 	int in = dup(STDIN_FILENO), file = open("in", O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -194,7 +194,7 @@ static void test_wait(void)
 	interrupted = 2;
 	user_time = (struct timeval){ .tv_sec = 3, .tv_usec = 5 };
 	ok(all_wait && !sigprocmask(SIG_SETMASK, NULL, &now) && !sigismember(&now, SIGTERM),
-	   "no signal is handled twice: all of them wait for the fork, and come then");
+	   "all signals are blocked during fork() and unblocked after it");
 	ok(!command_wait(&c, &status) && !status && !interrupted, "a wait that is interrupted goes on");
 	ok(c.user_ns == 3000005000, "its CPU time has seconds and microseconds");
 }

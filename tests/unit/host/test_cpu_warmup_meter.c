@@ -267,7 +267,7 @@ static void test_no_start(void)
 	ok(true, "what didn't start can be ended");
 }
 
-static void test_not_wanted(void)
+static void test_not_wanted(const char *prefix)
 {
 	struct pace_meter *m;
 	int before = open_files();
@@ -276,16 +276,16 @@ static void test_not_wanted(void)
 	m = pace_meter_start();
 	sem_wait(&enough);
 	pace_meter_end(m, NULL);
-	ok(world.sleeps == SLEEPS, "nothing more is measured when nobody wants it");
-	ok(open_files() == before, "and all is closed");
+	ok(world.sleeps == SLEEPS, "%snothing more is measured when nobody wants it", prefix);
+	ok(open_files() == before, "%sall is closed", prefix);
 }
 
 static void test_without_input(void)
 {
 	int in = close_input();
 
-	test_not_wanted();
-	ok(fcntl(STDIN_FILENO, F_GETFD) < 0, "as is the first descriptor, where standard input was closed");
+	test_not_wanted("without standard input: ");
+	ok(fcntl(STDIN_FILENO, F_GETFD) < 0, "descriptor 0 is closed again");
 	restore_input(in);
 }
 
@@ -295,7 +295,7 @@ int main(void)
 	test_interrupted();
 	test_failures();
 	test_no_start();
-	test_not_wanted();
+	test_not_wanted("");
 	test_without_input();
 	return tap_done();
 }

@@ -222,13 +222,12 @@ static void test_without_input(void)
 	pid_t child = sleeper();
 	int in = close_input(), before = open_files();
 
-	ok(!take_pid(&f, child) && !f.pidfd[0] && f.alive == 1 && !filter_look(&f),
-	   "without standard input a process lives");
+	ok(!take_pid(&f, child) && !f.pidfd[0] && f.alive == 1 && !filter_look(&f), "a process is followed by pidfd 0");
 	filter_free(&f);
-	ok(open_files() == before, "is let go of");
-	ok(!take_pid(&f, child) && f.n_pids == 1, "and named again");
+	ok(open_files() == before, "its pidfd is closed");
+	ok(!take_pid(&f, child) && f.n_pids == 1, "it can be followed again");
 	end(child);
-	ok(filter_look(&f) && !f.alive && open_files() == before + 1, "until it ends");
+	ok(filter_look(&f) && !f.alive && open_files() == before + 1, "its end is noticed");
 	filter_free(&f);
 	ok(open_files() == before, "and nothing stays open");
 	restore_input(in);
@@ -241,7 +240,7 @@ static void test_not_watched(void)
 
 	no_watch = true;
 	ok(take_pid(&f, getpid()) == -ESRCH && !f.n_pids && !f.alive && !f.text,
-	   "whose end cannot be seen is not followed");
+	   "a process whose end cannot be watched is refused");
 	no_watch = false;
 	filter_free(&f);
 	ok(open_files() == before, "and leaves no descriptor");

@@ -154,17 +154,17 @@ static void test_name(void)
 	int before = open_files();
 	char *name = file_lock_holder_name(0);
 
-	ok(!strcmp(name, "another process"), "a process without a number has no name");
+	ok(!strcmp(name, "another process"), "pid 0 has no name");
 	free(name);
 	name = file_lock_holder_name(-1);
-	ok(!strcmp(name, "another process"), "nor has one with less");
+	ok(!strcmp(name, "another process"), "nor has a negative pid");
 	free(name);
 	name = file_lock_holder_name(NOBODY);
-	ok(!strcmp(name, "process 2147483647"), "one that isn't there has a number");
+	ok(!strcmp(name, "process 2147483647"), "a process that does not exist is named by its pid");
 	free(name);
 	has_init = true;
 	name = file_lock_holder_name(1);
-	ok(!strcmp(name, "init (pid 1)"), "the first one has a name");
+	ok(!strcmp(name, "init (pid 1)"), "process 1 is named");
 	has_init = false;
 	free(name);
 	name = file_lock_holder_name(getpid());

@@ -80,7 +80,7 @@ static void test_out_of_memory(void)
 	ok(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1, "and the program ends");
 	ok(xmust(text) == text, "what is there is given back");
 	none = xasprintf("%s", "");
-	ok(none && !*none, "a text of nothing is no lack of memory");
+	ok(none && !*none, "an empty string is not taken for lack of memory");
 	free(none);
 }
 

@@ -260,7 +260,7 @@ static void test_standard_streams(void)
 	block_devices = true;
 	ok(outfile_open(&o, "-", false, &e) == -EINVAL && o.fd < 0 &&
 		   !strcmp(e.text, "will not write to standard output: it is a block device"),
-	   "but to no device's blocks");
+	   "standard output that is a block device is refused");
 	block_devices = false;
 }
 
@@ -273,15 +273,15 @@ static void test_without_input(void)
 		no_unnamed = i;
 		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && !o.temp == !i && !outfile_write(&o, &hello, &e) &&
 			   !outfile_commit(&o, &e) && holds("out", "hello") && names() == 1,
-		   "without standard input a file%s is written", i ? " with a name" : "");
+		   "a file%s on descriptor 0 is written", i ? " with a name" : "");
 		unlink("out");
-		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd, "or is begun");
+		ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd, "a file on descriptor 0 is opened");
 		outfile_close(&o);
-		ok(!names() && fcntl(STDIN_FILENO, F_GETFD) < 0, "and given up, and closed");
+		ok(!names() && fcntl(STDIN_FILENO, F_GETFD) < 0, "closing it removes the file and closes descriptor 0");
 	}
 	no_unnamed = false;
 	no_proc = true;
-	ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && o.temp, "or has to have a name");
+	ok(!outfile_open_at(&o, dir, "out", "out", &e) && !o.fd && o.temp, "without /proc it gets a temporary name");
 	outfile_close(&o);
 	no_proc = false;
 	restore_input(in);
@@ -357,7 +357,7 @@ static void test_no_proc(void)
 	no_proc = false;
 }
 
-/* As 100 numbers that are all in use. */
+/* All random numbers make a name that is in use. */
 static void test_taken(void)
 {
 	struct outfile o = OUTFILE_NONE;
@@ -369,17 +369,17 @@ static void test_taken(void)
 		same_numbers = 2;
 		ok(!outfile_open(&o, "out", false, &e) && !outfile_write(&o, &hello, &e) && !outfile_commit(&o, &e) &&
 			   names() == 2 && holds("out", "hello") && holds(TAKEN, "theirs"),
-		   "where a name is taken%s, another is", i ? " at the start" : "");
+		   "a temporary name that is taken%s is not reused", i ? " at the start" : "");
 	}
 	same_numbers = 1000;
 	numbers = 0;
 	ok(outfile_open(&o, "out", false, &e) == -EEXIST && !strcmp(e.text, "cannot write out: File exists") &&
-		   numbers == 100 && !o.temp && holds(TAKEN, "theirs"),
-	   "a hundred are tried");
+		   numbers > 1 && !o.temp && holds(TAKEN, "theirs"),
+	   "it gives up after some tries");
 	outfile_close(&o);
 	no_unnamed = false;
 	numbers = 0;
-	ok(!outfile_open(&o, "out", false, &e) && !numbers && outfile_commit(&o, &e) == -EEXIST && numbers == 100 &&
+	ok(!outfile_open(&o, "out", false, &e) && !numbers && outfile_commit(&o, &e) == -EEXIST && numbers > 1 &&
 		   !strcmp(e.text, "cannot write out: File exists") && holds("out", "hello"),
 	   "at the end, too");
 	outfile_close(&o);
@@ -388,7 +388,7 @@ static void test_taken(void)
 	unlink(TAKEN);
 }
 
-/* Nor does a process without random numbers get in another's way. */
+/* Names differ between files, and between processes even without random numbers. */
 static void test_names_differ(void)
 {
 	struct outfile a = OUTFILE_NONE, b = OUTFILE_NONE;
@@ -424,13 +424,13 @@ static void test_not_replaced(void)
 		no_unnamed = i;
 		ok(!outfile_open(&o, "out", false, &e) && outfile_commit(&o, &e) == -EACCES &&
 			   !strcmp(e.text, "cannot write out: Permission denied") && o.fd >= 0,
-		   "a file that cannot come in its place");
+		   "a failed rename fails the commit");
 		outfile_close(&o);
-		ok(names() == 1 && holds("out", "old"), "goes, and the old one stays");
+		ok(names() == 1 && holds("out", "old"), "the temporary file is removed, the old file stays");
 	}
 	no_unnamed = false;
 	ok(!outfile_open(&o, "out", true, &e) && outfile_write(&o, &hello, &e) == -EACCES && holds("out", "old"),
-	   "a stream tells it with its first word");
+	   "a stream reports it on the first write");
 	outfile_close(&o);
 	rename_error = 0;
 }
@@ -448,7 +448,7 @@ static void test_parts(void)
 	outfile_open(&o, "out", false, &e);
 	close_error = EIO;
 	ok(outfile_commit(&o, &e) == -EIO && o.fd < 0 && !strcmp(e.text, "cannot write out: Input/output error"),
-	   "what closing tells is told");
+	   "an error of close() is reported");
 	outfile_close(&o);
 	ok(fcntl(STDOUT_FILENO, F_GETFD) >= 0, "and nothing else is closed");
 }
@@ -483,7 +483,7 @@ static void killed_in_outfile(int dir)
 	outfile_write(&o, &hello, &e);
 }
 
-/* A name that was a temporary file's is anybody's, and so is the number of its directory. */
+/* Once the temporary file is gone, its name and its directory's descriptor number may be reused. */
 static void killed_afterwards(int dir, bool commits)
 {
 	struct outfile o;
@@ -519,8 +519,9 @@ static void test_killed(void)
 	ok(killed_with(SIGTERM, killed_in_outfile, dir) == SIGTERM && !names(), "even if it had a name");
 	no_unnamed = false;
 	ok(killed_with(SIGTERM, killed_when_complete, dir) == SIGTERM && names() == 2 && !unlink(TAKEN) && !unlink("out"),
-	   "once it is complete its other name is nobody's");
-	ok(killed_with(SIGTERM, killed_when_given_up, dir) == SIGTERM && names() == 1 && !unlink(TAKEN), "or given up");
+	   "after a commit, the temporary name is not unlinked");
+	ok(killed_with(SIGTERM, killed_when_given_up, dir) == SIGTERM && names() == 1 && !unlink(TAKEN),
+	   "nor after the file is given up");
 	close(dir);
 }
 
@@ -550,8 +551,8 @@ int main(void)
 	test_full();
 	test_without_input();
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
-	ok(all_held && !sigismember(&mask, SIGTERM), "signals wait while a name is given, and come then");
-	ok(all_private, "no file is another's to read at first");
+	ok(all_held && !sigismember(&mask, SIGTERM), "signals are blocked while a name is given");
+	ok(all_private, "new files have mode 0600");
 	ok(open_files() == before, "no descriptor is left open");
 	buf_free(&hello);
 	if (chdir("/") || rmdir(dir))

@@ -128,12 +128,12 @@ static void test_text(void)
 	ok(!mkfifo(path, 0600) && !patient_text(path, &size), "one that nobody writes to is given up");
 	before = open_files();
 	fd = open(path, O_WRONLY);
-	ok(fd >= 0 && write(fd, "late", 4) == 4 && !close(fd), "or writes to it late");
+	ok(fd >= 0 && write(fd, "late", 4) == 4 && !close(fd), "a writer comes too late");
 	for (int i = 0; i < 500 && !closed; i++) {
 		usleep(10000);
 		closed = open_files() == before;
 	}
-	ok(closed, "which is read for nobody, and closed");
+	ok(closed, "the late text is discarded and the file closed");
 	unlink(path);
 }
 

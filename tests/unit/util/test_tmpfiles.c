@@ -94,13 +94,13 @@ static void test_held(void)
 	}
 }
 
-/* What is left on the stack must not be taken for a set of signals. */
-static void __attribute__((noinline)) soil_stack(void)
+/* Fill the stack, so that a missing sigemptyset() shows. */
+static void __attribute__((noinline)) fill_stack(void)
 {
-	volatile unsigned char dirt[4096];
+	volatile unsigned char bytes[4096];
 
-	for (size_t i = 0; i < sizeof(dirt); i++)
-		dirt[i] = 0xff;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 0xff;
 }
 
 static void test_mask(void)
@@ -112,7 +112,7 @@ static void test_mask(void)
 	sigaddset(&ours, SIGWINCH);
 	sigaddset(&ours, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &ours, &before);
-	soil_stack();
+	fill_stack();
 	tmpfiles_hold();
 	pthread_sigmask(SIG_BLOCK, NULL, &held);
 	tmpfiles_release();

@@ -363,7 +363,7 @@ static void test_longest_links(void)
 	buf_str(&path, "begin/");
 	buf_fill(&path, '/', 100);
 	buf_str(&path, "f");
-	ok(!can_open_dir(path.data) && strstr(e.text, "File name too long"), "and not a byte more");
+	ok(!can_open_dir(path.data) && strstr(e.text, "File name too long"), "one byte more is refused");
 	buf_free(&path);
 	buf_free(&to);
 }
@@ -376,7 +376,7 @@ static void test_absolute_links(void)
 	make_link(to, "absolute", 0);
 	make_link("/", "first", 0);
 	ok(can_open_dir("absolute/f"), "a link may begin with the first directory");
-	ok(!user_dir_open("first/f", &d, &e) && is_place(d.fd), "or be to it");
+	ok(!user_dir_open("first/f", &d, &e) && is_place(d.fd), "a link may lead to /");
 	user_dir_close(&d);
 	free(to);
 }
@@ -400,7 +400,7 @@ static void test_no_descriptors(void)
 		failed++;
 	}
 	setrlimit(RLIMIT_NOFILE, &was);
-	ok(good && failed >= 3 && failed < 8 && open_files() == before, "with too few descriptors that is told");
+	ok(good && failed >= 3 && failed < 8 && open_files() == before, "running out of descriptors is reported");
 }
 
 static void test_links_of_others(void)
@@ -583,9 +583,8 @@ static void test_who_no_longer(void)
 
 	ok(!outfile_open(&o, "lost", false, &e), "a file of somebody's");
 	user_files_by(nobody_knows);
-	ok(!outfile_scratch(&o), "of whom nothing is known any more, has none to note things in");
-	ok(outfile_commit(&o, &e) == -ESRCH && !strcmp(e.text, "nobody knows") && access("lost", F_OK),
-	   "and does not come in its place");
+	ok(!outfile_scratch(&o), "no scratch file once the caller is unknown");
+	ok(outfile_commit(&o, &e) == -ESRCH && !strcmp(e.text, "nobody knows") && access("lost", F_OK), "the commit fails");
 	outfile_close(&o);
 	user_files_by(this_process);
 }
@@ -664,7 +663,7 @@ static void test_groups(void)
 	if (setgroups(2, theirs))
 		abort();
 	refused = SYS_setgroups;
-	ok(!user_files_begin(&e) && has_groups(2, theirs), "who has the same ones need not be able to change them");
+	ok(!user_files_begin(&e) && has_groups(2, theirs), "equal groups are not set again");
 	user_files_end();
 	refused = -1;
 	setgroups(1, others);
@@ -689,15 +688,15 @@ static bool cannot_take(long call, int after)
 
 static void test_not_taken(void)
 {
-	ok(cannot_take(SYS_capget, 0), "what one had has to be known"); /* and the sanitizers see its groups freed */
-	ok(cannot_take(SYS_setgroups, 0), "groups that cannot be taken");
-	ok(cannot_take(SYS_capget, 1), "capabilities that are not known");
-	ok(cannot_take(SYS_capset, 0), "and that cannot be given away: all is as before");
+	ok(cannot_take(SYS_capget, 0), "capget fails at first"); /* and the sanitizers see its groups freed */
+	ok(cannot_take(SYS_setgroups, 0), "setgroups fails");
+	ok(cannot_take(SYS_capget, 1), "capget fails later");
+	ok(cannot_take(SYS_capset, 0), "capset fails");
 	stuck_uid = true;
-	ok(cannot_take(-1, 0), "a user");
+	ok(cannot_take(-1, 0), "setfsuid has no effect");
 	stuck_uid = false;
 	stuck_gid = true;
-	ok(cannot_take(-1, 0), "and a group that the kernel does not take over");
+	ok(cannot_take(-1, 0), "setfsgid has no effect");
 	stuck_gid = false;
 }
 
@@ -767,7 +766,7 @@ static bool in_child(bool (*fn)(void))
 
 static void test_capabilities(void)
 {
-	ok(in_child(gives_away_others), "who is not root gives capabilities away, too");
+	ok(in_child(gives_away_others), "a non-root caller drops file capabilities, too");
 }
 
 static void test_rights(void)
@@ -835,7 +834,7 @@ static void test_dirs_of_others(void)
 
 	make_dir("dark", 0711, 0);
 	ok(can_open_dir("f") && !user_dir_open("dark/f", &d, &e) && is_place(d.fd),
-	   "a directory that cannot be read, but gone through, is a place");
+	   "a directory with only search permission can be opened");
 	user_dir_close(&d);
 }
 

@@ -514,7 +514,7 @@ static void not_wanted(void)
 	begin(true);
 	end();
 	ok(d && d->n_names == 1 && !d->n_calls && !d->n_slices && !d->n_requests, "an empty run has an empty one");
-	/* one that nobody takes goes with the analysis: that is the leak sanitizer's to say */
+	/* Free a detail that nobody took: the leak sanitizer checks it. */
 	begin(true);
 	commit();
 	SYNC(.enter = 1000, .exit = 1510);
