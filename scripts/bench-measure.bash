@@ -199,6 +199,11 @@ measure_kept() {
 
 # ---- (c) context switches ----
 
+# ns_per_run PATTERN: of the programs that it matches
+ns_per_run() {
+	awk -v name="$1" '$1 ~ name { print $4 }' "$WORK/costs"
+}
+
 # switch_run TOOL: ns of sched_switch and of sched_waking per run of theirs, in $SWITCH and $WAKING
 switch_run() {
 	SWITCH='' WAKING=''
@@ -208,8 +213,8 @@ switch_run() {
 	run_times >"$WORK/after"
 	tool_stop
 	costs "$WORK/before" "$WORK/after" 1 >"$WORK/costs"
-	SWITCH=$(awk '$1 ~ /switch/ { print $4 }' "$WORK/costs")
-	WAKING=$(awk '$1 ~ /waking|wakeup$/ { print $4 }' "$WORK/costs")
+	SWITCH=$(ns_per_run switch)
+	WAKING=$(ns_per_run 'waking|wakeup$')
 }
 
 switch_peers() { # NS-OF-EMPTY
@@ -233,7 +238,7 @@ switch_followed() {
 	LOAD_PID=
 	tool_stop
 	costs "$WORK/before" "$WORK/after" 1 >"$WORK/costs"
-	sample switch.followed "$OURS" "$(awk '$1 ~ /switch/ { print $4 }' "$WORK/costs")"
+	sample switch.followed "$OURS" "$(ns_per_run switch)"
 }
 
 measure_switch() {
@@ -280,11 +285,11 @@ measure_sync() {
 	((round))
 }
 
-# Each of the programs of works, a run of it.
+# Sample the time per run of each workqueue program.
 sample_works() {
 	local what ns
 	for what in queue start end; do
-		ns=$(awk -v name="^work_${what}_" '$1 ~ name { print $4 }' "$WORK/costs")
+		ns=$(ns_per_run "^work_${what}_")
 		[[ ! $ns ]] || sample "sync.work.$what" "$OURS" "$ns"
 	done
 }

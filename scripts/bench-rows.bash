@@ -40,7 +40,7 @@ switch.ns                       | -      | ns    | sched_switch of the same task
 switch.waking                   | -      | ns    | sched_waking of the same tasks, statistics included
 switch.followed                 | -      | ns    | context switch while one task calls fdatasync all the time (followed tasks and others)
 sync.bpf                        | <=3    | µs    | sync call with its whole ledger, BPF time per call: SQLite WAL FULL, rig at flush 0
-sync.work.queue                 | -      | ns    | workqueue_queue_work in the same runs, statistics included: works of the machine, most of which no call waits for
+sync.work.queue                 | -      | ns    | workqueue_queue_work, per run, statistics included: all work items of the machine, most of which no sync call waits for
 sync.work.start                 | -      | ns    | .. workqueue_execute_start
 sync.work.end                   | -      | ns    | .. workqueue_execute_end
 start.attached                  | <=100  | ms    | start to attached, everything on

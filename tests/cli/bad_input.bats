@@ -341,7 +341,7 @@ refused_rungs() {
 		some=1
 		bad 4 "--rung $rung: *: " "$DISK" -d 0.1 --rung "$rung" -o report
 		bad 4 "--rung ${rung%%.*}.*=${rung#*=}: *: " "$DISK" -d 0.1 --rung "${rung%%.*}=${rung#*=}" -o report
-	done < <(refused_rungs | awk -F= '!seen[$2]++') # one of each kind
+	done < <(refused_rungs | awk -F= '!seen[$2]++') # one probe per rung
 	[[ $some ]] || skip "missing: a kernel that refuses a rung"
 }
 

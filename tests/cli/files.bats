@@ -149,7 +149,7 @@ refused_groups() {
 @test "files: a mounted disk is not written to, by name, link or redirection" {
 	local size
 	need_loop_fuse
-	rig_up --size 64M # all of it is read
+	rig_up --size 64M # sha256sum reads the whole disk
 	size=$(sha256sum <"$RIG_DEV")
 	refused 'a block device' "$BT" report "$REC" -o "$RIG_DEV"
 	refused 'a block device' "$BT" report "$REC" --html "$RIG_DEV"

@@ -140,7 +140,7 @@ only_preempted() {
 		(.run.lost | length > 0 and all(.[].reason; startswith("program runs that the kernel skipped")))' "$J" >/dev/null
 }
 
-# Nothing was lost, or so little that the bounds of these tests, which are percents, still hold.
+# True if no events were lost, or too few to matter for bounds in percent.
 little_lost() {
 	whole "$J" || only_preempted || { jq -c '.run.lost // .lost' "$J"; return 1; }
 	jq -e '.sync.no_ledger <= .run.lost_events' "$J" >/dev/null || { echo "$(jq .sync.no_ledger "$J") calls without a ledger"; return 1; }
@@ -241,7 +241,7 @@ one_of_three() {
 		"$@" && return
 		echo "try $try: failed"
 		[[ ! -e $J ]] || ledgers_add_up || return
-		# a run that lost events may have failed for that
+		# lost events may explain the failure
 		[[ -e $J ]] && (($(lost "$J"))) || ((++held))
 		# one of its flushes, too, may have met a compiler
 		[[ ! $HOP ]] || disk_hop "$HOPS"

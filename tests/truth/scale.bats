@@ -70,7 +70,7 @@ userspace_cpu() { # PID
 	holds "$RESIDENT <= 24 * 1024"
 }
 
-@test "what waits is read in one go, and what is not needed any more is forgotten meanwhile: 20 MiB resident at most" {
+@test "a busy trace drains the ring in one go and forgets old data: at most 20 MiB resident" {
 	local readings pieces again
 	need fio strace
 	rig_up --flush-us 0 --write-us 0 --fs ext4 --sched none
