@@ -15,7 +15,7 @@
 
 /* ---- names of files ---- */
 
-/* "/srv/db/.../wal/0001": where the file system is mounted, then the components that are known */
+/* "/srv/db/.../wal/0001": where the file system is mounted, then the components that are known. Tens of thousands are kept. */
 static char *file_path(const struct sync_analysis *a, const struct wire_file *w)
 {
 	const struct device_name *d = devices_find(&a->devices, w->dev);
@@ -31,7 +31,7 @@ static char *file_path(const struct sync_analysis *a, const struct wire_file *w)
 	}
 	if (!b.len)
 		buf_char(&b, '/');
-	return b.data;
+	return xrealloc(b.data, b.len + 1);
 }
 
 static void inode_text(const struct sync_analysis *a, const struct wire_sync *s, char text[64])
