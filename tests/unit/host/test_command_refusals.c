@@ -118,6 +118,8 @@ pid_t fork(void)
 	pid_t (*real)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
 	sigset_t now;
 
+	if (is_refused("fork"))
+		return -1;
 	all_wait = !sigprocmask(SIG_SETMASK, NULL, &now);
 	for (int s = 1; s <= SIGRTMAX; s++)
 		if (s != SIGKILL && s != SIGSTOP && (s <= SIGSYS || s >= SIGRTMIN))
@@ -169,7 +171,7 @@ static void fails(int code, enum exit_status status, const char *text, const cha
 
 static void test_channels(void)
 {
-	static const char *const functions[] = { "socketpair", "pipe2" };
+	static const char *const functions[] = { "socketpair", "pipe2", "fork" };
 	int before = open_files();
 
 	for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
