@@ -422,6 +422,34 @@ static void inodes(void)
 	inodes_free(&t);
 }
 
+static unsigned int longest_chain(const struct inodes *t)
+{
+	unsigned int longest = 0;
+
+	for (uint32_t i = 0; i < INODES; i++) {
+		unsigned int n = 0;
+
+		for (uint32_t at = t->head[i]; at != UINT32_MAX; at = t->inode[at].chain)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+static void inodes_of_many_disks(void)
+{
+	struct inodes t = { 0 };
+	unsigned int longest;
+
+	inodes_init(&t);
+	for (uint32_t i = 0; i < INODES; i++)
+		inodes_use(&t, WIRE_DEV(8, i % 256), i / 256);
+	longest = longest_chain(&t);
+	if (!ok(longest < 32, "the same file numbers on 256 disks spread over the hash table"))
+		diag("%u in one chain", longest);
+	inodes_free(&t);
+}
+
 int main(void)
 {
 	when_to_look();
@@ -438,5 +466,6 @@ int main(void)
 	slowest();
 	devices();
 	inodes();
+	inodes_of_many_disks();
 	return tap_done();
 }
