@@ -41,7 +41,7 @@ static __always_inline void pending_begin(u64 key, struct pending *p)
 	if (!run.pending_used) /* each request reads that cache line */
 		run.pending_used = 1;
 	p->enter = bpf_ktime_get_ns();
-	note_call(p->file.dev, p->enter);
+	note_call(p->file.dev, p->enter, false);
 	if (bpf_map_update_elem(&pendings, &key, p, BPF_ANY))
 		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
 }
@@ -214,6 +214,17 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 
 /* ---- the file systems' own tracepoints ---- */
 
+/* Is it a sync call's begin that no program at system calls has seen? */
+static __always_inline bool may_be_unseen(void)
+{
+	struct task_state *t;
+
+	if (run.idle || run.entry == IDLE_NOT)
+		return run.idle;
+	t = state_of((u32)bpf_get_current_pid_tgid());
+	return !t || !(t->follow & FOLLOW_CALLER);
+}
+
 /* Is it another call than the one that is noted? These may ask several file systems, or for several files. */
 static __always_inline bool is_another_call(const struct task_state *t, u32 call, u64 nr)
 {
@@ -221,8 +232,8 @@ static __always_inline bool is_another_call(const struct task_state *t, u32 call
 }
 
 /*
- * Who begins to sync, on a device (0: not known), while what ledgers need is not attached rings. The call of a user task is noted: its end
- * may be seen, in on_sys_exit(). NULL: there is nothing to note.
+ * Who begins to sync, on a device (0: not known), while what sees it is not attached rings. The call of a user task is noted: its end may
+ * be seen, in on_sys_exit(). NULL: there is nothing to note.
  */
 static __always_inline struct task_state *idle_begin(u32 dev)
 {
@@ -234,19 +245,26 @@ static __always_inline struct task_state *idle_begin(u32 dev)
 	if (!is_of_run(dev))
 		return NULL;
 	if (flags & (PF_KTHREAD | PF_IO_WORKER)) { /* for whom is not known here */
+		if (!run.idle) {
+			by_worker();
+			return NULL;
+		}
 		ring_bell();
 		if (flags & PF_IO_WORKER || (aio_fsync_work && function_of_worker(task) == aio_fsync_work))
 			__sync_fetch_and_add(&run.idle_calls, 1);
 		return NULL;
 	}
 	call = call_now(&nr);
-	if (!call)
+	if (!call || (!run.idle && has_function(call)))
 		return NULL;
-	ring_bell();
+	if (run.idle)
+		ring_bell();
 	t = state_for((u32)id, DROP_CALLERS_FULL);
 	if (!t || t->follow & FOLLOW_CALLER || !is_another_call(t, call, nr))
 		return NULL;
 	__sync_fetch_and_add(&run.idle_calls, 1);
+	if (!has_function(call))
+		ring_for_entry();
 	t->call = call | CALL_OF_IDLE;
 	t->nr = nr;
 	t->tgid = id >> 32;
@@ -308,7 +326,7 @@ static __always_inline int file_begins(u64 *ctx)
 
 	if (!file)
 		return 0;
-	if (rarely(run.idle)) {
+	if (rarely(may_be_unseen())) {
 		t = idle_begin(LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev));
 	} else {
 		if (by_worker())
@@ -352,7 +370,7 @@ int xfs_sync_btf(u64 *ctx)
 		return 0;
 	address += bpf_core_field_offset(struct xfs_inode, i_vnode);
 	inode = (struct inode *)address;
-	if (rarely(run.idle)) {
+	if (rarely(may_be_unseen())) {
 		t = idle_begin(LOOK(LOOK(inode, i_sb), s_dev));
 	} else {
 		if (by_worker())
@@ -372,7 +390,7 @@ static __always_inline int fs_begins(void)
 	u64 nr;
 	u32 dev = 0;
 
-	if (!run.idle)
+	if (!may_be_unseen())
 		return 0;
 	if (!(GET(TASK_BTF, current_task(), flags) & PF_KTHREAD) && call_now(&nr) == CALL_SYNCFS) {
 		file = file_of(first_argument());

@@ -100,6 +100,7 @@ int learn(u32 tid);
 STATE unsigned long long callers SEC(".data") __attribute__((aligned(64)));
 STATE unsigned long long callers_since SEC(".data");
 STATE unsigned long long last_call SEC(".data"); /* when one last began that is of this run: so long nobody detaches anything */
+STATE unsigned long long last_entry SEC(".data"); /* the same of those that only sys_enter tells of */
 
 static __always_inline bool somebody_waits(void)
 {
@@ -119,15 +120,19 @@ static __always_inline bool is_of_run(u32 dev)
 	return !bpf_map_lookup_elem(&elsewhere, &dev);
 }
 
-static __always_inline void note_call(u32 dev, u64 now)
+static __always_inline void note_call(u32 dev, u64 now, bool by_entry)
 {
-	if (cfg.may_idle && is_of_run(dev))
-		last_call = now;
+	if (!cfg.may_idle || !is_of_run(dev))
+		return;
+	last_call = now;
+	if (by_entry)
+		last_entry = now;
 }
 
 static __always_inline void caller_left(void)
 {
-	__sync_fetch_and_add(&callers, -1);
+	if (callers) /* user space may have forgotten all of them meanwhile */
+		__sync_fetch_and_add(&callers, -1);
 }
 
 /* Sends what is remembered of a helper's sleeps from the last that ended before `from` on, unless sent, oldest first. */

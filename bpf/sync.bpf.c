@@ -60,8 +60,8 @@ static __always_inline u64 syscall_arg(const struct syscall *s, int n)
 #endif
 }
 
-/* The number of the system call that ends; at the entry it is an argument of the tracepoint. */
-static __always_inline u64 number_at_exit(struct pt_regs *regs)
+/* The number of the system call; at sys_enter it is an argument of the tracepoint. */
+static __always_inline u64 syscall_number(struct pt_regs *regs)
 {
 #if defined(__TARGET_ARCH_x86)
 	return regs->orig_ax;
@@ -175,7 +175,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	else if (rarely(times_off(t, task)))
 		catch_up(tid, 0);
 	t->follow |= FOLLOW_CALLER;
-	note_call(t->dev, t->enter);
+	note_call(t->dev, t->enter, !has_function(call));
 	/* from here on each switch is seen */
 	t->switches = switches_and_seq(task, t, &seq);
 	t->first_seq = seq;
@@ -235,6 +235,20 @@ static __noinline int call_begin_tp(struct trace_event_raw_sys_enter *event, u32
 	return 0;
 }
 
+/* Is a call that begins now traced at its own function? */
+static __always_inline bool by_function(u32 call)
+{
+	return run.functions_since && has_function(call) && bpf_ktime_get_ns() >= run.functions_since;
+}
+
+static __always_inline void forget_idle_call(void)
+{
+	struct task_state *t = state_of((u32)bpf_get_current_pid_tgid());
+
+	if (t && t->call & CALL_OF_IDLE && !(t->follow & FOLLOW_CALLER))
+		t->call = 0;
+}
+
 /* Most are rejected by their number, which is at hand: without asking who it is. */
 static __always_inline int on_sys_enter(struct syscall *s, u64 nr)
 {
@@ -245,8 +259,12 @@ static __always_inline int on_sys_enter(struct syscall *s, u64 nr)
 	s->nr = nr;
 	s->compat = is_32bit_call();
 	call = s->compat ? cfg.call_of_nr[nr].compat : cfg.call_of_nr[nr].native;
-	if (!call)
+	if (!call || by_function(call))
 		return 0;
+	if (rarely(run.entry == IDLE_RUNG)) { /* until sys_exit is attached; the call that rang has ended */
+		forget_idle_call();
+		return 0;
+	}
 	return s->in_event ? call_begin_tp(s->event, s->nr, s->compat, call) :
 			     call_begin_btf(s->regs, s->nr, s->compat, call);
 }
@@ -353,6 +371,18 @@ static __always_inline bool always_sync(u32 call)
 	return call == CALL_FSYNC || call == CALL_FDATASYNC || call == CALL_SYNCFS || call == CALL_SYNC;
 }
 
+static __always_inline void any_end(struct task_state *t, u32 tid, int ret)
+{
+	if (t->follow & FOLLOW_CALLER)
+		call_end(t, tid, ret);
+	else if (t->call & CALL_OF_OTHER)
+		other_end(t, tid, ret);
+	else if (t->call & CALL_OF_IDLE)
+		idle_end(t, tid, ret);
+	else if (!ret && always_sync(t->call) && !run.idle)
+		count_unrecorded(DROP_BEGIN, t->enter);
+}
+
 static __always_inline int on_sys_exit(u64 nr, int ret)
 {
 	struct task_state *t;
@@ -363,23 +393,15 @@ static __always_inline int on_sys_exit(u64 nr, int ret)
 	tid = (u32)bpf_get_current_pid_tgid();
 	t = state_of(tid);
 	/* of another call: the end of the sync call was missed */
-	if (!t || t->nr != nr)
-		return 0;
-	if (t->follow & FOLLOW_CALLER)
-		call_end(t, tid, ret);
-	else if (t->call & CALL_OF_OTHER)
-		other_end(t, tid, ret);
-	else if (t->call & CALL_OF_IDLE)
-		idle_end(t, tid, ret);
-	else if (!ret && always_sync(t->call))
-		count_unrecorded(DROP_BEGIN, t->enter);
+	if (t && t->nr == nr)
+		any_end(t, tid, ret);
 	return 0;
 }
 
 SEC("?tp_btf/sys_exit")
 int sys_exit_btf(u64 *ctx)
 {
-	return on_sys_exit(number_at_exit((struct pt_regs *)ctx[0]), (int)ctx[1]);
+	return on_sys_exit(syscall_number((struct pt_regs *)ctx[0]), (int)ctx[1]);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
@@ -387,6 +409,94 @@ int sys_exit_tp(struct trace_event_raw_sys_exit *ctx)
 {
 	return on_sys_exit(ctx->id, (int)ctx->ret);
 }
+
+/* A kernel thread may do so for any task. */
+__noinline int entry_is_missed(void)
+{
+	u32 call, flags = GET(TASK_BTF, current_task(), flags);
+	struct task_state *t;
+	struct file *file;
+	u64 nr;
+
+	if (flags & (PF_KTHREAD | PF_IO_WORKER))
+		return true;
+	call = call_now(&nr);
+	if (!call || has_function(call))
+		return false;
+	t = state_of((u32)bpf_get_current_pid_tgid());
+	if (t && t->follow & FOLLOW_CALLER)
+		return false;
+	if (call != CALL_WRITE || nr == (is_32bit_call() ? cfg.nr_pwritev2_32 : cfg.nr_pwritev2))
+		return true;
+	file = file_of(first_argument());
+	return file && file_is_sync(file);
+}
+
+/* ---- at the calls' own functions; their only argument is a pointer to the caller's registers ---- */
+
+/* Also attached while nobody syncs: who begins to then rings the bell of a file system. */
+static __always_inline int on_function(struct pt_regs *regs)
+{
+	u64 nr = syscall_number(regs), now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+	struct task_state *t = state_of((u32)id);
+	u32 call;
+
+	if (nr >= CONFIG_SYSCALLS || is_32bit_call())
+		return 0;
+	call = cfg.call_of_nr[nr].native;
+	if (run.asker && run.asker == id >> 32)
+		run.heard |= 1u << (call & 31);
+	/* what it was in before has ended, and its end is none of this call */
+	if (run.idle && t && !(t->follow & FOLLOW_CALLER))
+		t->call = 0;
+	if (run.idle || !run.functions_since || now < run.functions_since)
+		return 0;
+	/* sys_enter has seen it begin, right before that time */
+	if (t && t->follow & FOLLOW_CALLER && t->nr == nr && now - run.functions_since < 1000000000)
+		return 0;
+	return call_begin_btf(regs, (u32)nr | CALL_BY_FUNCTION, false, call);
+}
+
+static __always_inline int on_function_end(struct pt_regs *regs, int ret)
+{
+	u64 nr = syscall_number(regs);
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	struct task_state *t = state_of(tid);
+
+	if (t &&
+	    (t->nr == (nr | CALL_BY_FUNCTION) || (t->nr == nr && t->call & CALL_OF_IDLE && !(t->follow & FOLLOW_CALLER))))
+		any_end(t, tid, ret);
+	return 0;
+}
+
+/* clang-format off */
+#if defined(__TARGET_ARCH_x86)
+#define FUNCTION_OF(call) "__x64_sys_" call
+#define FUNCTION_OF_SYNC  "__do_sys_sync" /* of both kinds */
+#else
+#define FUNCTION_OF(call) "__arm64_sys_" call
+#define FUNCTION_OF_SYNC  FUNCTION_OF("sync")
+#endif
+
+#define AT_FUNCTION(name, function) \
+	SEC("?fentry/" function) \
+	int call_##name##_fentry(u64 *ctx) \
+	{ \
+		return on_function((struct pt_regs *)ctx[0]); \
+	} \
+	SEC("?fexit/" function) \
+	int call_##name##_end_fentry(u64 *ctx) \
+	{ \
+		return on_function_end((struct pt_regs *)ctx[0], (int)ctx[1]); \
+	}
+
+AT_FUNCTION(fsync, FUNCTION_OF("fsync"))
+AT_FUNCTION(fdatasync, FUNCTION_OF("fdatasync"))
+AT_FUNCTION(msync, FUNCTION_OF("msync"))
+AT_FUNCTION(syncfs, FUNCTION_OF("syncfs"))
+AT_FUNCTION(sync_file_range, FUNCTION_OF("sync_file_range"))
+AT_FUNCTION(sync, FUNCTION_OF_SYNC)
+/* clang-format on */
 
 /* ---- sync calls that no system call tells of: nfsd's, loop's, those of overlayfs when it copies a file up ---- */
 

@@ -116,10 +116,10 @@ enum wire_clocks {
 	CLOCKS_KINDS = 3
 };
 
-/* Is all attached that ledgers need? Not while nobody syncs: see idle.bpf.h. */
+/* Of programs that are detached while nobody needs them, see idle.bpf.h: those of ledgers, and those at sys_enter and sys_exit. */
 enum wire_idle {
-	IDLE_NOT = 0,
-	IDLE_LISTENS = 1, /* who syncs rings */
+	IDLE_NOT = 0,	  /* they are attached */
+	IDLE_LISTENS = 1, /* who needs them rings */
 	IDLE_RUNG = 2,	  /* somebody has: user space attaches it again */
 };
 
@@ -144,17 +144,20 @@ struct wire_run {
 	__bt_u32 pending_used; /* 1: a sync call was seen that one task asked for and another carries out */
 	__bt_u8 tasks_used[WIRE_TASKS / WIRE_TASKS_PART]; /* 1: of that part of the map of tasks an entry was used */
 	__bt_u32 idle;					  /* enum wire_idle */
-	__bt_u32 pad;		     /* read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u32 entry; /* enum wire_idle, of sys_enter: read for each request: not in a cache line that another CPU keeps writing to */
 	__bt_u64 processes, threads; /* of the wrapped command */
 	__bt_u64 bios_full;	     /* bios not timed because the table was full */
 	__bt_u64 family_full;	     /* processes not followed because the table was full */
 	__bt_u64 drops[8];	     /* by enum wire_drop */
 	/* What the calls took of which there is no record, at most: from their begin, or from that of the task's call before. */
 	__bt_u64 unrecorded_ns;
-	__bt_u64 idle_calls; /* sync calls that began while what ledgers need was not attached, */
-	__bt_u64 idle_ends;  /* and those of them whose end was seen */
+	__bt_u64 idle_calls;	  /* sync calls that rang, or began while what sees them was not attached, */
+	__bt_u64 idle_ends;	  /* and those of them whose end was seen */
+	__bt_u64 functions_since; /* calls that begin from then on and have functions are traced at these; 0: none is */
+	__bt_u32 asker;		  /* process whose calls are noted in `heard`; 0: none */
+	__bt_u32 heard;		  /* 1 << enum wire_call: its functions are traced */
 };
-WIRE_ASSERT_SIZE(struct wire_run, 184);
+WIRE_ASSERT_SIZE(struct wire_run, 200);
 
 /* ---- what is traced: filled by user space ---- */
 

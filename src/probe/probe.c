@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "probe/kernel_side.h"
 #include "probe/loader.h"
 #include "slot.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/user_file.h"
 #include "probe/probe_plan.h"
@@ -22,6 +24,7 @@
 struct probes {
 	struct load *load;
 	struct bpf_link *link[PROBE_COUNT];
+	bool by_functions; /* sync calls are traced at functions of their own */
 	struct plan plan;
 	struct plan_types types; /* while it is being opened */
 	bool forced[PROBE_COUNT];
@@ -259,12 +262,27 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 
 /* ---- attach, look, close ---- */
 
+static void stop(struct probes *p, enum probe_id id)
+{
+	bpf_link__destroy(p->link[id]);
+	p->link[id] = NULL;
+}
+
+/* Unless it runs, or can't be had. 0 or a negative errno. */
+static int start(struct probes *p, enum probe_id id)
+{
+	if (p->link[id] || p->plan.entry[id].state != PROBE_ATTACHED)
+		return 0;
+	p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
+	return p->link[id] ? 0 : -errno;
+}
+
 /* Optional ones that can't be attached are refused. */
 static int attach(struct probes *p, enum probe_id id, struct err *e)
 {
 	struct plan_entry *pe = &p->plan.entry[id];
 
-	if (pe->state != PROBE_ATTACHED)
+	if (pe->state != PROBE_ATTACHED || (probe_table[id].later && !p->forced[id]))
 		return 0;
 	p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
 	if (p->link[id])
@@ -297,6 +315,20 @@ static bool any_classic(const struct probes *p)
 	return false;
 }
 
+static bool all_functions(const struct probes *p)
+{
+	for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END; i++)
+		if (!p->link[i])
+			return false;
+	return true;
+}
+
+static void functions_from(struct probes *p, uint64_t time)
+{
+	__atomic_store_n(&load_maps(p->load)->run->functions_since, time, __ATOMIC_SEQ_CST);
+	p->by_functions = true;
+}
+
 int probes_attach(struct probes *p, struct err *e)
 {
 	bool room_first = any_classic(p);
@@ -308,6 +340,8 @@ int probes_attach(struct probes *p, struct err *e)
 				err = attach(p, (enum probe_id)i, e);
 	if (err)
 		return err;
+	if (all_functions(p))
+		functions_from(p, clock_ns());
 	keep_plan(&p->plan);
 	return room_first ? 0 : make_room(p, e);
 }
@@ -326,10 +360,8 @@ bool probes_may_use_clocks(const struct probes *p)
 static void detach_before_device(struct probes *p, const bool keep[N_BEFORE_DEVICE])
 {
 	for (size_t i = 0; i < N_BEFORE_DEVICE; i++) {
-		if (keep[i])
-			continue;
-		bpf_link__destroy(p->link[before_device[i]]);
-		p->link[before_device[i]] = NULL;
+		if (!keep[i])
+			stop(p, before_device[i]);
 	}
 }
 
@@ -345,14 +377,8 @@ static int attach_before_device(struct probes *p)
 		load_forget_depths(p->load);
 	else
 		err = load_forget_requests(p->load);
-	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++) {
-		if (had[i])
-			continue;
-		p->link[before_device[i]] = plan_attach(&p->plan, before_device[i],
-							load_program(p->load, before_device[i]));
-		if (!p->link[before_device[i]])
-			err = -errno;
-	}
+	for (size_t i = 0; i < N_BEFORE_DEVICE && !err; i++)
+		err = start(p, before_device[i]);
 	if (err)
 		detach_before_device(p, had);
 	return err;
@@ -391,13 +417,23 @@ static void set_idle(const struct probes *p, enum wire_idle idle)
 	__atomic_store_n(&load_maps(p->load)->run->idle, idle, __ATOMIC_SEQ_CST);
 }
 
+enum wire_idle probes_entry(const struct probes *p)
+{
+	return __atomic_load_n(&load_maps(p->load)->run->entry, __ATOMIC_SEQ_CST);
+}
+
+static void set_entry(const struct probes *p, enum wire_idle state)
+{
+	__atomic_store_n(&load_maps(p->load)->run->entry, state, __ATOMIC_SEQ_CST);
+}
+
 void probes_rest(struct probes *p)
 {
 	set_idle(p, IDLE_LISTENS);
-	for (size_t i = N_FOR_LEDGERS; i-- > 0;) {
-		bpf_link__destroy(p->link[for_ledgers[i]]);
-		p->link[for_ledgers[i]] = NULL;
-	}
+	if (p->by_functions)
+		set_entry(p, IDLE_LISTENS);
+	for (size_t i = N_FOR_LEDGERS; i-- > 0;)
+		stop(p, for_ledgers[i]);
 	load_forget_issued(p->load);
 }
 
@@ -440,6 +476,7 @@ static int wake_requests(struct probes *p)
 
 int probes_wake(struct probes *p)
 {
+	bool by_entry = probes_entry(p) != IDLE_LISTENS;
 	int err = 0;
 
 	for (size_t i = 0; i < N_FOR_LEDGERS && !err; i++) {
@@ -447,12 +484,100 @@ int probes_wake(struct probes *p)
 
 		if (probe_table[id].begins && __atomic_load_n(&load_maps(p->load)->run->idle, __ATOMIC_SEQ_CST))
 			err = wake_requests(p);
-		if (err || p->link[id] || p->plan.entry[id].state != PROBE_ATTACHED)
-			continue;
-		p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
-		if (!p->link[id])
-			err = -errno;
+		if (!err && (by_entry || (id != PROBE_SYS_ENTER && id != PROBE_SYS_EXIT)))
+			err = start(p, id);
 	}
+	if (by_entry)
+		set_entry(p, IDLE_NOT);
+	return err;
+}
+
+/* ---- sync calls at functions of their own ---- */
+
+#define FUNCTIONS_IN_NS 2000000 /* until all CPUs know */
+
+uint64_t probes_last_entry(const struct probes *p)
+{
+	return *load_maps(p->load)->last_entry;
+}
+
+/* What ends a call first. */
+static int start_functions(struct probes *p)
+{
+	int err = 0;
+
+	for (int begins = 0; begins < 2; begins++)
+		for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END && !err; i++)
+			if (probe_table[i].begins == begins)
+				err = start(p, (enum probe_id)i);
+	return err || all_functions(p) ? err : -ENOENT;
+}
+
+/* A kernel that is optimised as a whole may have copies of a function where it is called. Of sync(2) there is no call without effect. */
+static bool functions_are_called(const struct probes *p)
+{
+	const uint32_t calls = 1u << CALL_FSYNC | 1u << CALL_FDATASYNC | 1u << CALL_SYNCFS |
+			       1u << CALL_SYNC_FILE_RANGE | 1u << CALL_MSYNC;
+	struct wire_run *run = load_maps(p->load)->run;
+
+	__atomic_store_n(&run->asker, (uint32_t)getpid(), __ATOMIC_SEQ_CST);
+	fsync(-1);
+	fdatasync(-1);
+	syncfs(-1);
+	sync_file_range(-1, 0, 0, SYNC_FILE_RANGE_WRITE);
+	msync((void *)1, 1, MS_ASYNC);
+	__atomic_store_n(&run->asker, 0, __ATOMIC_SEQ_CST);
+	return (__atomic_load_n(&run->heard, __ATOMIC_SEQ_CST) & calls) == calls;
+}
+
+static void refuse_functions(struct probes *p, int err)
+{
+	for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END; i++) {
+		struct plan_entry *pe = &p->plan.entry[i];
+
+		stop(p, (enum probe_id)i);
+		if (pe->state != PROBE_ATTACHED)
+			continue;
+		pe->state = PROBE_REFUSED;
+		snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(-err));
+	}
+	keep_plan(&p->plan);
+}
+
+int probes_trace_functions(struct probes *p)
+{
+	int err;
+
+	if (p->by_functions)
+		return 0;
+	err = start_functions(p);
+	if (!err && !functions_are_called(p))
+		err = -ENOTSUP;
+	if (err)
+		refuse_functions(p, err);
+	else
+		functions_from(p, clock_ns() + FUNCTIONS_IN_NS);
+	return err;
+}
+
+void probes_stop_entry(struct probes *p)
+{
+	set_entry(p, IDLE_LISTENS);
+	stop(p, PROBE_SYS_ENTER);
+}
+
+void probes_stop_exit(struct probes *p)
+{
+	stop(p, PROBE_SYS_EXIT);
+}
+
+int probes_start_entry(struct probes *p)
+{
+	int err = start(p, PROBE_SYS_ENTER);
+
+	if (!err)
+		err = start(p, PROBE_SYS_EXIT);
+	set_entry(p, err ? IDLE_LISTENS : IDLE_NOT);
 	return err;
 }
 
@@ -654,7 +779,7 @@ void probes_close(struct probes *p)
 	if (!p)
 		return;
 	for (int i = 0; i < PROBE_COUNT; i++)
-		bpf_link__destroy(p->link[i]);
+		stop(p, (enum probe_id)i);
 	plan_end(&p->plan);
 	load_free(p->load);
 	forget_types(p);

@@ -31,6 +31,18 @@ enum probe_id {
 	PROBE_RENAME,
 	PROBE_SYS_ENTER,
 	PROBE_SYS_EXIT,
+	PROBE_CALL_FSYNC,
+	PROBE_CALL_FSYNC_END,
+	PROBE_CALL_FDATASYNC,
+	PROBE_CALL_FDATASYNC_END,
+	PROBE_CALL_MSYNC,
+	PROBE_CALL_MSYNC_END,
+	PROBE_CALL_SYNCFS,
+	PROBE_CALL_SYNCFS_END,
+	PROBE_CALL_RANGE,
+	PROBE_CALL_RANGE_END,
+	PROBE_CALL_SYNC,
+	PROBE_CALL_SYNC_END,
 	PROBE_SWITCH,
 	PROBE_WAKING,
 	PROBE_FORGET,
@@ -109,6 +121,20 @@ void probes_tell_elsewhere(const struct probes *p, const uint32_t *dev, size_t n
 
 /* When a sync call last began; 0: never. */
 uint64_t probes_last_call(const struct probes *p);
+
+/* The same of a write, or of a call of a 32-bit program: of these only sys_enter tells. */
+uint64_t probes_last_entry(const struct probes *p);
+
+/*
+ * sys_enter and sys_exit cost every system call of the machine. Where the kernel lets us trace the other sync calls at functions of their
+ * own, they are needed by few. In this order: trace the functions (0 or a negative errno: it can't be had); a few ms later stop sys_enter:
+ * who needs it rings from then on (IDLE_RUNG); stop sys_exit once no call is under way that began before that; start both again.
+ */
+int probes_trace_functions(struct probes *p);
+void probes_stop_entry(struct probes *p);
+void probes_stop_exit(struct probes *p);
+enum wire_idle probes_entry(const struct probes *p);
+int probes_start_entry(struct probes *p);
 
 /*
  * While nobody syncs: detaches what only ledgers need, until probes_wake(). Who syncs then rings, see probes_rung(): file systems of types

@@ -53,6 +53,9 @@ static bool is_wanted(const struct plan *plan, enum probe_id id, const struct pr
 {
 	enum probe_id other = probe_table[id].stands_in;
 
+	/* who sends a request that needs sys_enter is seen there */
+	if (probe_table[id].later && want->force[id] < 0 && plan->entry[PROBE_IO_START].state != PROBE_ATTACHED)
+		return false;
 	return want->on[id] || (other && want->on[other] && plan->entry[other].state == PROBE_ABSENT);
 }
 
@@ -101,8 +104,11 @@ int plan_target(const struct types *types, const char *target, bool function, st
 	return types_target(types, name, BTF_KIND_TYPEDEF, found);
 }
 
-/* Loads "return 0" as this rung's kind of program. */
-static int load_trivial(enum rung rung, const char *target, bool at_return, const struct types *types)
+/*
+ * Loads "return 0" as this rung's kind of program. One for a system call's function reads the argument first: where the types have only
+ * the name of struct pt_regs (msync of 5.10) no program may.
+ */
+static int load_trivial(enum rung rung, const char *target, const struct probe_row *row, const struct types *types)
 {
 	static const struct {
 		enum bpf_prog_type type;
@@ -114,6 +120,7 @@ static int load_trivial(enum rung rung, const char *target, bool at_return, cons
 		[RUNG_KPROBE] = { BPF_PROG_TYPE_KPROBE, 0 },
 	};
 	const struct bpf_insn insns[] = {
+		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
@@ -121,7 +128,7 @@ static int load_trivial(enum rung rung, const char *target, bool at_return, cons
 	enum bpf_attach_type attach = kind[rung].attach;
 	struct types_target to;
 
-	if (attach == BPF_TRACE_FENTRY && at_return)
+	if (attach == BPF_TRACE_FENTRY && row->at_return)
 		attach = BPF_TRACE_FEXIT;
 	if (attach) {
 		if (plan_target(types, target, by_function(rung), &to))
@@ -130,7 +137,7 @@ static int load_trivial(enum rung rung, const char *target, bool at_return, cons
 		opts.attach_btf_obj_fd = (__u32)to.object;
 		opts.expected_attach_type = attach;
 	}
-	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", insns, 2, &opts);
+	return bpf_prog_load(kind[rung].type, "bt_try", "GPL", row->later ? insns : insns + 1, row->later ? 3 : 2, &opts);
 }
 
 static int attach_kprobe(const char *function, bool at_return, int prog)
@@ -151,14 +158,20 @@ static int attach_trivial(enum rung rung, const char *target, bool at_return, in
 	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
 }
 
-static int try_rung(enum rung rung, const struct probe_row *row, const struct types *types, char *why, size_t size)
+/* `careful`: what is attached later is tried, too. Detaching from a function is slow. */
+static int try_rung(enum rung rung, const struct probe_row *row, const struct types *types, bool careful, char *why,
+		    size_t size)
 {
 	const char *target = by_function(rung) ? row->function : row->event;
-	int prog = load_trivial(rung, target, row->at_return, types), link;
+	int prog = load_trivial(rung, target, row, types), link;
 
 	if (prog < 0) {
 		snprintf(why, size, "load: %s", strerror(-prog));
 		return prog;
+	}
+	if (row->later && !careful) {
+		close(prog);
+		return 0;
 	}
 	link = attach_trivial(rung, target, row->at_return, prog);
 	if (link < 0)
@@ -198,7 +211,7 @@ static int plan_rung(struct plan_entry *pe, const struct probe_row *row, enum ru
 		return open_event(pe, row, types);
 	if (!careful && !by_function(r) && (r != RUNG_TP_BTF || types))
 		return 0;
-	return try_rung(r, row, types, pe->refused[r], sizeof(pe->refused[r]));
+	return try_rung(r, row, types, careful, pe->refused[r], sizeof(pe->refused[r]));
 }
 
 /* Of one probe: the first rung that can be had. */

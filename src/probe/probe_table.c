@@ -43,15 +43,36 @@ const char *const rung_names[RUNG_COUNT] = {
 	{ \
 		[RUNG_FENTRY] = program "_fentry", [RUNG_KPROBE] = program "_kprobe" \
 	}
-#define NO_LEDGER "sync calls have no ledger"
-#define NO_URING  "fsyncs through io_uring are not seen"
-#define NO_WORKER "on this file system msync has no file, and an io_uring worker's first fsync is not explained"
-#define NO_BELL	  "while no sync call comes, any FLUSH on such a file system wakes the trace"
-#define NO_KSYNC  "sync calls of the kernel itself are not seen"
-#define NO_SPLIT  "what a FLUSH was held back by is not known"
-#define NO_AIO	  "fsyncs through AIO are not seen"
+#define NO_LEDGER   "sync calls have no ledger"
+#define NO_URING    "fsyncs through io_uring are not seen"
+#define NO_WORKER   "on this file system msync has no file, and an io_uring worker's first fsync is not explained"
+#define NO_BELL	    "while no sync call comes, any FLUSH on such a file system wakes the trace"
+#define NO_KSYNC    "sync calls of the kernel itself are not seen"
+#define NO_FUNCTION "while anybody syncs, every system call of the machine costs a little more"
+#define NO_SPLIT    "what a FLUSH was held back by is not known"
+#define NO_AIO	    "fsyncs through AIO are not seen"
 #define NO_WORK \
 	"fsyncs through AIO are not seen, and what a kernel worker did before it began with a call's work counts as a part of the call"
+
+/* As in sync.bpf.c. */
+#ifdef __x86_64__
+#define FUNCTION_OF(call) "__x64_sys_" call
+#define FUNCTION_OF_SYNC  "__do_sys_sync"
+#else
+#define FUNCTION_OF(call) "__arm64_sys_" call
+#define FUNCTION_OF_SYNC  FUNCTION_OF("sync")
+#endif
+
+/* A sync call's own function: its begin, and its end. */
+#define CALL(id, call, of) \
+	[id] = { \
+		.name = "call." call, .function = of, .program = { [RUNG_FENTRY] = "call_" call "_fentry" }, \
+		.later = true, .begins = true, .without = NO_FUNCTION, \
+	}, \
+	[id##_END] = { \
+		.name = "call." call "_end", .function = of, .program = { [RUNG_FENTRY] = "call_" call "_end_fentry" }, \
+		.at_return = true, .later = true, .without = NO_FUNCTION, \
+	},
 
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {
@@ -106,6 +127,12 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 		.name = "sync.exit", .event = "sys_exit", .group = "raw_syscalls", .program = SYSCALLS("sys_exit"),
 		.without = NO_LEDGER,
 	},
+	CALL(PROBE_CALL_FSYNC, "fsync", FUNCTION_OF("fsync"))
+	CALL(PROBE_CALL_FDATASYNC, "fdatasync", FUNCTION_OF("fdatasync"))
+	CALL(PROBE_CALL_MSYNC, "msync", FUNCTION_OF("msync"))
+	CALL(PROBE_CALL_SYNCFS, "syncfs", FUNCTION_OF("syncfs"))
+	CALL(PROBE_CALL_RANGE, "sync_file_range", FUNCTION_OF("sync_file_range"))
+	CALL(PROBE_CALL_SYNC, "sync", FUNCTION_OF_SYNC)
 	[PROBE_SWITCH] = {
 		.name = "sched.switch", .event = "sched_switch", .program = BTF_ONLY("switch"),
 		.without = NO_LEDGER,

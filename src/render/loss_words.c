@@ -58,7 +58,7 @@ struct loss_words say_no_ledger(const struct report_sync *s)
 	static const char *const reasons[NO_LEDGER_REASONS] = {
 		[NO_LEDGER_DROPPED] = "facts were dropped",
 		[NO_LEDGER_BEFORE] = "begun before the trace",
-		[NO_LEDGER_IDLE] = "made while ledgers were off",
+		[NO_LEDGER_IDLE] = "made while such calls were not traced",
 		[NO_LEDGER_LIMIT] = "more sleeps than are remembered",
 	};
 	struct loss_words w = { "" };

@@ -44,7 +44,7 @@ static void look_for_remote(void *ctx, const struct mounted *m)
 }
 
 /* Calls on all file systems are asked for, and there are some that ring no bell, as none of our disks is below them. */
-static bool any_remote(const struct traced_run *run)
+bool run_idle_any_remote(const struct traced_run *run)
 {
 	bool any = false;
 
@@ -93,9 +93,9 @@ static bool any_call(struct traced_run *run, uint64_t now)
 
 static void rest(struct traced_run *run, uint64_t now)
 {
-	tell_covered(run);
-	tell_caches(run);
+	run_idle_tell(run);
 	probes_rest(run->probes);
+	run_entry_rests(run);
 	run->idle.state = IDLE_SETTLING;
 	run->idle.since = now;
 	run->idle.calls_before = probes_sums(run->probes)->idle_calls;
@@ -111,6 +111,7 @@ static void wake(struct traced_run *run, uint64_t now)
 	int err = probes_wake(run->probes);
 
 	run_clocks_traced(run);
+	run_entry_wakes(run, now);
 	if (err) {
 		notice(&run->opts.notices, NOTICE_ERROR, "cannot switch ledgers on again: %s", strerror(-err));
 	} else {
@@ -144,11 +145,13 @@ static void tick_awake(struct traced_run *run, uint64_t now)
 		i->quiet_since = now;
 		i->calls = true;
 	} else if (may_rest(i, now)) {
-		if (any_remote(run))
+		if (run_idle_any_remote(run))
 			i->quiet_since = now; /* looked for again later */
 		else
 			rest(run, now);
 	}
+	if (i->state == IDLE_AWAKE)
+		run_entry_tick(run, now);
 }
 
 /* While it settles, programs that were detached may still run. */
@@ -156,6 +159,8 @@ void run_idle_bell(struct traced_run *run)
 {
 	if (run->idle.state == IDLE_RESTS && probes_rung(run->probes))
 		wake(run, clock_ns());
+	if (run->idle.state == IDLE_AWAKE)
+		run_entry_bell(run);
 }
 
 void run_idle_tick(struct traced_run *run)
@@ -173,12 +178,16 @@ void run_idle_tick(struct traced_run *run)
 	run_idle_bell(run);
 }
 
-void run_idle_second(struct traced_run *run)
+void run_idle_tell(struct traced_run *run)
 {
-	if (run->idle.state == IDLE_AWAKE)
-		return;
 	tell_covered(run);
 	tell_caches(run);
+}
+
+void run_idle_second(struct traced_run *run)
+{
+	if (run->idle.state != IDLE_AWAKE || run->entry.state != ENTRY_TRACED)
+		run_idle_tell(run);
 }
 
 void run_note_idle(const struct traced_run *run, enum span span, struct report *r)

@@ -58,6 +58,19 @@ struct idle {
 	bool calls, dropped;   /* since it woke: have calls come, and are the notes of those of before gone? */
 };
 
+/* See run_entry.c. */
+enum entry_state { ENTRY_TRACED, ENTRY_LEAVING, ENTRY_ENDING, ENTRY_OFF };
+
+struct entry {
+	enum entry_state state;
+	uint64_t since;	       /* this state; 0: from the start */
+	uint64_t quiet_since;  /* when a call that needs it last came, by the look of it */
+	uint64_t keep_until;   /* traced until then, if such a call has come */
+	bool calls, dropped;   /* as in struct idle */
+	uint64_t calls_before; /* wire_run.idle_calls when it was detached */
+	bool refused;	       /* sync calls can't be traced at functions of their own */
+};
+
 struct traced_run {
 	struct run_opts opts;
 	struct run_observer observer;
@@ -96,6 +109,7 @@ struct traced_run {
 	enum wire_clocks clocks_now;
 	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS]; /* since when that; for how long each, before */
 	struct idle idle;
+	struct entry entry;
 	unsigned int not_followed; /* disks that appeared when there was no room left */
 	bool looked;		   /* for what was under way when the trace began: */
 	struct before *before;	   /* calls; NULL: nobody could look */
@@ -179,8 +193,17 @@ void run_note_clocks(const struct traced_run *run, struct report *r);
 void run_idle_start(struct traced_run *run); /* what is whose is known */
 void run_idle_tick(struct traced_run *run);
 void run_idle_second(struct traced_run *run);
+void run_idle_tell(struct traced_run *run); /* tells the kernel side who rings how */
 void run_idle_bell(struct traced_run *run); /* has it been rung? Then all is attached again */
+bool run_idle_any_remote(const struct traced_run *run);
 void run_note_idle(const struct traced_run *run, enum span span, struct report *r);
+
+/* ---- run_entry.c ---- */
+
+void run_entry_tick(struct traced_run *run, uint64_t now); /* while ledgers are on */
+void run_entry_bell(struct traced_run *run);
+void run_entry_rests(struct traced_run *run);
+void run_entry_wakes(struct traced_run *run, uint64_t now);
 
 /* ---- run_context.c ---- */
 

@@ -107,6 +107,7 @@ static const enum probe_id bells[] = { PROBE_EXT4_SYNC_FS, PROBE_XFS_SYNC_FS, PR
 static int open_probes(struct traced_run *run, struct err *e)
 {
 	struct probe_want *want = &run->opts.want;
+	bool by_choice;
 	int err;
 
 	if (any_bio_based(run))
@@ -122,6 +123,11 @@ static int open_probes(struct traced_run *run, struct err *e)
 		want->on[i] = want->ledger && want->force[i] >= 0;
 	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
 		want->on[sync_probes[i]] = true;
+	/* one that is told how to trace calls traces them in no other way; and what sees vfs_fsync() takes a write for a call of the kernel */
+	by_choice = want->may_idle && want->force[PROBE_SYS_ENTER] < 0 && want->force[PROBE_KSYNC_RANGE] < 0 &&
+		    want->force[PROBE_KSYNC_FILE] < 0;
+	for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END; i++)
+		want->on[i] = want->ledger && (want->force[i] >= 0 || by_choice);
 	for (size_t i = 0; i < sizeof(bells) / sizeof(bells[0]); i++)
 		want->on[bells[i]] = want->may_idle;
 	err = choose_sizes(run, e);
@@ -254,7 +260,7 @@ static void note_start(struct traced_run *run)
 {
 	run_date(run->start_text);
 	memcpy(run->turn.start_text, run->start_text, sizeof(run->turn.start_text));
-	run->start_ns = run->step_ns = run->turn.start_ns = run->idle.quiet_since = clock_ns();
+	run->start_ns = run->step_ns = run->turn.start_ns = run->idle.quiet_since = run->entry.quiet_since = clock_ns();
 	run->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 

@@ -111,6 +111,44 @@ judge_waits() {
 	[[ $(figure_of "$G/$BEST.json" .flush.slot_wait_flush.count) == $(figure_of "$G/$BEST.json" .flush.slot_wait.count) ]]
 }
 
+# Without fentry, or block_io_start: all by the tracepoint
+by_tracepoint_only() {
+	[[ $BEST != fentry || $KERNEL == 5.10 || $KERNEL == 6.1 ]] && grep '^sync\.enter *tp_btf *attached' "$G/probes.txt"
+}
+
+judge_calls_rungs() {
+	local call
+	find_rungs
+	! by_tracepoint_only || return 0
+	took call fentry call
+	took sync tp_btf sync
+	echo "at functions: $(jq -c .sync.calls "$G/call.json"), by tp_btf: $(jq -c .sync.calls "$G/sync.json")"
+	[[ $(jq -c .sync.calls "$G/call.json") == "$(jq -c .sync.calls "$G/sync.json")" ]]
+	for call in fsync fdatasync write msync syncfs sync sync_file_range; do
+		jq -e --arg call $call '.sync.calls[$call] == if $call == "write" then 30 else 15 end' "$G/call.json" >/dev/null
+	done
+	same_quantile call sync 0.5 .sync.latency
+	[[ $(jq '.run.lost_events' "$G/call.json") == 0 ]]
+	jq -e '.sync.without_ledger == null' "$G/call.json" >/dev/null
+}
+
+# In a guest whose clock counts instructions
+judge_functions() {
+	local alone entry functions
+	find_rungs
+	! by_tracepoint_only || return 0
+	alone=$(<"$G/others.alone") entry=$(<"$G/others.entry") functions=$(<"$G/others.functions")
+	echo "20000 writes to /dev/null: $alone ns alone, $entry beside sys_enter, $functions beside functions"
+	((functions * 100 <= alone * 103))
+	((entry * 100 >= alone * 120))
+	grep 'every system call is seen again' "$G/functions.err"
+	jq -c '.sync | .calls, .without_ledger' "$G/functions.json"
+	# the write that rang has no ledger, and perhaps no end
+	jq -e '.run.lost_events == 0 and .sync.calls.fdatasync == 400 and (.sync.calls.write | . == 14 or . == 15) and
+		.sync.without_ledger == { idle: 1 }' "$G/functions.json" >/dev/null
+	jq -e '.sync | .ledger.unknown // 0 | . == 0' "$G/functions.json" >/dev/null
+}
+
 judge_kernel_calls() {
 	local rung flushes
 	find_rungs

@@ -25,3 +25,5 @@ setup() {
 @test "vm 6.12 x86_64 rungs: counts and medians agree" { cell; }
 @test "vm 6.12 x86_64 waits: what held a FLUSH back is nearly all of the wait" { cell; }
 @test "vm 6.12 x86_64 kernel-calls: the kernel's own sync calls are seen" { cell; }
+@test "vm 6.12 x86_64 calls-rungs: at the calls' own functions as by the tracepoint of all calls" { cell; }
+@test "vm 6.12 x86_64 functions: other system calls cost nothing while fsyncs come" { cell; }

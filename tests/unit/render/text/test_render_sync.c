@@ -527,7 +527,8 @@ static void test_facts(void)
 	   "and their effect");
 	r.sync.no_ledger = r.sync.without[NO_LEDGER_IDLE] = 1;
 	r.sync.without[NO_LEDGER_DROPPED] = r.sync.without[NO_LEDGER_BEFORE] = r.sync.without[NO_LEDGER_LIMIT] = 0;
-	ok(has(&r, &wide, "note       1 call has no ledger (made while ledgers were off)"), "what is no loss is a note");
+	ok(has(&r, &wide, "note       1 call has no ledger (made while such calls were not traced)"),
+	   "what is no loss is a note");
 	ok(has(&r, &wide, "WARNING    3 of 432 calls returned without any FLUSH"), "unsafe calls are said");
 	ok(has(&r, &wide, "several at once: 1.78 times the run's 1.00 s"), "calls that overlap are no share");
 	ok(has(&r, &wide, "400 ms in FLUSHes, 100 ms of it (25.0 %) in those sent for others"), "whose flushes");
