@@ -33,19 +33,29 @@ static __always_inline struct pt_regs *user_regs(void)
 	return (struct pt_regs *)((u64)GET(TASK_BTF, task, stack) + cfg.thread_size - bpf_core_type_size(struct pt_regs));
 }
 
-/* The kind of sync call (enum wire_call) that a task's present system call can be, and its number; 0: it is none. */
+/*
+ * The kind of sync call (enum wire_call) that a task's present system call can be, and its number; 0: it is none. Kernels up to 6.1 forget
+ * the bounds of a number that has no register to stay in: it gets some right before its use.
+ */
 static __always_inline u32 call_now(u64 *nr)
 {
 	struct pt_regs *regs = user_regs();
+	__typeof__(cfg.call_of_nr[0]) *calls;
+	bool compat = is_32bit_call();
+	u64 n;
 
 #if defined(__TARGET_ARCH_x86)
-	*nr = LOOK(regs, orig_ax);
+	n = LOOK(regs, orig_ax);
 #else
-	*nr = (u32)LOOK(regs, syscallno);
+	n = (u32)LOOK(regs, syscallno);
 #endif
-	if (*nr >= CONFIG_SYSCALLS)
+	*nr = n;
+	if (n >= CONFIG_SYSCALLS)
 		return 0;
-	return is_32bit_call() ? cfg.call_of_nr[*nr].compat : cfg.call_of_nr[*nr].native;
+	asm volatile("%0 &= %1" : "+r"(n) : "i"(CONFIG_SYSCALLS - 1));
+	calls = &cfg.call_of_nr[n];
+	asm volatile("" : "+r"(calls));
+	return compat ? calls->compat : calls->native;
 }
 
 /* Of a task's present system call. */

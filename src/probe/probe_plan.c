@@ -53,9 +53,6 @@ static bool is_wanted(const struct plan *plan, enum probe_id id, const struct pr
 {
 	enum probe_id other = probe_table[id].stands_in;
 
-	/* who sends a request that needs sys_enter is seen there */
-	if (probe_table[id].later && want->force[id] < 0 && plan->entry[PROBE_IO_START].state != PROBE_ATTACHED)
-		return false;
 	return want->on[id] || (other && want->on[other] && plan->entry[other].state == PROBE_ABSENT);
 }
 
@@ -314,6 +311,12 @@ static bool is_forced(const struct plan_entry *pe, enum probe_id id, const struc
 	return want->force[id] >= 0 && (pe->state == PROBE_REFUSED || want->named[id]);
 }
 
+/* Who sends a request that needs sys_enter is seen at request.start, which comes before in the table. */
+static bool lacks_start(const struct plan *plan, enum probe_id id, const struct probe_want *want)
+{
+	return probe_table[id].later && want->force[id] < 0 && plan->entry[PROBE_IO_START].state != PROBE_ATTACHED;
+}
+
 int plan_make(struct plan *plan, const struct probe_want *want, const struct plan_types *types, struct err *e)
 {
 	plan->order = best_first(types->target);
@@ -324,6 +327,11 @@ int plan_make(struct plan *plan, const struct probe_want *want, const struct pla
 		pe->state = PROBE_OFF;
 		if (!is_wanted(plan, (enum probe_id)i, want))
 			continue;
+		if (lacks_start(plan, (enum probe_id)i, want)) {
+			pe->state = PROBE_ABSENT;
+			snprintf(pe->refused[0], sizeof(pe->refused[0]), "it takes %s", probe_table[PROBE_IO_START].name);
+			continue;
+		}
 		err = plan_entry(plan, (enum probe_id)i, want, types);
 		if (err && probe_table[i].required)
 			return required_missing(&probe_table[i], pe, err, e);

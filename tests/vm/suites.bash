@@ -112,7 +112,7 @@ judge_fs() { # NAME: of the disk
 	whole_runs
 	for fs in "${FILE_SYSTEMS[@]}"; do
 		eval "$(wanted "$fs")"
-		file_is "/mnt/$disk.$fs/file" "$file" 0.03
+		file_is "/mnt/$disk.$fs/file" "$file" 0.02
 		file_is "/mnt/$disk.$fs/async" "$async" 1
 	done
 	for J in "${RUNS[@]}"; do
