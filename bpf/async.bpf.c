@@ -214,12 +214,12 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 
 /* ---- the file systems' own tracepoints ---- */
 
-/* Is it a sync call's begin that no program at system calls has seen? */
+/* Could this be the begin of a sync call that no program at system calls has seen? */
 static __always_inline bool may_be_unseen(void)
 {
 	struct task_state *t;
 
-	if (run.idle || run.entry == IDLE_NOT)
+	if (run.idle || run.sys_enter_bell == BELL_OFF)
 		return run.idle;
 	t = state_of((u32)bpf_get_current_pid_tgid());
 	return !t || !(t->follow & FOLLOW_CALLER);
@@ -232,8 +232,8 @@ static __always_inline bool is_another_call(const struct task_state *t, u32 call
 }
 
 /*
- * Who begins to sync, on a device (0: not known), while what sees it is not attached rings. The call of a user task is noted: its end may
- * be seen, in on_sys_exit(). NULL: there is nothing to note.
+ * The current task begins to sync on a device (0: not known) while the programs that trace its call are detached: ring. Note the call of
+ * a user task, as its end may be seen in on_sys_exit() or on_function_end(). NULL: nothing was noted.
  */
 static __always_inline struct task_state *idle_begin(u32 dev)
 {
@@ -244,12 +244,12 @@ static __always_inline struct task_state *idle_begin(u32 dev)
 
 	if (!is_of_run(dev))
 		return NULL;
-	if (flags & (PF_KTHREAD | PF_IO_WORKER)) { /* for whom is not known here */
+	if (flags & (PF_KTHREAD | PF_IO_WORKER)) { /* which task it works for is not known here */
 		if (!run.idle) {
 			by_worker();
 			return NULL;
 		}
-		ring_bell();
+		ring_idle_bell();
 		if (flags & PF_IO_WORKER || (aio_fsync_work && function_of_worker(task) == aio_fsync_work))
 			__sync_fetch_and_add(&run.idle_calls, 1);
 		return NULL;
@@ -258,13 +258,13 @@ static __always_inline struct task_state *idle_begin(u32 dev)
 	if (!call || (!run.idle && has_function(call)))
 		return NULL;
 	if (run.idle)
-		ring_bell();
+		ring_idle_bell();
 	t = state_for((u32)id, DROP_CALLERS_FULL);
 	if (!t || t->follow & FOLLOW_CALLER || !is_another_call(t, call, nr))
 		return NULL;
 	__sync_fetch_and_add(&run.idle_calls, 1);
 	if (!has_function(call))
-		ring_for_entry();
+		ring_sys_enter_bell();
 	t->call = call | CALL_OF_IDLE;
 	t->nr = nr;
 	t->tgid = id >> 32;

@@ -54,10 +54,10 @@ static __always_inline int on_bio_queue(struct bio *bio)
 		return 0;
 	start.queued = bpf_ktime_get_ns();
 	start.flags = BPF_CORE_READ(bio, bi_opf);
-	if (cfg.ledger && may_ring(run.idle, start.flags) && is_told_by_none(start.flags, d->dev, d))
-		ring_bell();
+	if (cfg.ledger && may_ring(run.idle, start.flags) && must_ring(start.flags, d->dev, d))
+		ring_idle_bell();
 	if (cfg.ledger)
-		sent(start.flags, d->dev, d);
+		ring_for_sender(start.flags, d->dev, d);
 	start.bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
 	start.view = d->view;
 	start.disk = d->dev;

@@ -99,8 +99,9 @@ int learn(u32 tid);
  */
 STATE unsigned long long callers SEC(".data") __attribute__((aligned(64)));
 STATE unsigned long long callers_since SEC(".data");
-STATE unsigned long long last_call SEC(".data"); /* when one last began that is of this run: so long nobody detaches anything */
-STATE unsigned long long last_entry SEC(".data"); /* the same of those that only sys_enter tells of */
+/* When a call of this run last began, and one that only sys_enter sees: for a while after it nothing that it needs is detached. */
+STATE unsigned long long last_call SEC(".data");
+STATE unsigned long long last_sys_enter_call SEC(".data");
 
 static __always_inline bool somebody_waits(void)
 {
@@ -120,18 +121,18 @@ static __always_inline bool is_of_run(u32 dev)
 	return !bpf_map_lookup_elem(&elsewhere, &dev);
 }
 
-static __always_inline void note_call(u32 dev, u64 now, bool by_entry)
+static __always_inline void note_call(u32 dev, u64 now, bool needs_enter)
 {
 	if (!cfg.may_idle || !is_of_run(dev))
 		return;
 	last_call = now;
-	if (by_entry)
-		last_entry = now;
+	if (needs_enter)
+		last_sys_enter_call = now;
 }
 
 static __always_inline void caller_left(void)
 {
-	if (callers) /* user space may have forgotten all of them meanwhile */
+	if (callers) /* user space may have reset it meanwhile */
 		__sync_fetch_and_add(&callers, -1);
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * idle.bpf.h - the doorbell. While no sync call comes, user space detaches what only ledgers need; what stays attached costs nothing
- * while nobody syncs, and tells user space of the first who does. See run_idle.c.
+ * idle.bpf.h - two doorbells, see enum wire_bell. While no sync call comes, user space detaches the programs that only ledgers need.
+ * What stays attached costs nothing while nobody syncs. The first task that syncs rings `run.idle`. See run_idle.c.
  *
- * The same bell rings for sys_enter alone: where sync calls are traced at their own functions, only writes and the calls of 32-bit
- * programs need it, and its mere presence costs every system call of the machine.
+ * Where sync calls are traced at their own functions, only synchronous writes and the sync calls of 32-bit programs need sys_enter, and
+ * a program there slows down every system call of the machine. While it is detached, such a call rings `run.sys_enter_bell`. See
+ * run_sys_enter.c.
  */
 #ifndef BT_IDLE_BPF_H
 #define BT_IDLE_BPF_H
@@ -24,43 +25,43 @@ static __always_inline bool may_use_clocks(void)
 	return cfg.own_clocks && (!cfg.ledger || run.idle);
 }
 
-/* Once: then user space is on its way. If the record finds no room, it sees at its next tick that the bell was rung. */
-static __always_inline void ring_out(__bt_u32 *bell)
+/* Ring once, to wake user space. If the ring buffer is full, user space finds BELL_RUNG at its next tick. */
+static __always_inline void ring_once(__bt_u32 *bell)
 {
 	struct wire_head rung = { .kind = WIRE_BELL, .size = sizeof(rung) };
 
-	if (*bell != IDLE_LISTENS)
+	if (*bell != BELL_LISTENS)
 		return;
-	*bell = IDLE_RUNG;
+	*bell = BELL_RUNG;
 	bpf_ringbuf_output(&ring, &rung, sizeof(rung), BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline void ring_bell(void)
+static __always_inline void ring_idle_bell(void)
 {
-	ring_out(&run.idle);
+	ring_once(&run.idle);
 }
 
-/* For a call that only sys_enter tells of. */
-static __always_inline void ring_for_entry(void)
+/* For a sync call that only sys_enter sees. */
+static __always_inline void ring_sys_enter_bell(void)
 {
-	ring_out(&run.entry);
+	ring_once(&run.sys_enter_bell);
 }
 
-/* Is a sync call one of those that are traced at functions of their own, which those of 32-bit programs are not? */
+/* Can this sync call be traced at its own function? A write cannot, nor can any call of a 32-bit program. */
 static __always_inline bool has_function(u32 call)
 {
 	return call != CALL_WRITE && !is_32bit_call();
 }
 
-/* True where the current task is in a sync call that only sys_enter tells of, and nobody was told of it. */
-int entry_is_missed(void);
+/* True if the current task is in a sync call that only sys_enter sees, and its begin was not seen. */
+int needs_sys_enter(void);
 
 /*
- * Does a request or bio with these flags, for a device, have to ring? File systems in `covered` tell of each sync call by themselves, except of a
- * direct write to a file that is open with O_DSYNC: that is a FUA write which is none of a journal's, or, on a disk without a volatile
- * cache, cannot be told from any other direct write. Direct writes are marked as synchronous and not to be waited with (REQ_IDLE).
+ * Does a request or bio with these flags, for a device, have to ring? The file systems on devices in `covered` ring for each sync call
+ * themselves, except for a direct write to an O_DSYNC file. That is a FUA write which is not the journal's; on a disk without a volatile
+ * cache it looks like any other direct write. Direct writes have REQ_SYNC and REQ_IDLE.
  */
-static __always_inline bool is_told_by_none(u32 flags, u32 dev, const struct wire_disk *d)
+static __always_inline bool must_ring(u32 flags, u32 dev, const struct wire_disk *d)
 {
 	bool write = cfg.op_class[flags & (CONFIG_OPS - 1)] == WIRE_WRITE_SYNC;
 	bool direct = write && flags & cfg.req_idle && !(flags & (cfg.req_preflush | cfg.req_meta));
@@ -68,19 +69,19 @@ static __always_inline bool is_told_by_none(u32 flags, u32 dev, const struct wir
 	return direct ? flags & cfg.req_fua || !d->cached : !bpf_map_lookup_elem(&covered, &dev);
 }
 
-/* Is that to be asked, where this bell listens? Not of the FLUSH of a sequence, which is itself asked about. */
+/* Could it have to, while this bell listens? Check this first: it is cheap. A sequence's own FLUSH does not count: the sequence does. */
 static __always_inline bool may_ring(u32 bell, u32 flags)
 {
-	return bell == IDLE_LISTENS && (flags & 0xff) != cfg.op_flush &&
+	return bell == BELL_LISTENS && (flags & 0xff) != cfg.op_flush &&
 	       flags & (cfg.req_sync | cfg.req_fua | cfg.req_preflush) &&
 	       cfg.op_class[flags & (CONFIG_OPS - 1)] == WIRE_WRITE_SYNC;
 }
 
-/* Asked where a request or bio is sent, by whoever sends it. */
-static __always_inline void sent(u32 flags, u32 dev, const struct wire_disk *d)
+/* Called by the sender of a request or bio: ring if the sender's call needs sys_enter. */
+static __always_inline void ring_for_sender(u32 flags, u32 dev, const struct wire_disk *d)
 {
-	if (!run.idle && may_ring(run.entry, flags) && is_told_by_none(flags, dev, d) && entry_is_missed())
-		ring_for_entry();
+	if (!run.idle && may_ring(run.sys_enter_bell, flags) && must_ring(flags, dev, d) && needs_sys_enter())
+		ring_sys_enter_bell();
 }
 
 #endif

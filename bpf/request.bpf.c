@@ -302,8 +302,8 @@ static __always_inline int on_start(struct request *rq, bool direct)
 		if (cfg.ledger)
 			s->start = bpf_ktime_get_ns();
 	}
-	if (qs && run.entry == IDLE_LISTENS)
-		sent(GET(direct, rq, cmd_flags), request_part_dev(rq, false), &qs->disk);
+	if (qs && run.sys_enter_bell == BELL_LISTENS)
+		ring_for_sender(GET(direct, rq, cmd_flags), request_part_dev(rq, false), &qs->disk);
 	return 0;
 }
 
@@ -916,9 +916,8 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	if (!qs)
 		return 0;
 	flags = GET(direct, rq, cmd_flags);
-	if (cfg.ledger && rarely(may_ring(run.idle, flags)) &&
-	    is_told_by_none(flags, request_part_dev(rq, false), &qs->disk))
-		ring_bell();
+	if (cfg.ledger && rarely(may_ring(run.idle, flags)) && must_ring(flags, request_part_dev(rq, false), &qs->disk))
+		ring_idle_bell();
 	if (clocks && run.own_clocks == CLOCKS_ALL) {
 		if (short_way(rq, qs, NULL, &own, flags, bytes, error, CLOCKS_ALL, direct))
 			return 0;

@@ -235,8 +235,8 @@ static __noinline int call_begin_tp(struct trace_event_raw_sys_enter *event, u32
 	return 0;
 }
 
-/* Is a call that begins now traced at its own function? */
-static __always_inline bool by_function(u32 call)
+/* Will a call that begins now be traced at its own function? */
+static __always_inline bool traced_at_function(u32 call)
 {
 	return run.functions_since && has_function(call) && bpf_ktime_get_ns() >= run.functions_since;
 }
@@ -259,9 +259,9 @@ static __always_inline int on_sys_enter(struct syscall *s, u64 nr)
 	s->nr = nr;
 	s->compat = is_32bit_call();
 	call = s->compat ? cfg.call_of_nr[nr].compat : cfg.call_of_nr[nr].native;
-	if (!call || by_function(call))
+	if (!call || traced_at_function(call))
 		return 0;
-	if (rarely(run.entry == IDLE_RUNG)) { /* until sys_exit is attached; the call that rang has ended */
+	if (rarely(run.sys_enter_bell == BELL_RUNG)) { /* sys_exit is not attached yet. The call that rang has ended */
 		forget_idle_call();
 		return 0;
 	}
@@ -371,7 +371,7 @@ static __always_inline bool always_sync(u32 call)
 	return call == CALL_FSYNC || call == CALL_FDATASYNC || call == CALL_SYNCFS || call == CALL_SYNC;
 }
 
-static __always_inline void any_end(struct task_state *t, u32 tid, int ret)
+static __always_inline void dispatch_end(struct task_state *t, u32 tid, int ret)
 {
 	if (t->follow & FOLLOW_CALLER)
 		call_end(t, tid, ret);
@@ -394,7 +394,7 @@ static __always_inline int on_sys_exit(u64 nr, int ret)
 	t = state_of(tid);
 	/* of another call: the end of the sync call was missed */
 	if (t && t->nr == nr)
-		any_end(t, tid, ret);
+		dispatch_end(t, tid, ret);
 	return 0;
 }
 
@@ -410,8 +410,8 @@ int sys_exit_tp(struct trace_event_raw_sys_exit *ctx)
 	return on_sys_exit(ctx->id, (int)ctx->ret);
 }
 
-/* A kernel thread may do so for any task. */
-__noinline int entry_is_missed(void)
+/* A kernel thread may be at work for any task: true. */
+__noinline int needs_sys_enter(void)
 {
 	u32 call, flags = GET(TASK_BTF, current_task(), flags);
 	struct task_state *t;
@@ -432,9 +432,9 @@ __noinline int entry_is_missed(void)
 	return file && file_is_sync(file);
 }
 
-/* ---- at the calls' own functions; their only argument is a pointer to the caller's registers ---- */
+/* ---- at the calls' own functions, whose only argument is a pointer to the caller's registers ---- */
 
-/* Also attached while nobody syncs: who begins to then rings the bell of a file system. */
+/* Stays attached while nobody syncs, but does not ring: the file system's tracepoint does. */
 static __always_inline int on_function(struct pt_regs *regs)
 {
 	u64 nr = syscall_number(regs), now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
@@ -444,14 +444,14 @@ static __always_inline int on_function(struct pt_regs *regs)
 	if (nr >= CONFIG_SYSCALLS || is_32bit_call())
 		return 0;
 	call = cfg.call_of_nr[nr].native;
-	if (run.asker && run.asker == id >> 32)
-		run.heard |= 1u << (call & 31);
-	/* what it was in before has ended, and its end is none of this call */
+	if (run.selftest_pid && run.selftest_pid == id >> 32)
+		run.selftest_calls |= 1u << (call & 31);
+	/* the task's call before has ended: its end must not be taken for this one's */
 	if (run.idle && t && !(t->follow & FOLLOW_CALLER))
 		t->call = 0;
 	if (run.idle || !run.functions_since || now < run.functions_since)
 		return 0;
-	/* sys_enter has seen it begin, right before that time */
+	/* sys_enter saw this call begin, just before `functions_since` */
 	if (t && t->follow & FOLLOW_CALLER && t->nr == nr && now - run.functions_since < 1000000000)
 		return 0;
 	return call_begin_btf(regs, (u32)nr | CALL_BY_FUNCTION, false, call);
@@ -465,7 +465,7 @@ static __always_inline int on_function_end(struct pt_regs *regs, int ret)
 
 	if (t &&
 	    (t->nr == (nr | CALL_BY_FUNCTION) || (t->nr == nr && t->call & CALL_OF_IDLE && !(t->follow & FOLLOW_CALLER))))
-		any_end(t, tid, ret);
+		dispatch_end(t, tid, ret);
 	return 0;
 }
 
@@ -516,7 +516,7 @@ static __always_inline int kernel_begin(struct file *file)
 	u64 id = bpf_get_current_pid_tgid();
 
 	if (run.idle) {
-		ring_bell();
+		ring_idle_bell();
 		return 0;
 	}
 	if (!within_call((u32)id) && caller_wanted(id >> 32))

@@ -116,11 +116,11 @@ enum wire_clocks {
 	CLOCKS_KINDS = 3
 };
 
-/* Of programs that are detached while nobody needs them, see idle.bpf.h: those of ledgers, and those at sys_enter and sys_exit. */
-enum wire_idle {
-	IDLE_NOT = 0,	  /* they are attached */
-	IDLE_LISTENS = 1, /* who needs them rings */
-	IDLE_RUNG = 2,	  /* somebody has: user space attaches it again */
+/* Programs that nobody needs are detached; the first task that needs them rings a bell. See idle.bpf.h. */
+enum wire_bell {
+	BELL_OFF = 0,	  /* the programs are attached */
+	BELL_LISTENS = 1, /* they are detached, and nobody has rung */
+	BELL_RUNG = 2,	  /* somebody has rung: user space attaches them again */
 };
 
 #define WIRE_TASKS	8192 /* that are followed, or were: at most 65,535, see struct pid_chunk */
@@ -143,19 +143,20 @@ struct wire_run {
 	__bt_u32 unbegun;      /* 1: requests were seen whose begin is not stamped, so that insert has to be traced */
 	__bt_u32 pending_used; /* 1: a sync call was seen that one task asked for and another carries out */
 	__bt_u8 tasks_used[WIRE_TASKS / WIRE_TASKS_PART]; /* 1: of that part of the map of tasks an entry was used */
-	__bt_u32 idle;					  /* enum wire_idle */
-	__bt_u32 entry; /* enum wire_idle, of sys_enter: read for each request: not in a cache line that another CPU keeps writing to */
+	__bt_u32 idle;					  /* enum wire_bell: the programs that only ledgers need */
+	/* enum wire_bell: sys_enter and sys_exit. Read for each request, so keep it off cache lines that CPUs write to often. */
+	__bt_u32 sys_enter_bell;
 	__bt_u64 processes, threads; /* of the wrapped command */
 	__bt_u64 bios_full;	     /* bios not timed because the table was full */
 	__bt_u64 family_full;	     /* processes not followed because the table was full */
 	__bt_u64 drops[8];	     /* by enum wire_drop */
 	/* What the calls took of which there is no record, at most: from their begin, or from that of the task's call before. */
 	__bt_u64 unrecorded_ns;
-	__bt_u64 idle_calls;	  /* sync calls that rang, or began while what sees them was not attached, */
+	__bt_u64 idle_calls;	  /* sync calls that rang, or began while the programs that trace them were detached, */
 	__bt_u64 idle_ends;	  /* and those of them whose end was seen */
-	__bt_u64 functions_since; /* calls that begin from then on and have functions are traced at these; 0: none is */
-	__bt_u32 asker;		  /* process whose calls are noted in `heard`; 0: none */
-	__bt_u32 heard;		  /* 1 << enum wire_call: its functions are traced */
+	__bt_u64 functions_since; /* trace calls that begin from then on at their functions, if they have any; 0: none */
+	__bt_u32 selftest_pid;	  /* process whose calls set bits in `selftest_calls`; 0: none */
+	__bt_u32 selftest_calls;  /* 1 << enum wire_call: seen at its function */
 };
 WIRE_ASSERT_SIZE(struct wire_run, 200);
 
@@ -215,7 +216,7 @@ enum wire_kind {
 	WIRE_FILE = 5,	  /* the name of a file that was synced, once */
 	WIRE_BIO = 6,	  /* a bio inside whose completion a followed task was woken */
 	WIRE_WORK = 7,	  /* a work in which a worker woke a followed task, or queued such a work */
-	WIRE_BELL = 8,	  /* a head, and nothing else: somebody syncs while run.idle is IDLE_LISTENS; never recorded */
+	WIRE_BELL = 8,	  /* a head, and nothing else: a bell was rung; never recorded */
 	/* made by user space for recordings; never sent by the kernel side */
 	WIRE_HEADER = 64, /* JSON: how and where the recording was made */
 	WIRE_END = 66,	  /* JSON: the end of the run: drops, exit status */

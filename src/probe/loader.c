@@ -375,7 +375,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.stripes = want->stripes;
 	l->maps.callers = (volatile unsigned long long *)&l->skel->data->callers;
 	l->maps.last_call = (volatile unsigned long long *)&l->skel->data->last_call;
-	l->maps.last_entry = (volatile unsigned long long *)&l->skel->data->last_entry;
+	l->maps.last_sys_enter_call = (volatile unsigned long long *)&l->skel->data->last_sys_enter_call;
 	l->maps.elsewhere_fd = bpf_map__fd(l->skel->maps.elsewhere);
 	l->maps.covered_fd = bpf_map__fd(l->skel->maps.covered);
 	l->maps.disks_fd = bpf_map__fd(l->skel->maps.disks);

@@ -20,15 +20,15 @@ struct wire_maps {
 	volatile struct bt_groups *groups;
 	volatile unsigned long long *aio_fsync_work;
 	uint32_t stripes;
-	volatile unsigned long long *callers;	/* how many are within a sync call */
-	volatile unsigned long long *last_call; /* when one last began, see follow.bpf.h */
-	volatile unsigned long long *last_entry;
-	int elsewhere_fd; /* hash: kernel dev_t -> 1 */
-	int disks_fd;	  /* hash: kernel dev_t -> struct wire_disk */
-	int covered_fd;	  /* hash: kernel dev_t -> 1, see idle.bpf.h */
-	int family_fd;	  /* hash: process id -> 1 */
-	int ring_fd;	  /* ring buffer of wire records; -1: sync calls are not traced */
-	int slots_fd;	  /* array of struct slot (slot.h), of n_slots */
+	volatile unsigned long long *callers;		  /* how many are within a sync call */
+	volatile unsigned long long *last_call;		  /* when one last began, see follow.bpf.h */
+	volatile unsigned long long *last_sys_enter_call; /* as above */
+	int elsewhere_fd;				  /* hash: kernel dev_t -> 1 */
+	int disks_fd;					  /* hash: kernel dev_t -> struct wire_disk */
+	int covered_fd;					  /* hash: kernel dev_t -> 1, see idle.bpf.h */
+	int family_fd;					  /* hash: process id -> 1 */
+	int ring_fd;  /* ring buffer of wire records; -1: sync calls are not traced */
+	int slots_fd; /* array of struct slot (slot.h), of n_slots */
 	uint32_t n_slots;
 	int tasks_fd;	 /* array of struct task_state, of WIRE_TASKS */
 	int pendings_fd; /* hash: key of async.bpf.c -> struct pending */

@@ -24,7 +24,7 @@
 struct probes {
 	struct load *load;
 	struct bpf_link *link[PROBE_COUNT];
-	bool by_functions; /* sync calls are traced at functions of their own */
+	bool by_functions; /* sync calls are traced at their own functions */
 	struct plan plan;
 	struct plan_types types; /* while it is being opened */
 	bool forced[PROBE_COUNT];
@@ -268,7 +268,7 @@ static void stop(struct probes *p, enum probe_id id)
 	p->link[id] = NULL;
 }
 
-/* Unless it runs, or can't be had. 0 or a negative errno. */
+/* Attaches a program, unless it is attached or refused. 0 or a negative errno. */
 static int start(struct probes *p, enum probe_id id)
 {
 	if (p->link[id] || p->plan.entry[id].state != PROBE_ATTACHED)
@@ -412,26 +412,26 @@ static const enum probe_id for_ledgers[] = {
 
 #define N_FOR_LEDGERS (sizeof(for_ledgers) / sizeof(for_ledgers[0]))
 
-static void set_idle(const struct probes *p, enum wire_idle idle)
+static void set_idle(const struct probes *p, enum wire_bell idle)
 {
 	__atomic_store_n(&load_maps(p->load)->run->idle, idle, __ATOMIC_SEQ_CST);
 }
 
-enum wire_idle probes_entry(const struct probes *p)
+enum wire_bell probes_sys_enter_bell(const struct probes *p)
 {
-	return __atomic_load_n(&load_maps(p->load)->run->entry, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&load_maps(p->load)->run->sys_enter_bell, __ATOMIC_SEQ_CST);
 }
 
-static void set_entry(const struct probes *p, enum wire_idle state)
+static void set_sys_enter_bell(const struct probes *p, enum wire_bell state)
 {
-	__atomic_store_n(&load_maps(p->load)->run->entry, state, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&load_maps(p->load)->run->sys_enter_bell, state, __ATOMIC_SEQ_CST);
 }
 
 void probes_rest(struct probes *p)
 {
-	set_idle(p, IDLE_LISTENS);
+	set_idle(p, BELL_LISTENS);
 	if (p->by_functions)
-		set_entry(p, IDLE_LISTENS);
+		set_sys_enter_bell(p, BELL_LISTENS);
 	for (size_t i = N_FOR_LEDGERS; i-- > 0;)
 		stop(p, for_ledgers[i]);
 	load_forget_issued(p->load);
@@ -439,7 +439,7 @@ void probes_rest(struct probes *p)
 
 bool probes_rung(const struct probes *p)
 {
-	return __atomic_load_n(&load_maps(p->load)->run->idle, __ATOMIC_SEQ_CST) == IDLE_RUNG;
+	return __atomic_load_n(&load_maps(p->load)->run->idle, __ATOMIC_SEQ_CST) == BELL_RUNG;
 }
 
 uint64_t probes_last_call(const struct probes *p)
@@ -469,14 +469,14 @@ static int wake_requests(struct probes *p)
 
 	if (err)
 		return err;
-	set_idle(p, IDLE_NOT);
+	set_idle(p, BELL_OFF);
 	forget_in_flight(p);
 	return load_forget_issued(p->load);
 }
 
 int probes_wake(struct probes *p)
 {
-	bool by_entry = probes_entry(p) != IDLE_LISTENS;
+	bool with_syscalls = probes_sys_enter_bell(p) != BELL_LISTENS;
 	int err = 0;
 
 	for (size_t i = 0; i < N_FOR_LEDGERS && !err; i++) {
@@ -484,24 +484,24 @@ int probes_wake(struct probes *p)
 
 		if (probe_table[id].begins && __atomic_load_n(&load_maps(p->load)->run->idle, __ATOMIC_SEQ_CST))
 			err = wake_requests(p);
-		if (!err && (by_entry || (id != PROBE_SYS_ENTER && id != PROBE_SYS_EXIT)))
+		if (!err && (with_syscalls || (id != PROBE_SYS_ENTER && id != PROBE_SYS_EXIT)))
 			err = start(p, id);
 	}
-	if (by_entry)
-		set_entry(p, IDLE_NOT);
+	if (with_syscalls)
+		set_sys_enter_bell(p, BELL_OFF);
 	return err;
 }
 
-/* ---- sync calls at functions of their own ---- */
+/* ---- sync calls at their own functions ---- */
 
-#define FUNCTIONS_IN_NS 2000000 /* until all CPUs know */
+#define FUNCTIONS_IN_NS 2000000 /* until all CPUs run the functions' programs */
 
-uint64_t probes_last_entry(const struct probes *p)
+uint64_t probes_last_sys_enter_call(const struct probes *p)
 {
-	return *load_maps(p->load)->last_entry;
+	return *load_maps(p->load)->last_sys_enter_call;
 }
 
-/* What ends a call first. */
+/* The programs that see calls end come first. */
 static int start_functions(struct probes *p)
 {
 	int err = 0;
@@ -513,21 +513,21 @@ static int start_functions(struct probes *p)
 	return err || all_functions(p) ? err : -ENOENT;
 }
 
-/* A kernel that is optimised as a whole may have copies of a function where it is called. Of sync(2) there is no call without effect. */
+/* With link-time optimisation a kernel may have inlined them: call each without effect. There is no such call of sync(2). */
 static bool functions_are_called(const struct probes *p)
 {
 	const uint32_t calls = 1u << CALL_FSYNC | 1u << CALL_FDATASYNC | 1u << CALL_SYNCFS |
 			       1u << CALL_SYNC_FILE_RANGE | 1u << CALL_MSYNC;
 	struct wire_run *run = load_maps(p->load)->run;
 
-	__atomic_store_n(&run->asker, (uint32_t)getpid(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&run->selftest_pid, (uint32_t)getpid(), __ATOMIC_SEQ_CST);
 	fsync(-1);
 	fdatasync(-1);
 	syncfs(-1);
 	sync_file_range(-1, 0, 0, SYNC_FILE_RANGE_WRITE);
 	msync((void *)1, 1, MS_ASYNC);
-	__atomic_store_n(&run->asker, 0, __ATOMIC_SEQ_CST);
-	return (__atomic_load_n(&run->heard, __ATOMIC_SEQ_CST) & calls) == calls;
+	__atomic_store_n(&run->selftest_pid, 0, __ATOMIC_SEQ_CST);
+	return (__atomic_load_n(&run->selftest_calls, __ATOMIC_SEQ_CST) & calls) == calls;
 }
 
 static void refuse_functions(struct probes *p, int err)
@@ -560,24 +560,24 @@ int probes_trace_functions(struct probes *p)
 	return err;
 }
 
-void probes_stop_entry(struct probes *p)
+void probes_stop_sys_enter(struct probes *p)
 {
-	set_entry(p, IDLE_LISTENS);
+	set_sys_enter_bell(p, BELL_LISTENS);
 	stop(p, PROBE_SYS_ENTER);
 }
 
-void probes_stop_exit(struct probes *p)
+void probes_stop_sys_exit(struct probes *p)
 {
 	stop(p, PROBE_SYS_EXIT);
 }
 
-int probes_start_entry(struct probes *p)
+int probes_trace_syscalls(struct probes *p)
 {
 	int err = start(p, PROBE_SYS_ENTER);
 
 	if (!err)
 		err = start(p, PROBE_SYS_EXIT);
-	set_entry(p, err ? IDLE_LISTENS : IDLE_NOT);
+	set_sys_enter_bell(p, err ? BELL_LISTENS : BELL_OFF);
 	return err;
 }
 

@@ -122,24 +122,28 @@ void probes_tell_elsewhere(const struct probes *p, const uint32_t *dev, size_t n
 /* When a sync call last began; 0: never. */
 uint64_t probes_last_call(const struct probes *p);
 
-/* The same of a write, or of a call of a 32-bit program: of these only sys_enter tells. */
-uint64_t probes_last_entry(const struct probes *p);
+/* When a call last began that only sys_enter sees: a write that syncs, or one of a 32-bit program; 0: never. */
+uint64_t probes_last_sys_enter_call(const struct probes *p);
 
 /*
- * sys_enter and sys_exit cost every system call of the machine. Where the kernel lets us trace the other sync calls at functions of their
- * own, they are needed by few. In this order: trace the functions (0 or a negative errno: it can't be had); a few ms later stop sys_enter:
- * who needs it rings from then on (IDLE_RUNG); stop sys_exit once no call is under way that began before that; start both again.
+ * Programs at sys_enter and sys_exit slow down every system call of the machine. Few sync calls need them where the kernel lets us trace
+ * the others at their own functions. Call these in this order.
  */
+
+/* Traces sync calls at their functions. 0 or a negative errno: this kernel does not allow it. */
 int probes_trace_functions(struct probes *p);
-void probes_stop_entry(struct probes *p);
-void probes_stop_exit(struct probes *p);
-enum wire_idle probes_entry(const struct probes *p);
-int probes_start_entry(struct probes *p);
+/* A few ms later: detaches sys_enter. The first call that needs it then rings. */
+void probes_stop_sys_enter(struct probes *p);
+/* Once all calls that began before have ended: detaches sys_exit. */
+void probes_stop_sys_exit(struct probes *p);
+enum wire_bell probes_sys_enter_bell(const struct probes *p);
+/* Once it was rung: attaches both again. 0 or a negative errno. */
+int probes_trace_syscalls(struct probes *p);
 
 /*
- * While nobody syncs: detaches what only ledgers need, until probes_wake(). Who syncs then rings, see probes_rung(): file systems of types
- * that probes_hear() knows by themselves, others by their requests. Behind it probes_forget_tasks() is to be called, once no program runs
- * any more that was detached: after some ms.
+ * While nobody syncs: detaches the programs that only ledgers need, until probes_wake(). The first sync call then rings, see
+ * probes_rung(): by the tracepoints of file systems whose type probes_hear() knows, else by its requests. Some ms later, when no
+ * detached program runs any more, call probes_forget_tasks().
  */
 void probes_rest(struct probes *p);
 bool probes_rung(const struct probes *p);

@@ -62,7 +62,7 @@ static void tick_traced(struct traced_run *run, uint64_t now)
 		probes_drop_idle(run->probes);
 		i->dropped = true;
 	}
-	if (probes_last_entry(run->probes) > i->quiet_since) {
+	if (probes_last_sys_enter_call(run->probes) > i->quiet_since) {
 		i->quiet_since = now;
 		i->calls = true;
 	} else if (may_leave(i, now)) {
@@ -82,7 +82,7 @@ static void tick_leaving(struct traced_run *run, uint64_t now)
 {
 	if (now < run->entry.since + STOP_NS)
 		return;
-	probes_stop_entry(run->probes);
+	probes_stop_sys_enter(run->probes);
 	is_off(run, ENTRY_ENDING);
 }
 
@@ -90,7 +90,7 @@ static void tick_ending(struct traced_run *run)
 {
 	if (any_before(run, run->entry.since))
 		return;
-	probes_stop_exit(run->probes);
+	probes_stop_sys_exit(run->probes);
 	run->entry.state = ENTRY_OFF;
 	notice(&run->opts.notices, NOTICE_DETAIL,
 	       "sync calls are traced at their functions: other system calls are not seen any more");
@@ -123,9 +123,9 @@ void run_entry_bell(struct traced_run *run)
 {
 	int err;
 
-	if (run->entry.state < ENTRY_ENDING || probes_entry(run->probes) != IDLE_RUNG)
+	if (run->entry.state < ENTRY_ENDING || probes_sys_enter_bell(run->probes) != BELL_RUNG)
 		return;
-	err = probes_start_entry(run->probes);
+	err = probes_trace_syscalls(run->probes);
 	if (err)
 		notice(&run->opts.notices, NOTICE_ERROR, "cannot trace system calls again: %s", strerror(-err));
 	else
@@ -136,7 +136,7 @@ void run_entry_bell(struct traced_run *run)
 
 void run_entry_rests(struct traced_run *run)
 {
-	if (probes_entry(run->probes) != IDLE_NOT && run->entry.state != ENTRY_OFF)
+	if (probes_sys_enter_bell(run->probes) != BELL_OFF && run->entry.state != ENTRY_OFF)
 		is_off(run, ENTRY_OFF);
 }
 
@@ -144,6 +144,6 @@ void run_entry_wakes(struct traced_run *run, uint64_t now)
 {
 	if (run->entry.state == ENTRY_TRACED)
 		run->entry.quiet_since = now;
-	else if (probes_entry(run->probes) == IDLE_NOT)
+	else if (probes_sys_enter_bell(run->probes) == BELL_OFF)
 		traced_again(run, now);
 }
