@@ -158,7 +158,7 @@ STATE struct {
 	__type(value, struct bio_end);
 } bio_ends SEC(".maps");
 
-/* The bio that is being completed here, at this time; *b is of the task `tid`, and its sleep or work `seq`. False: there is none. */
+/* Fill *b from the bio being completed on this CPU, for sleep or work `seq` of task `tid`. False: there is none. */
 static __always_inline bool bio_ending(struct wire_bio *b, bool irq, u32 pid, u64 now, u32 tid, u32 seq)
 {
 	u32 zero = 0;

@@ -34,8 +34,8 @@ static __always_inline struct pt_regs *user_regs(void)
 }
 
 /*
- * The kind of sync call (enum wire_call) that a task's present system call can be, and its number; 0: it is none. Kernels up to 6.1 forget
- * the bounds of a number that has no register to stay in: it gets some right before its use.
+ * The kind of sync call (enum wire_call) that the current task's system call can be, and its number; 0: it is none. The verifier of kernels
+ * up to 6.1 forgets the bounds of a number that is spilled to the stack: mask it right before its use.
  */
 static __always_inline u32 call_now(u64 *nr)
 {

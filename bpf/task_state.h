@@ -9,7 +9,7 @@
 #include "wire.h"
 
 #define CALL_NO_NR 0xffff
-/* In `nr`: the call's own function told of its begin, and tells of its end. */
+/* In `nr`: the call is traced at its own function, both begin and end. */
 #define CALL_BY_FUNCTION 0x8000
 /* In `call` of a task that is no caller: it is in this call, and was not asked about. Only its times are told; nothing follows it. */
 #define CALL_OF_OTHER 0x80000000u

@@ -39,9 +39,11 @@ const struct wire_maps *load_maps(const struct load *l);
 
 bool load_may_use_clocks(const struct load *l); /* see probes_may_use_clocks() */
 
-/* Of what insert and issue wrote: those requests may be gone when these are attached again. 0, or -errno. */
+/* Forget what insert and issue wrote, as the requests may be gone when these are attached again. 0, or -errno. */
 int load_forget_requests(struct load *l);
-int load_forget_issued(struct load *l); /* only which of them are in the devices: it is counted anew from here on; likewise */
-void load_forget_depths(struct load *l); /* only how many they are */
+/* Forget only which requests are in the devices: they are counted anew from here on. 0, or -errno. */
+int load_forget_issued(struct load *l);
+/* Forget only how many are in the devices. */
+void load_forget_depths(struct load *l);
 
 #endif

@@ -102,8 +102,8 @@ int plan_target(const struct types *types, const char *target, bool function, st
 }
 
 /*
- * Loads "return 0" as this rung's kind of program. One for a system call's function reads the argument first: where the types have only
- * the name of struct pt_regs (msync of 5.10) no program may.
+ * Loads "return 0" as this rung's kind of program. For a system call's function it reads the argument first: the verifier refuses that
+ * where the kernel's types only declare struct pt_regs (msync of 5.10).
  */
 static int load_trivial(enum rung rung, const char *target, const struct probe_row *row, const struct types *types)
 {
@@ -155,7 +155,7 @@ static int attach_trivial(enum rung rung, const char *target, bool at_return, in
 	return bpf_raw_tracepoint_open(rung == RUNG_RAW_TP ? target : NULL, prog);
 }
 
-/* `careful`: what is attached later is tried, too. Detaching from a function is slow. */
+/* Probes that are attached later are attached here only if `careful`, as detaching from a function is slow. */
 static int try_rung(enum rung rung, const struct probe_row *row, const struct types *types, bool careful, char *why,
 		    size_t size)
 {
@@ -311,7 +311,7 @@ static bool is_forced(const struct plan_entry *pe, enum probe_id id, const struc
 	return want->force[id] >= 0 && (pe->state == PROBE_REFUSED || want->named[id]);
 }
 
-/* Who sends a request that needs sys_enter is seen at request.start, which comes before in the table. */
+/* Without request.start, which stands before it in the table, a request could not ring for a call that needs sys_enter. */
 static bool lacks_start(const struct plan *plan, enum probe_id id, const struct probe_want *want)
 {
 	return probe_table[id].later && want->force[id] < 0 && plan->entry[PROBE_IO_START].state != PROBE_ATTACHED;

@@ -13,11 +13,11 @@ struct probe_row {
 	const char *function;		 /* of the kernel: rungs fentry and kprobe; or NULL */
 	const char *program[RUNG_COUNT]; /* program of each rung; NULL: there is none */
 	bool at_return;			 /* of the function, not at its entry */
-	bool later;		 /* attached during the run, see probes_trace_functions(), unless it is forced */
-	enum probe_id stands_in; /* wanted, too, where that one is and the kernel hasn't got it; 0: for none */
-	bool required;		 /* a run that wants it can't do without it */
-	bool begins;		 /* attached behind the others: something begins with it that they follow and end */
-	const char *without;	 /* what is lost when an optional one is missing */
+	bool later;			 /* attached by probes_trace_functions(); from the start if it is forced */
+	enum probe_id stands_in;	 /* wanted, too, where that one is and the kernel hasn't got it; 0: for none */
+	bool required;			 /* a run that wants it can't do without it */
+	bool begins;	     /* attached behind the others: something begins with it that they follow and end */
+	const char *without; /* what is lost when an optional one is missing */
 };
 
 extern const struct probe_row probe_table[PROBE_COUNT];

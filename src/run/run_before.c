@@ -136,8 +136,8 @@ static bool same_call(const struct task_call *a, const struct task_call *b)
 enum still { OVER, RUNS, STILL };
 
 /*
- * The same system call with the same arguments: it is the same one if the task never ran since, or if the kernel side, which sees every
- * sync call begin, saw none of it. Where one runs, in the kernel or in its own code, can't be told.
+ * The same system call with the same arguments: it is the same one if the task never ran since, or if the kernel side knows of no sync
+ * call that the task is in. Whether a running task is in the kernel or in its own code is not known.
  */
 static enum still still_in(const struct traced_run *run, const struct began *b)
 {

@@ -123,7 +123,7 @@ static int open_probes(struct traced_run *run, struct err *e)
 		want->on[i] = want->ledger && want->force[i] >= 0;
 	for (size_t i = 0; want->ledger && i < sizeof(sync_probes) / sizeof(sync_probes[0]); i++)
 		want->on[sync_probes[i]] = true;
-	/* one that is told how to trace calls traces them in no other way; and what sees vfs_fsync() takes a write for a call of the kernel */
+	/* not if --rung says how to trace calls; nor beside ksync, which takes a write for a call of the kernel */
 	by_choice = want->may_idle && want->force[PROBE_SYS_ENTER] < 0 && want->force[PROBE_KSYNC_RANGE] < 0 &&
 		    want->force[PROBE_KSYNC_FILE] < 0;
 	for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END; i++)
