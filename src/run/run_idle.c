@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * run_idle.c - nothing runs that nobody needs: while no sync call comes, what only ledgers need is not attached. Who syncs then rings
- * (idle.bpf.h), and it is attached again within some ms.
+ * run_idle.c - while no sync call comes, the programs that only ledgers need are detached. The next sync call rings (idle.bpf.h), and they
+ * are attached again within some ms.
  */
 #include "run/run_internal.h"
 
@@ -15,10 +15,45 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define QUIET_NS     10000000000ull /* without a sync call */
-#define KEEP_TIMES   10 /* awake for as many times the last rest, so that who syncs now and then has ledgers, */
+#define QUIET_NS     10000000000ull   /* without a call that needs the programs */
+#define KEEP_TIMES   10		      /* keep them for this many times the last pause, so that rare calls are traced, */
 #define KEEP_MOST_NS 3600000000000ull /* but at most for so long */
-#define DROP_IDLE_NS 1000000000ull    /* after waking */
+#define DROP_IDLE_NS 1000000000ull    /* after they were attached again */
+
+/* ---- when to detach and attach ---- */
+
+/* A bell that no sync call followed, such as a journal's own commit, keeps nothing attached. */
+bool run_quiet_enough(const struct quiet *q, uint64_t now)
+{
+	return now >= q->since + QUIET_NS && (!q->calls || now >= q->keep_until);
+}
+
+void run_quiet_off(const struct traced_run *run, struct quiet *q, uint64_t now)
+{
+	q->changed = now;
+	q->calls_before = probes_sums(run->probes)->idle_calls;
+}
+
+void run_quiet_on(const struct traced_run *run, struct quiet *q, uint64_t now)
+{
+	uint64_t pause = now - q->changed;
+
+	q->keep_until = clock_after(now, pause < KEEP_MOST_NS / KEEP_TIMES ? pause * KEEP_TIMES : KEEP_MOST_NS);
+	q->changed = q->since = now;
+	q->calls = probes_sums(run->probes)->idle_calls != q->calls_before;
+	q->dropped = false;
+}
+
+/* Drop the notes of calls that began during the pause and whose end was not seen. */
+void run_quiet_drop(const struct traced_run *run, struct quiet *q, uint64_t now)
+{
+	if (!q->changed || q->dropped || now < q->changed + DROP_IDLE_NS)
+		return;
+	probes_drop_idle(run->probes);
+	q->dropped = true;
+}
+
+/* ---- who rings ---- */
 
 static bool covers(const void *ctx, const char *fstype)
 {
@@ -43,7 +78,7 @@ static void look_for_remote(void *ctx, const struct mounted *m)
 		*any |= !strcmp(m->fstype, remote[i]);
 }
 
-/* Calls on all file systems are asked for, and there are some that ring no bell, as none of our disks is below them. */
+/* True if all file systems are traced and some ring no bell, as they are on none of our disks. */
 bool run_idle_any_remote(const struct traced_run *run)
 {
 	bool any = false;
@@ -53,7 +88,7 @@ bool run_idle_any_remote(const struct traced_run *run)
 	return any;
 }
 
-/* It can be turned on and off, and so can what the kernel believes. */
+/* A disk's cache can be turned on and off meanwhile, and so can what the kernel believes of it. */
 static void tell_caches(struct traced_run *run)
 {
 	for (size_t i = 0; i < run->n_disks; i++) {
@@ -76,6 +111,8 @@ void run_idle_start(struct traced_run *run)
 	free(dev);
 }
 
+/* ---- rest and wake ---- */
+
 static bool counts(const void *ctx, uint32_t dev)
 {
 	return run_is_of_run(ctx, dev);
@@ -86,19 +123,18 @@ static bool any_call(struct traced_run *run, uint64_t now)
 {
 	const struct calls_wanted of_run = { .until = now, .counts = counts, .ctx = run };
 
-	if (probes_last_call(run->probes) > run->idle.quiet_since)
+	if (probes_last_call(run->probes) > run->idle.quiet.since)
 		return true;
-	return now >= run->idle.quiet_since + QUIET_NS && probes_oldest_call(run->probes, &of_run) < now;
+	return now >= run->idle.quiet.since + QUIET_NS && probes_oldest_call(run->probes, &of_run) < now;
 }
 
 static void rest(struct traced_run *run, uint64_t now)
 {
 	run_idle_tell(run);
 	probes_rest(run->probes);
-	run_entry_rests(run);
+	run_sys_enter_rests(run);
 	run->idle.state = IDLE_SETTLING;
-	run->idle.since = now;
-	run->idle.calls_before = probes_sums(run->probes)->idle_calls;
+	run_quiet_off(run, &run->idle.quiet, now);
 	notice(&run->opts.notices, NOTICE_DETAIL, "no sync call for %s: ledgers are off until the next",
 	       num_duration(QUIET_NS, 0).s);
 }
@@ -107,11 +143,11 @@ static void rest(struct traced_run *run, uint64_t now)
 static void wake(struct traced_run *run, uint64_t now)
 {
 	struct idle *i = &run->idle;
-	uint64_t slept = now - i->since, keep = slept < KEEP_MOST_NS / KEEP_TIMES ? slept * KEEP_TIMES : KEEP_MOST_NS;
+	uint64_t slept = now - i->quiet.changed;
 	int err = probes_wake(run->probes);
 
 	run_clocks_traced(run);
-	run_entry_wakes(run, now);
+	run_sys_enter_wakes(run, now);
 	if (err) {
 		notice(&run->opts.notices, NOTICE_ERROR, "cannot switch ledgers on again: %s", strerror(-err));
 	} else {
@@ -121,37 +157,25 @@ static void wake(struct traced_run *run, uint64_t now)
 	}
 	i->state = IDLE_AWAKE;
 	i->ns += slept;
-	i->since = i->quiet_since = now;
-	i->keep_until = clock_after(now, keep);
-	i->dropped = false;
-	i->calls = probes_sums(run->probes)->idle_calls != i->calls_before;
-}
-
-/* A bell that no sync call followed, such as a journal's own commit, keeps nothing awake. */
-static bool may_rest(const struct idle *i, uint64_t now)
-{
-	return now >= i->quiet_since + QUIET_NS && (!i->calls || now >= i->keep_until);
+	run_quiet_on(run, &i->quiet, now);
 }
 
 static void tick_awake(struct traced_run *run, uint64_t now)
 {
 	struct idle *i = &run->idle;
 
-	if (i->since && !i->dropped && now >= i->since + DROP_IDLE_NS) {
-		probes_drop_idle(run->probes);
-		i->dropped = true;
-	}
+	run_quiet_drop(run, &i->quiet, now);
 	if (any_call(run, now)) {
-		i->quiet_since = now;
-		i->calls = true;
-	} else if (may_rest(i, now)) {
+		i->quiet.since = now;
+		i->quiet.calls = true;
+	} else if (run_quiet_enough(&i->quiet, now)) {
 		if (run_idle_any_remote(run))
-			i->quiet_since = now; /* looked for again later */
+			i->quiet.since = now; /* look for them again later */
 		else
 			rest(run, now);
 	}
 	if (i->state == IDLE_AWAKE)
-		run_entry_tick(run, now);
+		run_sys_enter_tick(run, now);
 }
 
 /* While it settles, programs that were detached may still run. */
@@ -160,7 +184,7 @@ void run_idle_bell(struct traced_run *run)
 	if (run->idle.state == IDLE_RESTS && probes_rung(run->probes))
 		wake(run, clock_ns());
 	if (run->idle.state == IDLE_AWAKE)
-		run_entry_bell(run);
+		run_sys_enter_bell(run);
 }
 
 void run_idle_tick(struct traced_run *run)
@@ -186,14 +210,14 @@ void run_idle_tell(struct traced_run *run)
 
 void run_idle_second(struct traced_run *run)
 {
-	if (run->idle.state != IDLE_AWAKE || run->entry.state != ENTRY_TRACED)
+	if (run->idle.state != IDLE_AWAKE || run->sys_enter.state != SYS_ENTER_ON)
 		run_idle_tell(run);
 }
 
 void run_note_idle(const struct traced_run *run, enum span span, struct report *r)
 {
 	const struct wire_run *sums = probes_sums(run->probes), *before = span == SPAN_FILE ? &run->turn.run : NULL;
-	uint64_t ns = run->idle.ns + (run->idle.state == IDLE_AWAKE ? 0 : clock_ns() - run->idle.since);
+	uint64_t ns = run->idle.ns + (run->idle.state == IDLE_AWAKE ? 0 : clock_ns() - run->idle.quiet.changed);
 	uint64_t begun = sums->idle_calls - (before ? before->idle_calls : 0);
 	uint64_t ended = sums->idle_ends - (before ? before->idle_ends : 0);
 

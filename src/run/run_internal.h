@@ -47,28 +47,35 @@ struct turn {
 	struct heats *heats;
 };
 
-/* See run_idle.c. */
-struct idle {
-	enum { IDLE_AWAKE, IDLE_SETTLING, IDLE_RESTS } state;
-	uint64_t since;	       /* this state, or the rest that it began with; 0: from the start */
-	uint64_t ns;	       /* at rest, before */
-	uint64_t quiet_since;  /* when there last was a sync call, by the look of it */
-	uint64_t keep_until;   /* awake until then, if a call has come */
-	uint64_t calls_before; /* wire_run.idle_calls when it came to rest */
-	bool calls, dropped;   /* since it woke: have calls come, and are the notes of those of before gone? */
+/* When programs that few calls need are detached, and for how long they stay once they are attached again. See run_idle.c. */
+struct quiet {
+	uint64_t since;	       /* when a call that needs them was last noticed */
+	uint64_t changed;      /* when they were last detached or attached; 0: never */
+	uint64_t keep_until;   /* stay attached until then, if `calls` */
+	uint64_t calls_before; /* wire_run.idle_calls when they were detached */
+	bool calls;	       /* since they were attached again, calls have come, */
+	bool dropped;	       /* and the notes of calls that began before have been dropped */
 };
 
-/* See run_entry.c. */
-enum entry_state { ENTRY_TRACED, ENTRY_LEAVING, ENTRY_ENDING, ENTRY_OFF };
+/* The programs that only ledgers need. */
+struct idle {
+	enum { IDLE_AWAKE, IDLE_SETTLING, IDLE_RESTS } state;
+	uint64_t ns; /* at rest, before */
+	struct quiet quiet;
+};
 
-struct entry {
-	enum entry_state state;
-	uint64_t since;	       /* this state; 0: from the start */
-	uint64_t quiet_since;  /* when a call that needs it last came, by the look of it */
-	uint64_t keep_until;   /* traced until then, if such a call has come */
-	bool calls, dropped;   /* as in struct idle */
-	uint64_t calls_before; /* wire_run.idle_calls when it was detached */
-	bool refused;	       /* sync calls can't be traced at functions of their own */
+/* sys_enter and sys_exit, see run_sys_enter.c. */
+enum sys_enter_state {
+	SYS_ENTER_ON,	    /* both are attached */
+	SYS_ENTER_LEAVING,  /* sync calls are traced at their functions, too: sys_enter can be detached soon */
+	SYS_ENTER_DRAINING, /* sys_enter is detached; sys_exit stays until the calls that began before have ended */
+	SYS_ENTER_OFF,	    /* both are detached */
+};
+
+struct sys_enter {
+	enum sys_enter_state state;
+	struct quiet quiet; /* `changed`: also when functions began to be traced */
+	bool refused;	    /* sync calls can't be traced at their functions */
 };
 
 struct traced_run {
@@ -109,7 +116,7 @@ struct traced_run {
 	enum wire_clocks clocks_now;
 	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS]; /* since when that; for how long each, before */
 	struct idle idle;
-	struct entry entry;
+	struct sys_enter sys_enter;
 	unsigned int not_followed; /* disks that appeared when there was no room left */
 	bool looked;		   /* for what was under way when the trace began: */
 	struct before *before;	   /* calls; NULL: nobody could look */
@@ -193,17 +200,21 @@ void run_note_clocks(const struct traced_run *run, struct report *r);
 void run_idle_start(struct traced_run *run); /* what is whose is known */
 void run_idle_tick(struct traced_run *run);
 void run_idle_second(struct traced_run *run);
-void run_idle_tell(struct traced_run *run); /* tells the kernel side who rings how */
+void run_idle_tell(struct traced_run *run); /* tells the kernel side which devices' requests ring */
 void run_idle_bell(struct traced_run *run); /* has it been rung? Then all is attached again */
 bool run_idle_any_remote(const struct traced_run *run);
+bool run_quiet_enough(const struct quiet *q, uint64_t now);			 /* may the programs be detached? */
+void run_quiet_off(const struct traced_run *run, struct quiet *q, uint64_t now); /* they were detached */
+void run_quiet_on(const struct traced_run *run, struct quiet *q, uint64_t now);	 /* they were attached again */
+void run_quiet_drop(const struct traced_run *run, struct quiet *q, uint64_t now);
 void run_note_idle(const struct traced_run *run, enum span span, struct report *r);
 
-/* ---- run_entry.c ---- */
+/* ---- run_sys_enter.c ---- */
 
-void run_entry_tick(struct traced_run *run, uint64_t now); /* while ledgers are on */
-void run_entry_bell(struct traced_run *run);
-void run_entry_rests(struct traced_run *run);
-void run_entry_wakes(struct traced_run *run, uint64_t now);
+void run_sys_enter_tick(struct traced_run *run, uint64_t now); /* while ledgers are on */
+void run_sys_enter_bell(struct traced_run *run);
+void run_sys_enter_rests(struct traced_run *run);		/* after probes_rest() */
+void run_sys_enter_wakes(struct traced_run *run, uint64_t now); /* after probes_wake() */
 
 /* ---- run_context.c ---- */
 
