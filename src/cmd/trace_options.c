@@ -57,9 +57,9 @@ enum {
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
 	  "tp, fentry, kprobe), or not run at all; barriertrace probes lists both.", \
 	  G_KERNEL }, \
-	{ "eager", 0, NULL, OPT_EAGER, "Keep everything attached. By default, when a disk or the machine is watched and no sync " \
-	  "call came for 10 s, ledgers are off until the next, which has none itself: they cost most of what a trace costs. Where the kernel has fentry, the tracepoint " \
-	  "of all system calls is off, too, until a write syncs (O_DSYNC).", \
+	{ "eager", 0, NULL, OPT_EAGER, "Keep everything attached. By default, when a disk or the machine is watched, ledgers are " \
+	  "off after 10 s without a sync call, as they are most of the cost; the next call, which has none, brings them back. Where the " \
+	  "kernel has fentry, the tracepoint of all system calls is off after 10 s without a write that syncs (O_DSYNC), until the next.", \
 	  G_KERNEL }, \
 	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
 	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \

@@ -36,7 +36,7 @@ struct run_opts {
 	char *const *command; /* borrowed; NULL: none */
 	struct command_io io; /* of the command; zeroed: our own */
 	bool as_root;	      /* see command.h: by default the caller's rights */
-	bool eager;	      /* all stays attached, also while no call comes that needs it */
+	bool eager;	      /* everything stays attached, also while no call needs it */
 
 	uint64_t interval_ns, duration_ns; /* 0: no intervals; until it is stopped, or the command has ended */
 	const sigset_t *signals;	   /* that are taken while it runs; NULL: SIGINT, SIGTERM, SIGHUP */
