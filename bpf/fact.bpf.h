@@ -65,9 +65,7 @@ static __always_inline void request_steps(struct wire_request *r, struct complet
 
 static __always_inline void build_request(struct wire_request *r, struct completing *c)
 {
-	r->head.kind = WIRE_REQUEST;
-	r->head.size = sizeof(*r);
-	r->head.cpu = bpf_get_smp_processor_id();
+	fill_head(&r->head, WIRE_REQUEST, sizeof(*r));
 	r->rq = c->rq;
 	r->done = c->done;
 	r->disk = c->disk;

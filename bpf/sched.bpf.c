@@ -323,9 +323,7 @@ static __always_inline void take_bio(struct task_state *t, struct task_struct *t
 
 static __always_inline void fill_sleep(struct wire_sleep *s, struct task_state *t, u32 tid, u64 now)
 {
-	s->head.kind = WIRE_SLEEP;
-	s->head.size = t->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT;
-	s->head.cpu = bpf_get_smp_processor_id();
+	fill_head(&s->head, WIRE_SLEEP, t->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT);
 	/* the clock may differ by a little between CPUs (ktime_get_mono_fast_ns): time does not run backwards here */
 	s->off = t->off < now ? t->off : now;
 	s->wake = t->wake && t->wake < s->off ? s->off : t->wake < now ? t->wake : now;

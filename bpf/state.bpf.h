@@ -158,6 +158,14 @@ STATE struct {
 	__type(value, struct bio_end);
 } bio_ends SEC(".maps");
 
+/* The head of a record that is made on this CPU. */
+static __always_inline void fill_head(struct wire_head *head, enum wire_kind kind, u16 size)
+{
+	head->kind = kind;
+	head->size = size;
+	head->cpu = bpf_get_smp_processor_id();
+}
+
 /* Fill *b from the bio being completed on this CPU, for sleep or work `seq` of task `tid`. False: there is none. */
 static __always_inline bool bio_ending(struct wire_bio *b, bool irq, u32 pid, u64 now, u32 tid, u32 seq)
 {
@@ -166,9 +174,7 @@ static __always_inline bool bio_ending(struct wire_bio *b, bool irq, u32 pid, u6
 
 	if (!e || !e->done || e->irq != irq || e->pid != pid || now - e->done > COMPLETION_MAX_NS)
 		return false;
-	b->head.kind = WIRE_BIO;
-	b->head.size = sizeof(*b);
-	b->head.cpu = bpf_get_smp_processor_id();
+	fill_head(&b->head, WIRE_BIO, sizeof(*b));
 	b->queued = e->queued;
 	b->done = e->done;
 	b->flushed = e->flushed;

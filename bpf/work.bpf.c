@@ -108,9 +108,7 @@ static __always_inline struct task_state *worker_for(const struct queued *q, u32
 static __always_inline void fill_work(struct wire_work *w, const struct queued *q, u64 work, u32 tid,
 				      const struct task_state *t)
 {
-	w->head.kind = WIRE_WORK;
-	w->head.size = sizeof(*w);
-	w->head.cpu = bpf_get_smp_processor_id();
+	fill_head(&w->head, WIRE_WORK, sizeof(*w));
 	w->begun = bpf_ktime_get_ns();
 	w->function = (u64)BPF_CORE_READ((struct work_struct *)work, func);
 	w->queued = w->rq = w->done = w->by = w->how = w->by_kind = 0;
