@@ -197,7 +197,7 @@ __noinline int send_history(u32 tid, u64 from)
 	return 0;
 }
 
-/* A work, once, and the request and the bio that queued it. 0: it isn't known, or nobody's work or request queued it. */
+/* Send a work, once, behind the request and the bio that queued it. Returns enum wire_how: 0 if it is not known who queued the work. */
 __noinline int send_work(u32 tid, u32 no)
 {
 	struct task_state *t;

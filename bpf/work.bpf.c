@@ -96,7 +96,7 @@ int work_queue_raw(u64 *ctx)
 	return somebody_waits() ? work_queued(ctx, ctx[2]) : 0;
 }
 
-/* A worker is followed from the first work on that a followed task or the completion of a request or bio has queued. */
+/* A worker is followed from its first work that a followed task, or the completion of a request or bio, has queued. */
 static __always_inline struct task_state *worker_for(const struct queued *q, u32 tid)
 {
 	if (!q || !(q->how == HOW_REQUEST || q->bio.head.kind || q->followed) || by_loop(current_task()))

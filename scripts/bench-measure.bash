@@ -199,7 +199,7 @@ measure_kept() {
 
 # ---- (c) context switches ----
 
-# ns_per_run PATTERN: of the programs that it matches
+# ns_per_run PATTERN: print the time per run of the programs whose name matches
 ns_per_run() {
 	awk -v name="$1" '$1 ~ name { print $4 }' "$WORK/costs"
 }

@@ -15,7 +15,7 @@
 
 /* ---- names of files ---- */
 
-/* "/srv/db/.../wal/0001": where the file system is mounted, then the components that are known. Tens of thousands are kept. */
+/* "/srv/db/.../wal/0001": the mount point, then the components that are known. Trimmed, as tens of thousands are kept. */
 static char *file_path(const struct sync_analysis *a, const struct wire_file *w)
 {
 	const struct device_name *d = devices_find(&a->devices, w->dev);

@@ -37,7 +37,7 @@ wrong() {
 	return 1
 }
 
-# KIND LENGTH [N]: the length of all N recordings (1) that were read
+# KIND LENGTH [N]: LENGTH is the sum over all N recordings (default: 1) that were read
 check_bounds() {
 	((kib * 1024 <= 16 * $2 + (64 << 20))) || wrong "too much memory for $2 bytes" || return
 	[[ $status == 0 || $status == 1 || $status == 5 ]] || wrong 'it did not end as it should' || return

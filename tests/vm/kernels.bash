@@ -281,7 +281,7 @@ fua_is_seen() { # RUN DISK
 # Every probe is attached, except those that this kernel can't have.
 judge_probes() {
 	local refused want calls
-	calls=$(printf 'call.%s ' {fsync,fdatasync,msync,syncfs,sync_file_range,sync}{,_end}) # they take request.start
+	calls=$(printf 'call.%s ' {fsync,fdatasync,msync,syncfs,sync_file_range,sync}{,_end}) # they need request.start
 	case $ARCH:$KERNEL in
 	x86_64:5.10) want='request.start CALLS uring.submit uring.submit_sqe async.xfs async.btrfs async.btrfs_enter async.xfs_fs async.btrfs_fs' ;;
 	arm64:5.10) want='request.start CALLS uring.submit uring.submit_sqe async.ext4 async.xfs async.btrfs async.btrfs_enter async.ext4_fs async.xfs_fs async.btrfs_fs' ;; # ext4 is a module
@@ -351,7 +351,7 @@ judge_multipath() {
 	return 1
 }
 
-# RUN: its ledger adds up to the nanosecond, and 2 % at most is unknown
+# RUN: check that its ledger adds up to the nanosecond, and that at most 2 % is unknown
 is_explained() {
 	report_of "$1"
 	jq -r '.sync | "\(.count) calls, \(.total_ns) ns, unknown \(.ledger.unknown // 0)"' "$J"

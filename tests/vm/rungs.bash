@@ -111,7 +111,7 @@ judge_waits() {
 	[[ $(figure_of "$G/$BEST.json" .flush.slot_wait_flush.count) == $(figure_of "$G/$BEST.json" .flush.slot_wait.count) ]]
 }
 
-# Without fentry, or block_io_start: all by the tracepoint
+# True if the kernel lacks fentry or block_io_start, so that the tracepoint traces all calls.
 by_tracepoint_only() {
 	[[ $BEST != fentry || $KERNEL == 5.10 || $KERNEL == 6.1 ]] && grep '^sync\.enter *tp_btf *attached' "$G/probes.txt"
 }
@@ -132,7 +132,7 @@ judge_calls_rungs() {
 	jq -e '.sync.without_ledger == null' "$G/call.json" >/dev/null
 }
 
-# In a guest whose clock counts instructions
+# Times are exact: the guest's clock counts instructions.
 judge_functions() {
 	local alone entry functions
 	find_rungs

@@ -373,7 +373,7 @@ const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_
 	return w && w->tid == tid && w->no == no ? w : NULL;
 }
 
-/* It comes right before its work. */
+/* The number of the bio that queued a work; 0: none. Its record comes right before the work's. */
 static uint32_t bio_of_work(struct timeline *tl, const struct wire_work *w)
 {
 	const struct tl_task *t = tl_task(tl, w->tid);

@@ -35,8 +35,8 @@ struct tl_task {
 	uint16_t switches;
 	char name[16];	   /* its comm but for numbers, padded with NULs; "" if not known */
 	uint8_t kind;	   /* enum wire_task_kind, or 0 */
-	uint32_t bio;	   /* the last one that ended a sleep of it */
-	uint32_t work_bio; /* the last one that queued a work of it */
+	uint32_t bio;	   /* number of the last bio that ended a sleep of it */
+	uint32_t work_bio; /* and of the last one that queued a work of it */
 	/* sleeps by the time that they ended, in a ring: see tl_at() */
 	struct tl_sleep *ring;
 	uint32_t cap, head, n;
@@ -78,7 +78,7 @@ const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *
 
 /* Work number `no` of a worker; NULL: not known, or forgotten. Valid as above. */
 const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_t no);
-/* The bio whose completion queued it, as a sleep's `bio`; 0: none is known. */
+/* The number of the bio whose completion queued it, as in struct tl_sleep; 0: not known. */
 uint32_t tl_work_bio(const struct timeline *tl, const struct wire_work *w);
 /* Of what it runs; NULL: none that is known. */
 const char *tl_work_name(const struct timeline *tl, const struct wire_work *w);

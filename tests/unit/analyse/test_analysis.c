@@ -386,7 +386,7 @@ static void unsafe_on_a_volatile_cache(void)
 	ok(result()->unsafe == 2, "a synchronous write of one byte had data");
 	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .call = CALL_WRITE);
 	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .ret = 1);
-	ok(result()->unsafe == 2, "one of nothing had not; what other calls return says nothing");
+	ok(result()->unsafe == 2, "one of no bytes had none; the result of other calls does not matter");
 }
 
 static void heat(void)
@@ -646,7 +646,7 @@ static void held_writes(void)
 	}
 	result();
 	have = without_flushes(end - T0);
-	if (!ok(have && have < 20 * MS, "writes that the device holds until a FLUSH has ended go with it"))
+	if (!ok(have && have < 20 * MS, "without FLUSHes, writes that the device held back for one are short, too"))
 		diag("%llu ns", (unsigned long long)have);
 }
 

@@ -353,7 +353,7 @@ static void test_overlay(void)
 	put("proc/self/mountinfo", line);
 	free(line);
 	gives(path, "-2 2 no file or disk '/no/such': name a disk, a mount point or a file (try lsblk)",
-	      "an overlay of a folder that is here, and one that isn't");
+	      "an overlay of a folder that exists and one that does not");
 	line = xasprintf("%d 1 0:40 / /x ro - overlay overlay ro,lowerdir=/no/such:%s\n", id, dir);
 	put("proc/self/mountinfo", line);
 	free(line);

@@ -268,11 +268,11 @@ static void test_tally_kept(void)
 		bool by_octave;
 		const char *what;
 	} all[] = {
-		{ 0, 64, false, "64 buckets are kept one by one" },
-		{ 0, 65, true, "one more, and the 64, which are a power of two's, are kept together" },
-		{ 1, 65, false, "but not 64 of two powers of two" },
-		{ 0, 128, true, "what is kept together stays so" },
-		{ 1, 128, false, "up to 128 are kept one by one" },
+		{ 0, 64, false, "64 buckets are kept as entries" },
+		{ 0, 65, true, "64 buckets of one octave become octaves at the 65th" },
+		{ 1, 65, false, "64 buckets of two octaves stay entries at the 65th" },
+		{ 0, 128, true, "octaves stay octaves" },
+		{ 1, 128, false, "up to 128 buckets are kept as entries" },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

@@ -22,7 +22,7 @@
 #define DEPTH_MAX   6
 #define FACTS_MAX   1024
 #define CHOICES_MAX 512
-#define TAGS	    4 /* a request's address is soon that of another */
+#define TAGS	    4 /* few, so that requests reuse addresses */
 #define SDA	    WIRE_DEV(8, 0)
 
 /* ---- what is chosen: a row of numbers, all 0 for the simplest chain, so that a failure can be made smaller ---- */

@@ -149,7 +149,7 @@ static void request_of_a_bio(uint32_t no, bool of_work)
 	woken_by(WORKER, 3, 12);
 }
 
-/* As dm-delay does: it keeps a write for long, and the disk below has it for a moment only, from the caller or from nobody known. */
+/* dm-delay holds a write for long before it sends it to the disk below. The sender there is the caller, or is not known. */
 static void queued_by_a_bio(void)
 {
 	request_of_a_bio(3, true);

@@ -474,7 +474,7 @@ static void held_writes(uint64_t quick, uint64_t before, bool is_held, const cha
 	call(33, T0 + 10 * MS, long_one, 1, T0);
 	call(34, T0 + 10 * MS, short_one, 1, T0);
 	for (uint32_t i = 0; i < 20; i++)
-		call(40 + i, T0 + 10 * MS, no_write, 1, T0); /* says nothing of writes */
+		call(40 + i, T0 + 10 * MS, no_write, 1, T0); /* without a write */
 	r.wall_ns = 88 * MS;
 	for (uint32_t i = 0; i < 16; i++)
 		whatif_cpu(w, i);
