@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
 #include <signal.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,10 +35,20 @@ static void set_limits(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+/*
+ * Blocks of 128 KiB and more are the kernel's, and go back to it when they are freed. Else malloc() keeps them once one was freed, and
+ * what is allocated meanwhile scatters over them: a process that runs for weeks grows.
+ */
+static void return_large_blocks(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+}
+
 int main(int argc, char **argv)
 {
 	hold_closed_files();
 	set_limits();
+	return_large_blocks();
 	user_files_by(caller_file_identity);
 	return command_main(argc, argv);
 }

@@ -8,6 +8,7 @@
 
 #define NONE	     (~0u)
 #define TASKS_MAX    16384u
+#define TASKS_FEW    256u /* that many stay, however old */
 #define RING_MIN     8u
 #define RING_MAX     65536u	/* sleeps of one task: a sync() of many gigabytes sleeps that often */
 #define SLEEPS_MAX   (1u << 20) /* of all tasks: 56 MiB */
@@ -25,7 +26,8 @@ struct link {
 
 struct timeline {
 	struct tl_task *task; /* TASKS_MAX of them */
-	uint32_t n_tasks;     /* ever used */
+	uint32_t n_tasks;     /* entries ever used */
+	uint32_t known;	      /* in use */
 	uint32_t free;	      /* forgotten ones, linked by `chain` */
 	uint32_t newest, oldest;
 	uint32_t *task_hash; /* TASKS_MAX heads */
@@ -108,6 +110,7 @@ static void forget(struct timeline *tl, uint32_t i)
 	drop_ring(tl, t);
 	t->chain = tl->free;
 	tl->free = i;
+	tl->known--;
 }
 
 static uint32_t blank(struct timeline *tl)
@@ -134,6 +137,7 @@ static struct tl_task *use(struct timeline *tl, uint32_t tid)
 		tl->task[i].tid = tid;
 		tl->task[i].chain = *head;
 		*head = i;
+		tl->known++;
 	} else if (i == tl->newest) {
 		return &tl->task[i];
 	} else {
@@ -226,21 +230,60 @@ static void shrink(struct timeline *tl, struct tl_task *t, uint32_t keep)
 	t->head = 0;
 }
 
+static const struct wire_bio *bio_by_number(const struct timeline *tl, uint32_t n)
+{
+	return n && tl->n_bios - n < BIOS_MAX ? &tl->bio[n % BIOS_MAX] : NULL;
+}
+
+/* When a task that BPF does not follow was last heard of, as far as is remembered. */
+static uint64_t last_heard(const struct timeline *tl, const struct tl_task *t)
+{
+	uint64_t last = t->n ? tl_at(t, t->n - 1)->on : t->lost;
+	const struct wire_bio *b = bio_by_number(tl, t->bio), *w = bio_by_number(tl, t->work_bio);
+
+	last = t->exit > last ? t->exit : last;
+	last = b && b->done > last ? b->done : last;
+	return w && w->done > last ? w->done : last;
+}
+
+/*
+ * A caller that has most likely ended: nothing was heard of it for KEEP_NS before anything that is asked for. A task that BPF has
+ * announced stays: it is announced once, and may do its part in others' calls after hours without a word. So does the newest, as
+ * a record is just being added to it.
+ */
+static bool has_ended(const struct timeline *tl, uint32_t i, uint64_t now)
+{
+	const struct tl_task *t = &tl->task[i];
+	uint64_t asked = tl->needed < now ? tl->needed : now;
+
+	return i != tl->newest && !t->since && asked > KEEP_NS && last_heard(tl, t) < asked - KEEP_NS;
+}
+
+static void shrink_task(struct timeline *tl, struct tl_task *t, uint64_t now)
+{
+	uint32_t old = 0;
+
+	while (old < t->n && is_old(tl, tl_at(t, old)->on, now))
+		old++;
+	/* the last one that is old tells since when the task runs */
+	if (t->cap > 1)
+		shrink(tl, t, t->n - old + (old > 0));
+}
+
 /* Of tasks that have ended, and of those that slept often while somebody's call took long: what is still asked for stays. */
 static void shrink_all(struct timeline *tl, uint64_t now)
 {
+	uint32_t i, newer;
+
 	if (now < tl->swept + SWEEP_NS)
 		return;
 	tl->swept = now;
-	for (uint32_t i = tl->oldest; i != NONE; i = tl->task[i].newer) {
-		struct tl_task *t = &tl->task[i];
-		uint32_t old = 0;
-
-		while (old < t->n && is_old(tl, tl_at(t, old)->on, now))
-			old++;
-		/* the last one that is old tells since when the task runs */
-		if (t->cap > 1)
-			shrink(tl, t, t->n - old + (old > 0));
+	for (i = tl->oldest; i != NONE; i = newer) {
+		newer = tl->task[i].newer;
+		if (tl->known > TASKS_FEW && has_ended(tl, i, now))
+			forget(tl, i);
+		else
+			shrink_task(tl, &tl->task[i], now);
 	}
 }
 
@@ -327,11 +370,6 @@ void tl_forget(struct timeline *tl, uint64_t until)
 }
 
 /* ---- bios ---- */
-
-static const struct wire_bio *bio_by_number(const struct timeline *tl, uint32_t n)
-{
-	return n && tl->n_bios - n < BIOS_MAX ? &tl->bio[n % BIOS_MAX] : NULL;
-}
 
 const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *s)
 {

@@ -63,7 +63,7 @@ bool tl_add_bio(struct timeline *tl, const struct wire_bio *b);
 bool tl_add_work(struct timeline *tl, const struct wire_work *w);
 bool tl_add_follow(struct timeline *tl, const struct wire_follow *f);
 
-/* What ended before that time makes room for what comes, but for each task's last sleep. */
+/* What ended before that time makes room for what comes, but for each task's last sleep. Callers that have ended go altogether. */
 void tl_forget(struct timeline *tl, uint64_t until);
 
 /* Notes that a call has ended, after it was walked, and whether the caller's sleeps within it are all known. */

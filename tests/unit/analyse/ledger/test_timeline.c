@@ -402,6 +402,67 @@ static void tasks_give_way(void)
 	ok(!tl_task(tl, 3) && !tl_task(tl, TASKS) && tl_task(tl, TASKS + 1), "one after the other");
 }
 
+static void remembers(uint32_t tid, bool wanted, const char *what)
+{
+	ok(!!tl_task(tl, tid) == wanted, "%s", what);
+}
+
+/* Of 257 and more; all but the first three are young. */
+static void begin_with_tasks(uint32_t n, uint64_t now)
+{
+	begin();
+	for (uint32_t tid = 1; tid <= n; tid++)
+		sleeps(tid, tid <= 3 ? SWEEP + 999 : now, 1);
+}
+
+static void callers_go(void)
+{
+	const struct wire_sync call = { .enter = 900, .exit = SWEEP + 1000, .tid = 2, .tgid = 2 };
+	const struct wire_bio bio = { .queued = 900, .done = SWEEP + 1000, .tid = 2, .seq = 1 },
+			      work_bio = { .queued = 900, .done = SWEEP + 1000, .tid = 3, .seq = 1, .work = 1 };
+	const uint64_t now = 1000 + KEEP;
+
+	begin_with_tasks(256, now);
+	tl_forget(tl, 10 * KEEP);
+	remembers(1, true, "256 tasks stay, however old");
+	sleeps(257, now, 1);
+	tl_forget(tl, 20 * KEEP);
+	remembers(1, false, "of more, those that nothing was heard of for two minutes go");
+	remembers(2, true, "until 256 are left");
+	begin_with_tasks(260, now);
+	tl_add_call(tl, &call, true);
+	tl_add_bio(tl, &work_bio);
+	tl_forget(tl, now + SWEEP);
+	remembers(1, false, "one whose last sleep was too long ago");
+	remembers(2, true, "not one whose call ended since");
+	remembers(3, true, "or a bio that it waited for");
+	sleeps(260, now, 1);
+	tl_forget(tl, now + 2 * SWEEP);
+	ok(!tl_task(tl, 2) && !tl_task(tl, 3), "each in its time");
+	sleeps(2, now + 2 * SWEEP, 1);
+	ok(tl_task(tl, 2)->n == 1 && !tl_task(tl, 2)->exit, "one that comes back is a new one");
+	begin_with_tasks(260, now);
+	tl_add_bio(tl, &bio);
+	tl_forget(tl, now + SWEEP);
+	ok(tl_task(tl, 2) && !tl_task(tl, 3), "and for a work's bio, too");
+}
+
+static void others_stay(void)
+{
+	begin_with_tasks(260, 1000 + KEEP);
+	follow(1, 1);
+	sleeps(2, SWEEP + 999, 1);
+	tl_forget(tl, 1000 + KEEP + SWEEP);
+	remembers(1, true, "what BPF has announced stays: it does so once");
+	remembers(2, true, "and the one that a record was just added to");
+	remembers(3, false, "others don't");
+	begin_with_tasks(260, 1000 + KEEP);
+	tl_forget(tl, SWEEP + 999 + KEEP);
+	add_sleep(260, 0, 10 * KEEP);
+	sleeps(260, 10 * KEEP, 8);
+	remembers(1, true, "what a call that has not ended may ask for stays, whatever the time is");
+}
+
 static void names(void)
 {
 	static const struct {
@@ -664,6 +725,8 @@ int main(void)
 	rings_give_way();
 	forgotten_rings_are_room();
 	tasks_give_way();
+	callers_go();
+	others_stay();
 	names();
 	follows();
 	calls();
