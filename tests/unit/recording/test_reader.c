@@ -165,10 +165,12 @@ static void test_junk(void)
 	put_one(&file, 1, 1);
 	put_end(2);
 	is_read("0 1 end", 0, 0, 1, "a byte between blocks is passed over");
-	begin();
-	put_end(0);
-	buf_str(&file, "four");
-	is_read("end", 0, 0, 4, "so is what comes behind the end");
+	for (unsigned int n = 1; n <= 8; n++) {
+		begin();
+		put_end(0);
+		buf_fill(&file, 'x', n);
+		is_read("end", 0, 0, n, "so is what comes behind the end");
+	}
 	begin();
 	put_one(&file, 0, 0);
 	buf_str(&file, "four");
