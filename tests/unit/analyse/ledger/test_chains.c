@@ -367,12 +367,13 @@ static void shrink(struct wire_sync *call, struct ledger *got, uint64_t order)
 		for (size_t i = 0; i < n_choices; i++) {
 			uint16_t was = choice[i];
 
-			for (uint32_t by = 1; by <= 16 && choice[i] == was && was; by++) {
-				choice[i] = (uint16_t)(by == 16 ? was - 1 : was >> (16 - by));
-				if (choice[i] == was || !fails(call, got, order))
-					choice[i] = was;
-				else
+			/* by all of it, by half, by a quarter .. by one: as when one searches for where it begins to fail */
+			for (uint16_t by = was; by && choice[i] == was; by /= 2) {
+				choice[i] = (uint16_t)(was - by);
+				if (fails(call, got, order))
 					smaller = true;
+				else
+					choice[i] = was;
 			}
 		}
 	}
