@@ -13,8 +13,9 @@
 #define RING_MAX     65536u	/* sleeps of one task: a sync() of many gigabytes sleeps that often */
 #define SLEEPS_MAX   (1u << 20) /* of all tasks: 56 MiB */
 #define REQUESTS_MIN 512u
-#define REQUESTS_MAX 131072u		   /* 29 MiB */
-#define BIOS_MAX     65536u		   /* 3 MiB */
+#define REQUESTS_MAX 131072u /* 29 MiB */
+#define BIOS_MAX     65536u  /* 3 MiB */
+#define WORKS_MIN    1024u
 #define WORKS_MAX    32768u		   /* 2 MiB */
 #define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
 #define SWEEP_NS     (15 * 1000000000ull)
@@ -43,7 +44,8 @@ struct timeline {
 	struct wire_bio *bio; /* a ring of BIOS_MAX; NULL: none came */
 	uint32_t n_bios;      /* that came, modulo 2^32 and never 0 after the first */
 
-	struct wire_work *work; /* WORKS_MAX of them, each where its number belongs; NULL: none came */
+	struct wire_work *work; /* each where its number belongs; NULL: none came */
+	uint32_t works;		/* places for them; a power of two */
 	uint32_t *work_bio;	/* of each of them, the bio that queued it; 0: none */
 
 	struct functions *functions;
@@ -208,6 +210,14 @@ static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
 	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
 }
 
+/* Longer than KEEP_NS before anything that is asked for? */
+static bool is_past(const struct timeline *tl, uint64_t time, uint64_t now)
+{
+	uint64_t asked = tl->needed < now ? tl->needed : now;
+
+	return asked > KEEP_NS && time < asked - KEEP_NS;
+}
+
 /* The last `keep` of them, in memory of their own: to cut a ring short would leave it amid a hole. */
 static void shrink(struct timeline *tl, struct tl_task *t, uint32_t keep)
 {
@@ -247,16 +257,14 @@ static uint64_t last_heard(const struct timeline *tl, const struct tl_task *t)
 }
 
 /*
- * A caller that has most likely ended: nothing was heard of it for KEEP_NS before anything that is asked for. A task that BPF has
+ * A caller that has most likely ended: nothing was heard of it for long before anything that is asked for. A task that BPF has
  * announced stays: it is announced once, and may do its part in others' calls after hours without a word. So does the newest, as
  * a record is just being added to it.
  */
 static bool has_ended(const struct timeline *tl, uint32_t i, uint64_t now)
 {
 	const struct tl_task *t = &tl->task[i];
-	uint64_t asked = tl->needed < now ? tl->needed : now;
-
-	return i != tl->newest && !t->since && asked > KEEP_NS && last_heard(tl, t) < asked - KEEP_NS;
+	return i != tl->newest && !t->since && is_past(tl, last_heard(tl, t), now);
 }
 
 static void shrink_task(struct timeline *tl, struct tl_task *t, uint64_t now)
@@ -399,14 +407,14 @@ const char *tl_work_name(const struct timeline *tl, const struct wire_work *w)
 	return functions_work(tl->functions, w->function);
 }
 
-static uint32_t place_of_work(uint32_t tid, uint32_t no)
+static uint32_t place_of_work(const struct timeline *tl, uint32_t tid, uint32_t no)
 {
-	return (tid * 2654435769u + no) % WORKS_MAX;
+	return (tid * 2654435769u + no) & (tl->works - 1);
 }
 
 const struct wire_work *tl_work(const struct timeline *tl, uint32_t tid, uint32_t no)
 {
-	const struct wire_work *w = tl->work && no ? &tl->work[place_of_work(tid, no)] : NULL;
+	const struct wire_work *w = tl->work && no ? &tl->work[place_of_work(tl, tid, no)] : NULL;
 
 	return w && w->tid == tid && w->no == no ? w : NULL;
 }
@@ -425,16 +433,44 @@ uint32_t tl_work_bio(const struct timeline *tl, const struct wire_work *w)
 	return tl->work_bio[w - tl->work];
 }
 
+static void put_work(struct timeline *tl, const struct wire_work *w, uint32_t bio)
+{
+	uint32_t i = place_of_work(tl, w->tid, w->no);
+
+	tl->work[i] = *w;
+	tl->work_bio[i] = bio;
+}
+
+static void enlarge_works(struct timeline *tl)
+{
+	struct wire_work *work = tl->work;
+	uint32_t *bio = tl->work_bio, n = tl->works;
+
+	tl->works = n ? 2 * n : WORKS_MIN;
+	tl->work = xcalloc(tl->works, sizeof(*tl->work));
+	tl->work_bio = xcalloc(tl->works, sizeof(*tl->work_bio));
+	for (uint32_t i = 0; i < n; i++)
+		if (work[i].no)
+			put_work(tl, &work[i], bio[i]);
+	free(work);
+	free(bio);
+}
+
+/* Does another one stand where this one belongs, that a call may still ask for? A worker can be at one for long. */
+static bool work_in_the_way(const struct timeline *tl, const struct wire_work *w)
+{
+	const struct wire_work *at = &tl->work[place_of_work(tl, w->tid, w->no)];
+
+	return at->no && (at->tid != w->tid || at->no != w->no) && !is_past(tl, at->begun, w->begun);
+}
+
 bool tl_add_work(struct timeline *tl, const struct wire_work *w)
 {
 	if (!w->no || !w->begun || w->queued > w->begun || w->how > HOW_IRQ || w->how == HOW_PREEMPTED)
 		return false;
-	if (!tl->work) {
-		tl->work = xcalloc(WORKS_MAX, sizeof(*tl->work));
-		tl->work_bio = xcalloc(WORKS_MAX, sizeof(*tl->work_bio));
-	}
-	tl->work[place_of_work(w->tid, w->no)] = *w;
-	tl->work_bio[place_of_work(w->tid, w->no)] = bio_of_work(tl, w);
+	while (!tl->works || (tl->works < WORKS_MAX && work_in_the_way(tl, w)))
+		enlarge_works(tl);
+	put_work(tl, w, bio_of_work(tl, w));
 	return true;
 }
 

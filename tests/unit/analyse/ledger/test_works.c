@@ -422,6 +422,8 @@ static void bad_facts(void)
 }
 
 #define WORKS 32768u /* of one worker there is room for */
+#define FEW   1024u  /* and at first */
+#define KEEP  120000000000ull
 
 static void numbers(void)
 {
@@ -434,6 +436,21 @@ static void numbers(void)
 	ok(!tl_work(tl, WORKER, 1 + WORKS) && !tl_work(tl, WORKER + WORKS, 1), "not those of another number or worker");
 	BEGUN(.tid = WORKER, .no = 1 + WORKS, .begun = 90000);
 	ok(!tl_work(tl, WORKER, 1) && tl_work(tl, WORKER, 2) && tl_work(tl, WORKER, 1 + WORKS), "then the oldest goes");
+	begin();
+	BEGUN(.tid = WORKER, .no = 1, .begun = 10);
+	BEGUN(.tid = WORKER, .no = 2, .begun = 11);
+	tl_forget(tl, at(11) + KEEP);
+	BEGUN(.tid = WORKER, .no = 1 + FEW, .begun = KEEP + 20);
+	BEGUN(.tid = WORKER, .no = 2 + FEW, .begun = KEEP + 20);
+	ok(!tl_work(tl, WORKER, 1) && tl_work(tl, WORKER, 1 + FEW),
+	   "one that began two minutes before anything that is asked for makes room at once");
+	ok(tl_work(tl, WORKER, 2) && tl_work(tl, WORKER, 2 + FEW), "not one that began later");
+	begin();
+	tl_add_bio(tl, &(struct wire_bio){ .queued = at(5), .done = at(9), .tid = WORKER, .seq = 1, .work = 1 });
+	BEGUN(.tid = WORKER, .no = 1, .begun = 10);
+	BEGUN(.tid = WORKER, .no = 1 + FEW, .begun = 20);
+	ok(tl_work_bio(tl, tl_work(tl, WORKER, 1)) == 1 && !tl_work_bio(tl, tl_work(tl, WORKER, 1 + FEW)),
+	   "and each keeps the bio that queued it");
 	begin();
 	BEGUN(.tid = WORKER, .no = 5, .begun = 10);
 	BEGUN(.tid = WORKER2, .no = 5, .begun = 20);
