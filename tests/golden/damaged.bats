@@ -78,6 +78,9 @@ PY
 
 @test "damaged: cut off anywhere" {
 	stands_up every=97 "$RECORDINGS/sqlite.btrec"
+}
+
+@test "damaged: cut off at each byte of the last block" {
 	stands_up last "$RECORDINGS/blocks.btrec"
 }
 
