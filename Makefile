@@ -215,6 +215,7 @@ $(O)/tsan/test_%: test_%.c $(O)/tsan/libbarriertrace.a
 # The linker puts the unit's own __wrap functions in the place of these.
 $(O)/tests/test_loader $(O)/tsan/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
 	types_free load_new load_programs plan_make bpf_object__open_skeleton bpf_object__load_skeleton)
+$(O)/tests/test_run_idle $(O)/tsan/test_run_idle: WRAP := -Wl,--wrap=clock_ns,--wrap=mounts_each
 
 $(O)/tests/fuzz: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)
