@@ -14,7 +14,8 @@
 #define SLEEPS_MAX   (1u << 20) /* of all tasks: 56 MiB */
 #define REQUESTS_MIN 512u
 #define REQUESTS_MAX 131072u /* 29 MiB */
-#define BIOS_MAX     65536u  /* 3 MiB */
+#define BIOS_MIN     1024u
+#define BIOS_MAX     65536u /* 3 MiB */
 #define WORKS_MIN    1024u
 #define WORKS_MAX    32768u		   /* 2 MiB */
 #define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
@@ -41,7 +42,8 @@ struct timeline {
 	uint32_t *request_hash; /* cap heads */
 	struct link *link;	/* cap; beside the ring: to look for a request is not to touch all others */
 
-	struct wire_bio *bio; /* a ring of BIOS_MAX; NULL: none came */
+	struct wire_bio *bio; /* a ring; NULL: none came */
+	uint32_t bios;	      /* places in it; a power of two */
 	uint32_t n_bios;      /* that came, modulo 2^32 and never 0 after the first */
 
 	struct wire_work *work; /* each where its number belongs; NULL: none came */
@@ -242,7 +244,7 @@ static void shrink(struct timeline *tl, struct tl_task *t, uint32_t keep)
 
 static const struct wire_bio *bio_by_number(const struct timeline *tl, uint32_t n)
 {
-	return n && tl->n_bios - n < BIOS_MAX ? &tl->bio[n % BIOS_MAX] : NULL;
+	return n && tl->n_bios - n < tl->bios ? &tl->bio[n & (tl->bios - 1)] : NULL;
 }
 
 /* When a task that BPF does not follow was last heard of, as far as is remembered. */
@@ -384,15 +386,42 @@ const struct wire_bio *tl_bio(const struct timeline *tl, const struct tl_sleep *
 	return bio_by_number(tl, s->bio);
 }
 
+static uint32_t next_bio(const struct timeline *tl)
+{
+	return tl->n_bios + 1 ? tl->n_bios + 1 : 1;
+}
+
+static void enlarge_bios(struct timeline *tl)
+{
+	uint32_t n = tl->bios, cap = n ? 2 * n : BIOS_MIN;
+	struct wire_bio *bio = xcalloc(cap, sizeof(*bio));
+
+	for (uint32_t i = 0, no = tl->n_bios; i < n; i++, no--)
+		bio[no & (cap - 1)] = tl->bio[no & (n - 1)];
+	free(tl->bio);
+	tl->bio = bio;
+	tl->bios = cap;
+}
+
+/* May somebody still ask for the one whose place the next one takes? */
+static bool bio_in_the_way(const struct timeline *tl, uint32_t next, const struct wire_bio *b)
+{
+	const struct wire_bio *at = &tl->bio[next & (tl->bios - 1)];
+
+	return at->done && !is_past(tl, at->done, b->done);
+}
+
 bool tl_add_bio(struct timeline *tl, const struct wire_bio *b)
 {
+	uint32_t next;
+
 	if (!b->queued || b->queued > b->done || b->flushed > b->done || b->class >= WIRE_CLASSES)
 		return false;
-	if (!tl->bio)
-		tl->bio = xcalloc(BIOS_MAX, sizeof(*tl->bio));
-	tl->n_bios++;
-	tl->n_bios += !tl->n_bios;
-	tl->bio[tl->n_bios % BIOS_MAX] = *b;
+	next = next_bio(tl);
+	if (!tl->bios || (tl->bios < BIOS_MAX && bio_in_the_way(tl, next, b)))
+		enlarge_bios(tl);
+	tl->n_bios = next;
+	tl->bio[next & (tl->bios - 1)] = *b;
 	if (b->work)
 		use(tl, b->tid)->work_bio = tl->n_bios;
 	else

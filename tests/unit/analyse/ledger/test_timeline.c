@@ -17,6 +17,7 @@
 #define RING	 65536u
 #define REQUESTS 131072u
 #define BIOS	 65536u
+#define FEW_BIOS 1024u
 
 static struct timeline *tl;
 
@@ -617,7 +618,7 @@ static void bios(void)
 {
 	struct wire_bio b = { .queued = 1, .done = 2, .tid = 7, .seq = 3, .disk = 11 };
 	const struct tl_sleep *s;
-	struct tl_sleep kept;
+	struct tl_sleep kept, last;
 
 	begin();
 	ok(!tl_bio(tl, sleep_of(7, 2)), "no bio");
@@ -637,6 +638,21 @@ static void bios(void)
 	ok(tl_bio(tl, &kept) && tl_bio(tl, &kept)->disk == 11, "it is known until 65,535 more have come");
 	tl_add_bio(tl, &b);
 	ok(!tl_bio(tl, &kept), "then no more");
+	begin();
+	tl_add_bio(tl, &(struct wire_bio){ .queued = 1, .done = 2, .tid = 7, .seq = 3, .disk = 11 });
+	kept = *sleep_of(7, 3);
+	b.queued = b.done = 3;
+	tl_add_bio(tl, &b);
+	last = *sleep_of(8, 3);
+	tl_forget(tl, 3 + KEEP);
+	b.queued = b.done = 3 + KEEP;
+	for (uint32_t i = 0; i < FEW_BIOS - 2; i++)
+		tl_add_bio(tl, &b);
+	ok(tl_bio(tl, &kept) && tl_bio(tl, &kept)->disk == 11, "there is room for 1,024 at first");
+	tl_add_bio(tl, &b);
+	ok(!tl_bio(tl, &kept), "one that ended two minutes before anything that is asked for makes room");
+	tl_add_bio(tl, &b);
+	ok(tl_bio(tl, &last) && tl_bio(tl, &last)->done == 3, "not one that ended later");
 }
 
 /* ---- requests ---- */
