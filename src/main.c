@@ -36,8 +36,9 @@ static void set_limits(void)
 }
 
 /*
- * Blocks of 128 KiB and more are the kernel's, and go back to it when they are freed. Else malloc() keeps them once one was freed, and
- * what is allocated meanwhile scatters over them: a process that runs for weeks grows.
+ * Take blocks of 128 KiB and more from the kernel, so that they go back to it when they are freed. By default glibc raises this limit
+ * when such a block is freed: later ones then come from the heap, small blocks end up between them, and the heap of a process that
+ * runs for weeks grows.
  */
 static void return_large_blocks(void)
 {

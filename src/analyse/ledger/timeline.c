@@ -212,7 +212,7 @@ static bool is_old(const struct timeline *tl, uint64_t ended, uint64_t now)
 	return ended < tl->needed || (now > KEEP_NS && ended < now - KEEP_NS);
 }
 
-/* Longer than KEEP_NS before anything that is asked for? */
+/* Is a time more than KEEP_NS before anything that may be asked for? */
 static bool is_past(const struct timeline *tl, uint64_t time, uint64_t now)
 {
 	uint64_t asked = tl->needed < now ? tl->needed : now;
@@ -247,7 +247,7 @@ static const struct wire_bio *bio_by_number(const struct timeline *tl, uint32_t 
 	return n && tl->n_bios - n < tl->bios ? &tl->bio[n & (tl->bios - 1)] : NULL;
 }
 
-/* When a task that BPF does not follow was last heard of, as far as is remembered. */
+/* The time of the last record of a task that BPF has not announced. */
 static uint64_t last_heard(const struct timeline *tl, const struct tl_task *t)
 {
 	uint64_t last = t->n ? tl_at(t, t->n - 1)->on : t->lost;
@@ -259,9 +259,8 @@ static uint64_t last_heard(const struct timeline *tl, const struct tl_task *t)
 }
 
 /*
- * A caller that has most likely ended: nothing was heard of it for long before anything that is asked for. A task that BPF has
- * announced stays: it is announced once, and may do its part in others' calls after hours without a word. So does the newest, as
- * a record is just being added to it.
+ * Has this caller most likely ended, as its last record is old? Tasks that BPF has announced stay: it announces each once, and such a
+ * task may take part in others' calls after hours without a record. The newest stays, as a record is being added to it.
  */
 static bool has_ended(const struct timeline *tl, uint32_t i, uint64_t now)
 {
@@ -403,7 +402,7 @@ static void enlarge_bios(struct timeline *tl)
 	tl->bios = cap;
 }
 
-/* May somebody still ask for the one whose place the next one takes? */
+/* Would the next bio take the place of one that may still be asked for? */
 static bool bio_in_the_way(const struct timeline *tl, uint32_t next, const struct wire_bio *b)
 {
 	const struct wire_bio *at = &tl->bio[next & (tl->bios - 1)];
@@ -485,7 +484,7 @@ static void enlarge_works(struct timeline *tl)
 	free(bio);
 }
 
-/* Does another one stand where this one belongs, that a call may still ask for? A worker can be at one for long. */
+/* Would this work take the place of one that a call may still ask for? Works can last for minutes. */
 static bool work_in_the_way(const struct timeline *tl, const struct wire_work *w)
 {
 	const struct wire_work *at = &tl->work[place_of_work(tl, w->tid, w->no)];

@@ -408,7 +408,7 @@ static void remembers(uint32_t tid, bool wanted, const char *what)
 	ok(!!tl_task(tl, tid) == wanted, "%s", what);
 }
 
-/* Of 257 and more; all but the first three are young. */
+/* n tasks; the sleeps of all but the first three are recent. */
 static void begin_with_tasks(uint32_t n, uint64_t now)
 {
 	begin();
@@ -416,7 +416,7 @@ static void begin_with_tasks(uint32_t n, uint64_t now)
 		sleeps(tid, tid <= 3 ? SWEEP + 999 : now, 1);
 }
 
-static void callers_go(void)
+static void ended_callers_are_forgotten(void)
 {
 	const struct wire_sync call = { .enter = 900, .exit = SWEEP + 1000, .tid = 2, .tgid = 2 };
 	const struct wire_bio bio = { .queued = 900, .done = SWEEP + 1000, .tid = 2, .seq = 1 },
@@ -448,7 +448,7 @@ static void callers_go(void)
 	ok(tl_task(tl, 2) && !tl_task(tl, 3), "and for a work's bio, too");
 }
 
-static void others_stay(void)
+static void announced_tasks_stay(void)
 {
 	begin_with_tasks(260, 1000 + KEEP);
 	follow(1, 1);
@@ -741,8 +741,8 @@ int main(void)
 	rings_give_way();
 	forgotten_rings_are_room();
 	tasks_give_way();
-	callers_go();
-	others_stay();
+	ended_callers_are_forgotten();
+	announced_tasks_stay();
 	names();
 	follows();
 	calls();
