@@ -118,6 +118,14 @@ void tally_count(struct tally *t, unsigned int bucket, uint64_t n)
 	octave_of(t, bucket / HIST_SUB)[bucket % HIST_SUB] += n;
 }
 
+void tally_add_slowly(struct tally *t, unsigned int bucket)
+{
+	/* it wraps: not `count`, which a short recording can make as large as it likes */
+	if (!t->by_octave && !++t->looked)
+		convert_to_octaves(t);
+	tally_count(t, bucket, 1);
+}
+
 void tally_add(struct tally *t, uint64_t value)
 {
 	tally_add_to(t, hist_index(value), value);

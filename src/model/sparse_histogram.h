@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * sparse_histogram.h - for tables of thousands that mostly hold few values: allocates only the buckets in use, or the powers
- * of two in use where that is smaller.
+ * of two in use where that is smaller, or many values came.
  */
 #ifndef BT_MODEL_SPARSE_HISTOGRAM_H
 #define BT_MODEL_SPARSE_HISTOGRAM_H
@@ -23,6 +23,7 @@ struct tally {
 	bool by_octave;
 	uint8_t n;
 	uint8_t at[TALLY_OCTAVES]; /* index in `octave`, plus 1; 0: none */
+	uint8_t looked; /* values whose entry had to be looked for: after 256 it has octaves, which are found at once */
 };
 
 void tally_add(struct tally *t, uint64_t value);
@@ -46,6 +47,9 @@ void tally_hist(const struct tally *t, struct hist *out);
 /* Count `n` values in a bucket, but not in `count`, `sum`, `min` and `max`. */
 void tally_count(struct tally *t, unsigned int bucket, uint64_t n);
 
+/* The rest of tally_add_to(), where there is no octave yet. */
+void tally_add_slowly(struct tally *t, unsigned int bucket);
+
 /* tally_add() in two steps, of a value whose bucket (hist_index()) is known: asks for the memory that the second will change. */
 static inline void tally_prefetch(const struct tally *t, unsigned int bucket)
 {
@@ -67,7 +71,7 @@ static inline void tally_add_to(struct tally *t, unsigned int bucket, uint64_t v
 	if (at)
 		t->octave[at - 1][bucket % HIST_SUB]++;
 	else
-		tally_count(t, bucket, 1);
+		tally_add_slowly(t, bucket);
 }
 
 #endif

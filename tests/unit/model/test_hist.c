@@ -228,15 +228,39 @@ static void test_tally_forms(void)
 static void test_tally_room(void)
 {
 	struct tally t = { 0 };
+	struct hist h = { 0 };
 
 	for (unsigned int i = 0; i < 255; i++)
-		tally_add(&t, (1ull << 20) << i % 15);
+		hist_add(&h, (1ull << 20) << i % 15);
 	for (unsigned int i = 0; i < 240; i++)
-		tally_add(&t, ((1ull << 20) << i % 15) + (i / 15 + 1) * ((1ull << 14) << i % 15));
+		hist_add(&h, ((1ull << 20) << i % 15) + (i / 15 + 1) * ((1ull << 14) << i % 15));
+	tally_merge_hist(&t, &h);
 	ok(!t.by_octave && t.n == 255, "tally: 255 buckets in 15 octaves are kept as buckets (%u)", t.n);
 	tally_add(&t, 1);
 	ok(t.by_octave && tally_buckets(&t) == 256 && t.n == 16, "tally: one more, and they are octaves");
 	tally_free(&t);
+}
+
+/* .. unless values come again and again: an octave is found at once. Merged ones cost one look, however many they are. */
+static void test_tally_busy(void)
+{
+	struct tally t = { 0 }, merged = { 0 };
+	struct hist have, expected = { 0 };
+
+	for (unsigned int i = 0; i < 255; i++) {
+		tally_add(&t, 1000ull << i % 3);
+		hist_add(&expected, 1000ull << i % 3);
+	}
+	ok(!t.by_octave && t.n == 3, "tally: 255 values in three buckets are kept as buckets");
+	tally_add(&t, 1000);
+	hist_add(&expected, 1000);
+	tally_hist(&t, &have);
+	ok(t.by_octave && t.n == 3 && !memcmp(&have, &expected, sizeof(have)), "tally: the 256th makes them octaves");
+	tally_merge_hist(&merged, &expected);
+	tally_merge(&merged, &t);
+	ok(!merged.by_octave && merged.count == 512, "tally: what is merged stays as it is");
+	tally_free(&t);
+	tally_free(&merged);
 }
 
 static void test_tally_large_counts(void)
@@ -364,6 +388,7 @@ int main(void)
 	test_tally();
 	test_tally_forms();
 	test_tally_room();
+	test_tally_busy();
 	test_tally_kept();
 	test_tally_large_counts();
 	test_tally_answers();
