@@ -246,7 +246,13 @@ $(O)/tests/empty.o: tests/bench/empty.bpf.c
 	$(say) BPF $@
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -Ivmlinux $(WARN) -c $< -o $@
 
-BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o
+# preloaded into a tool, whose links it attaches and detaches in turns
+$(O)/tests/turns.so: tests/bench/turns.c
+	@mkdir -p $(@D)
+	$(say) TURNS $@
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -shared -fPIC -MMD -MP $< -o $@ -ldl -lpthread
+
+BENCH_HELPERS := $(O)/tests/gauge $(O)/tests/empty.o $(O)/tests/turns.so
 
 tests: all $(UNITS) $(O)/tests/fuzz $(O)/tests/rigd $(O)/tests/bombs
 
@@ -339,4 +345,4 @@ clean:
 	rm -rf $(O)
 
 -include $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:=.o.d) $(TSAN_OBJS:.o=.d) $(TSAN_UNITS:=.d) \
-	$(O)/tests/rigd.d $(O)/tests/gauge.d
+	$(O)/tests/rigd.d $(O)/tests/gauge.d $(O)/tests/turns.d

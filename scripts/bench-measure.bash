@@ -40,7 +40,7 @@ block_run() {
 	local n
 	COST=''
 	tool_start "$2" || { missing "$1" "$2" "$WHY"; return; }
-	until_rest "$2"
+	[[ $2 != "$DEFAULT" ]] || until_rest "$TOOL_ERR" || { missing "$1" "$2" "$WHY"; tool_stop; return 0; }
 	fio_words "$3" 60
 	load_start "${FIO[@]}"
 	# the load begins, and the tool may find out what it can do without under it
@@ -108,40 +108,15 @@ measure_block() {
 
 # ---- (b) throughput kept ----
 
-# kept ROW DONE TOOL..: the pace of a load that runs beside each tool, in % of its pace right after the tool was killed. Runs of the
-# load differ more, by the CPUs that its tasks stay on, than by any tool; so do times that lie seconds apart.
-kept() {
-	local row=$1 done=$2 tool with time
-	time=$(seconds 0.6)
-	shift 2
-	for tool; do
-		tool_start "$tool" || { missing "$row" "$tool" "$WHY"; continue; }
-		until_rest "$tool"
-		pace_of "$done" "$time"
-		with=$PACE
-		tool_end KILL
-		pace_of "$done" "$time"
-		KEPT=$(ratio "$with" "$PACE" 1 100)
-		sample "$row" "$tool" "$KEPT"
-	done
+# kept_reads ROW TOOL..: of random reads of $DEV
+kept_reads() {
+	fio_words randread 300
+	kept "$1" "$DISK" "${@:2}" -- "${FIO[@]}"
 }
 
-kept_block() { # SCHEDULER ROUND
-	local tools=("$OURS" "$RIVAL")
-	(($2 > 2)) || tools+=(bpftrace biostacks 'biosnoop -Q' 'empty program')
-	fio_words randread 60
-	load_start "${FIO[@]}"
-	sleep 0.6
-	kept "kept.$1" fio_done "${tools[@]}"
-	load_stop
-}
-
-kept_sync() { # ROW TASKS TOOL..
-	ln -sf "$MNT/s.calls" "$WORK/s.calls"
-	load_start "$GAUGE" syncs "$MNT/s" "$2" 0 60
-	sleep 0.4
-	kept "$1" syncs_done "${@:3}"
-	load_stop
+# kept_syncs ROW FILE TASKS TOOL..
+kept_syncs() {
+	kept "$1" "$2.calls" "${@:4}" -- "$GAUGE" syncs "$2" "$3" 0 300
 }
 
 measure_default() {
@@ -158,43 +133,55 @@ measure_default() {
 			[[ ! $ours || ! $COST ]] || sample "default.ratio.$sched" "$DEFAULT" "$(ratio "$ours" "$COST" 3)"
 		done
 		statistics 0
-		for round in $(rounds 5); do
-			wanted "default.kept.$sched" || wanted "default.lag.$sched" || break
-			default_kept "$sched" || return
-		done
+		! wanted "default.kept.$sched" || kept_reads "default.kept.$sched" "$DEFAULT" "$OURS" "$RIVAL" || return
 	done
 }
 
-default_kept() { # SCHEDULER
-	local ours
-	fio_words randread 90
-	load_start "${FIO[@]}"
-	sleep 0.6
-	kept "default.kept.$1" fio_done "$DEFAULT"
-	ours=$KEPT
-	kept "default.kept.$1" fio_done "$OURS"
-	sample "default.lag.$1" "$DEFAULT" "$(awk -v a="$KEPT" -v b="$ours" 'BEGIN { printf "%.1f", a - b }')"
-	kept "default.kept.$1" fio_done "$RIVAL"
-	load_stop
+# own_disk FILE: sets $DISK, the whole disk that the file's file system says that it is on
+own_disk() {
+	local dev
+	dev=$(findmnt -nro MAJ:MIN -T "$1") && dev=$(readlink -f "/sys/dev/block/$dev") || return
+	[[ ! -e $dev/partition ]] || dev=${dev%/*}
+	DISK=${dev##*/}
+	[[ -e /sys/block/$DISK/stat ]]
+}
+
+# Files only: the disk is the machine's.
+measure_own() {
+	local row status
+	if ! own_disk "$WORK"; then
+		for row in own.kept own.sync; do
+			missing "$row" "$DEFAULT" "no disk below ${WORK%/*}"
+		done
+		DISK=''
+		return
+	fi
+	own_rows
+	status=$?
+	rm -f "$WORK"/own*
+	DISK=''
+	return $status
+}
+
+own_rows() {
+	if wanted own.kept; then
+		# what a host might store as holes would be faster
+		head -c 256M /dev/urandom >"$WORK/own" && sync "$WORK/own" || return
+		DEV=$WORK/own kept_reads own.kept "$DEFAULT" "$OURS" "$RIVAL" || return
+	fi
+	! wanted own.sync || kept_syncs own.sync "$WORK/own.s" 1 "$DEFAULT" "$RIVAL"
 }
 
 measure_kept() {
-	local sched round
+	local sched
 	for sched in none mq-deadline; do
 		wanted "kept.$sched" || continue
-		ram_up "$sched" || return
-		for round in $(rounds 7); do
-			kept_block "$sched" "$round" || return
-		done
+		ram_up "$sched" && kept_reads "kept.$sched" "$OURS" "$RIVAL" bpftrace biostacks 'biosnoop -Q' 'empty program' || return
 	done
 	wanted kept.sync || return 0
 	ram_up none 512M || return
-	for round in $(rounds 7); do
-		kept_sync kept.sync 1 "$OURS, ledgers on" "$RIVAL" || return
-		((round <= 3)) || continue
-		kept_sync kept.sync 1 "${OF_TASKS[@]}" || return
-		! wanted kept.sync4 || kept_sync kept.sync4 4 "$OURS, ledgers on" "$RIVAL" "${OF_TASKS[@]}" || return
-	done
+	kept_syncs kept.sync "$MNT/s" 1 "$OURS, ledgers on" "$RIVAL" "${OF_TASKS[@]}" || return
+	! wanted kept.sync4 || kept_syncs kept.sync4 "$MNT/s" 4 "$OURS, ledgers on" "$RIVAL" "${OF_TASKS[@]}"
 }
 
 # ---- (c) context switches ----
@@ -421,20 +408,37 @@ measure_told() {
 
 ICOUNT_KERNEL=6.12
 
-measure_icount() {
-	local row tool n status
-	# as many rounds with --quick: a start takes longer than they do
-	"$TOP/scripts/vm" --icount --timeout 300 "$ICOUNT_KERNEL" -- bash tests/bench/guest >"$WORK/icount" 2>"$WORK/icount.err"
+# as many rounds with --quick: a start takes longer than they do
+measure_in_guest() { # SCRIPT ROW: the row that says why there is none
+	local row tool n part status
+	"$TOP/scripts/vm" --icount --timeout 600 "$ICOUNT_KERNEL" -- bash "tests/bench/$1" >"$WORK/icount" 2>"$WORK/icount.err"
 	status=$?
 	if ((status == 77)); then
-		missing icount.none "$OURS" "$(grep -o 'missing: .*\|no kernel .*' "$WORK/icount.err" | head -n 1)"
+		missing "icount.$2" "$OURS" "$(grep -o 'missing: .*\|no kernel .*' "$WORK/icount.err" | head -n 1)"
 		return 0
 	fi
 	((status == 0)) || { cat "$WORK/icount.err" >&2; return 1; }
-	while IFS=$'\t' read -r row tool n; do
-		case $n in
-		-*) missing "icount.$row" "$tool" "${n#-}" ;;
-		*) sample "icount.$row" "$tool" "$n" ;;
-		esac
+	while IFS=$'\t' read -r row tool n part; do
+		if [[ $part ]]; then
+			part "icount.$row" "$tool" "$part" "$n"
+		elif [[ $n =~ ^-?[0-9]+(\.[0-9]+)?$ ]]; then
+			sample "icount.$row" "$tool" "$n"
+		else
+			missing "icount.$row" "$tool" "${n#-}"
+		fi
 	done <"$WORK/icount"
+}
+
+measure_icount() {
+	local row
+	for row in none mq-deadline own; do
+		wanted "icount.$row" || continue
+		measure_in_guest guest "$row" || return
+		break
+	done
+	for row in dd call start; do
+		wanted "icount.$row" || continue
+		measure_in_guest guest_calls "$row"
+		return
+	done
 }

@@ -4,6 +4,7 @@
 # For scripts/bench: from samples to bench.json, and from that to the table and to docs/reference/overhead.md.
 
 # Functions of jq for all below
+# shellcheck disable=SC2016 # its variables
 JQ_WORDS='
 	def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 	def digits: if fabs >= 1000 then round elif fabs >= 100 then . * 10 | round / 10 elif fabs >= 10 then . * 100 | round / 100
@@ -12,9 +13,9 @@ JQ_WORDS='
 	def words: if .missing then "\(.tool): \(.missing | split(": ")[0])" else "\(.tool) \(spread)" end;
 	def reasons: [.rows[].tools[] | select(.missing // "" | contains(": ")) | "\(.tool) \(.missing)"] | unique;
 	def limit: if .limit == "-" then "" elif .limit[0:2] == "<=" then "at most \(.limit[2:])" else "at least \(.limit[2:])" end;
-	def is_ours: .tool | startswith("barriertrace");
-	def ours: [.tools[] | select(is_ours)][0];
-	def peers: [.tools[] | select(is_ours | not)];
+	# whom the row'"'"'s limit speaks of
+	def ours: .tool as $t | [.tools[] | select(.tool == $t)][0] // {tool: $t, missing: "not measured"};
+	def peers: .tool as $t | [.tools[] | select(.tool != $t)];
 '
 
 machine_json() {
@@ -37,35 +38,39 @@ commit_of() {
 rows_tsv() {
 	local id
 	for id in "${ROW_IDS[@]}"; do
-		printf '%s\t%s\t%s\t%s\n' "$id" "${ROW_LIMIT[$id]}" "${ROW_UNIT[$id]}" "${ROW_FIGURE[$id]}"
+		printf '%s\t%s\t%s\t%s\t%s\n' "$id" "${ROW_LIMIT[$id]}" "${ROW_UNIT[$id]}" "${ROW_FIGURE[$id]}" "$(tool_of "$id")"
 	done
 }
 
 # write_results FILE: FILE.json from the samples, with the rows of an older one that weren't measured now
 write_results() {
 	local old=$1.json
-	[[ -s $old ]] && jq -e '.format == 1' "$old" >/dev/null 2>&1 || old=/dev/null
+	[[ -s $old ]] && jq -e '.format == 2' "$old" >/dev/null 2>&1 || old=/dev/null
 	jq -n --slurpfile old "$old" --rawfile rows <(rows_tsv) --rawfile samples "$WORK/samples" --rawfile parts "$WORK/parts" \
 		--rawfile missing "$WORK/missing" --argjson machine "$(machine_json)" --arg date "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
-		--arg commit "$(commit_of)" --arg quick "$QUICK" --arg version "$("$BT" --version)" "$JQ_WORDS"'
+		--arg commit "$(commit_of)" --arg quick "$QUICK" --argjson enough "$STARTS" --arg version "$("$BT" --version)" "$JQ_WORDS"'
 		def lines: split("\n") | map(select(. != "") | split("\t"));
 		($samples | lines) as $samples | ($parts | lines) as $parts | ($missing | lines | unique) as $missing |
 		def figures($row; $tool): [$samples[] | select(.[0] == $row and .[1] == $tool) | .[2] | tonumber];
+		def starts($row; $tool): [$samples[] | select(.[0] == $row and .[1] == $tool and .[3] == "start")] | length;
 		def tools($row): reduce (($samples + $missing)[] | select(.[0] == $row) | .[1]) as $t ([]; if index([$t]) then . else . + [$t] end);
 		def parts($row; $tool): [$parts[] | select(.[0] == $row and .[1] == $tool)] | group_by(.[2]) |
 			map({key: .[0][2], value: (map(.[3] | tonumber) | median | digits)}) | from_entries;
 		def tool($row; $tool): figures($row; $tool) as $f | {tool: $tool} + if $f == [] then
 				{missing: ([$missing[] | select(.[0] == $row and .[1] == $tool) | .[2]][0])}
 			else {median: ($f | median), min: ($f | min), max: ($f | max), runs: ($f | length)} +
+				(starts($row; $tool) | if . > 0 then {starts: .} else {} end) +
 				(parts($row; $tool) | if . == {} then {} else {parts: .} end) end;
+		# of starts of a load the limit is met by all, of which there have to be enough for that to say something
 		def judged: ours as $o | . + if .limit == "-" then {} elif ($o.median | not) then {result: "not measured"}
-			else (.limit[2:] | tonumber) as $l |
-			{result: (if (.limit[0:2] == "<=" and $o.median <= $l) or (.limit[0:2] == ">=" and $o.median >= $l)
-				then "met" else "missed" end)} end;
+			else (.limit[2:] | tonumber) as $l | (if .limit[0:2] == "<=" then 1 else -1 end) as $sign |
+				[$o.median, $o.min, $o.max | . * $sign <= $l * $sign] as [$median, $least, $most] |
+			{result: (if $o.starts then (if $o.starts < $enough then "unsure" elif $least and $most then "met"
+				elif $least or $most then "unsure" else "missed" end) elif $median then "met" else "missed" end)} end;
 		($old[0].rows // [] | map({key: .id, value: .}) | from_entries) as $before |
-		{format: 1, date: $date, commit: $commit, version: $version, quick: ($quick != ""), machine: $machine,
-		rows: [$rows | lines[] | . as [$id, $limit, $unit, $figure] | tools($id) as $t |
-			{id: $id, limit: $limit, unit: $unit, figure: $figure} as $row |
+		{format: 2, date: $date, commit: $commit, version: $version, quick: ($quick != ""), machine: $machine,
+		rows: [$rows | lines[] | . as [$id, $limit, $unit, $figure, $tool] | tools($id) as $t |
+			{id: $id, limit: $limit, unit: $unit, figure: $figure, tool: $tool} as $row |
 			if $t == [] then $before[$id] | values | {date, commit, tools} + $row | judged
 			else $row + {date: $date, commit: $commit, tools: [$t[] | tool($id; .)]} | judged end]}' >"$1.json.new" || return
 	mv "$1.json.new" "$1.json"
@@ -79,10 +84,10 @@ print_table() {
 		"barriertrace \(.version | sub("barriertrace "; "")) (\(.commit)) on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, " +
 		"Linux \(.machine.kernel)\(if .machine.virtual then ", a virtual machine" else "" end), \(.date)" +
 		(if .quick then ", --quick: not to be published" else "" end),
-		"median [least..most] of the runs; met or missed: against the limit",
+		"median [least..most] of the runs; throughput kept is met, or missed, if all its runs are, else unsure",
 		"",
-		(.rows[] | "\(.result // "-" | . + " " * (8 - length))\(.id | . + " " * (34 - length)) \(ours | if .median then spread elif .missing then .missing else "-" end)" +
-			" \(.unit)\(limit | if . == "" then "" else ", \(.)" end)" +
+		(.rows[] | "\(.result // "-" | . + " " * (13 - length))\(.id | . + (" " * (34 - length) // "")) \(.unit as $unit | ours | if .median then "\(spread) \($unit)" elif .missing then .missing else "-" end)" +
+			"\(limit | if . == "" then "" else ", \(.)" end)" +
 			(if .date != $date then " (of \(.date))" else "" end),
 			"        \(.figure)",
 			(peers | select(. != []) | "        beside it: " + (map(words) | join("; "))),
@@ -90,6 +95,7 @@ print_table() {
 		"",
 		reasons[],
 		([.rows[].result // empty] | "\(map(select(. == "met")) | length) met, \(map(select(. == "missed")) | length) missed" +
+			(map(select(. == "unsure")) | length | if . > 0 then ", \(.) unsure" else "" end) +
 			(map(select(. == "not measured")) | length | if . > 0 then ", \(.) not measured" else "" end))' "$1"
 }
 
@@ -98,10 +104,12 @@ print_table() {
 # Sentences about missed rows: "ROW-OR-BEGINNING|SENTENCE" lines
 NOTES=$TOP/docs/reference/overhead-notes.txt
 
-write_doc() { # JSON FILE
+# write_doc JSON FILE [README]: the README has one of the figures, too
+write_doc() {
 	[[ -s $1 ]] || die "no $1: run scripts/bench first"
 	jq -e '.quick | not' "$1" >/dev/null || die "$1 is of --quick: not to be published"
-	jq -r --rawfile notes "$NOTES" "$JQ_WORDS"'
+	jq -e '.format == 2' "$1" >/dev/null || die "$1 is of an older scripts/bench: measure again"
+	jq -r --rawfile notes "$NOTES" --argjson enough "$STARTS" --argjson seconds "$START_SECONDS" "$JQ_WORDS"'
 		($notes | split("\n") | map(select(test("^[a-z]")) | capture("^(?<row>[^|]*)\\|(?<text>.*)$"))) as $notes |
 		def note($id): [$notes[] | select(.row as $r | $id | startswith($r))] | max_by(.row | length) | if . then .text else "no profile yet." end;
 		def cell: gsub("\\|"; "\\|");
@@ -121,12 +129,12 @@ write_doc() { # JSON FILE
 		(.date as $date | .rows[] | "| \(.figure | cell) | \(limit)\(if .limit == "-" then "" else " \(.unit)" end) | " +
 			"\(ours | if .median then spread elif .missing then .missing else "" end) \(.unit)" +
 			"\(if .date[0:10] != $date[0:10] then " (\(.date[0:10]))" else "" end) | " +
-			"\(if .result == "missed" then "**missed**" else .result // "" end) | " +
+			"\(if .result == "missed" or .result == "unsure" then "**\(.result)**" else .result // "" end) | " +
 			"\(peers | map(words) | join("; ") | cell) |"),
 		"",
-		"## Missed",
+		"## Not met",
 		"",
-		(.rows | map(select(.result == "missed" or .result == "not measured")) | if . == [] then "None." else
+		(.rows | map(select((.result // "met") != "met")) | if . == [] then "None." else
 			.[] | "- `\(.id)`: \(ours.median // "-" | if type == "number" then digits else . end) \(.unit), \(limit).\(shares) \(note(.id))" end),
 		"",
 		(reasons | if . == [] then empty else "## Not run here", "", (.[] | "- \(.)"), "" end),
@@ -134,8 +142,22 @@ write_doc() { # JSON FILE
 		"",
 		"- The disk of most rows is a loop device on a file in memory, without direct I/O: the fastest that every machine has. `fio`, libaio, 4k, queue",
 		"  depth 8; with fsync: one write, one fsync. The rig is the tests'\'' own disk (`tests/rig`), its delays set to 0.",
-		"- Throughput is taken with the statistics off: the pace of a load that goes on, beside the tool and right after it was killed.",
+		"- Throughput kept is taken with the statistics off: in one run of a load the tools attach and detach their programs in turns of 90 to 130 ms,",
+		"  and in one turn of each block none is attached. A run of \($seconds) s gives one figure, the median of the ratios within its blocks. A row has \($enough)",
+		"  runs; if they are independent, their least and most hold the median with 96.9 %. Its limit is met if all of them meet it, missed if none does.",
+		"  What a tool has to do at certain times it does in its turns: rather more of it than without turns.",
 		"- The instructions are exact: QEMU counts them (`-icount`), so they are the same on every machine; what a cache miss costs is not in them.",
 		"- `make bench` measures all, `scripts/bench --quick ROW` a single row in some seconds; `scripts/bench --list` names them."' "$1" >"$2.new" || return
 	mv "$2.new" "$2"
+	[[ ! ${3-} ]] || write_kept "$1" "$3"
+}
+
+# write_kept JSON README: what the default command keeps of the throughput of the machine's own disk, between two comments
+write_kept() {
+	local kept
+	grep -q '<!-- kept -->.*<!-- /kept -->' "$2" || die "$2 has no place for what is kept"
+	kept=$(jq -r --argjson enough "$STARTS" "$JQ_WORDS"'[.rows[] | select(.id == "own.kept") | ours][0] |
+		select((.starts // 0) >= $enough) | .median * 10 | round / 10 | "\(.) %"' "$1") || return
+	[[ $kept ]] || { say "own.kept was not measured: $2 stays as it is"; return; }
+	sed -i "s|<!-- kept -->.*<!-- /kept -->|<!-- kept -->$kept<!-- /kept -->|" "$2"
 }

@@ -5,7 +5,7 @@
 #
 # For scripts/bench: the table's rows. The first word of a row's id is the group that is measured together (measure_GROUP).
 
-GROUPS_IN_ORDER=(block kept default switch sync start rest load lost replay icount)
+GROUPS_IN_ORDER=(block kept default own switch sync start rest load lost replay icount)
 
 # id | limit: "<=" at most, ">=" at least, "-" none | unit | figure
 ROWS='
@@ -33,8 +33,12 @@ default.ratio.none              | <=0.4  | ×     | the same over that of biolat
 default.ratio.mq-deadline       | <=0.6  | ×     | .. mq-deadline
 default.kept.none               | -      | %     | throughput kept: fio 4k randread, RAM-backed loop, no scheduler, the default command, nobody syncs for 10 s
 default.kept.mq-deadline        | -      | %     | .. mq-deadline
-default.lag.none                | <=1    | points | throughput that the default command keeps less than --no-ledger, of the same round: no scheduler
-default.lag.mq-deadline         | <=1    | points | .. mq-deadline
+default.kept.none.plain         | >=99   | %     | .. beside the default command over that beside --no-ledger, no scheduler
+default.kept.mq-deadline.plain  | >=99   | %     | .. mq-deadline
+default.kept.none.rival         | >=100  | %     | .. beside the default command over that beside biolatency -Q -F -D, no scheduler
+default.kept.mq-deadline.rival  | >=100  | %     | .. mq-deadline
+own.kept                        | -      | %     | throughput kept: fio 4k randread of a file on the disk below TMPDIR, the default command, nobody syncs
+own.sync                        | -      | %     | throughput kept: one task that writes and calls fdatasync there, the default command with its ledgers
 switch.unfollowed               | <=1.3  | ×     | context switch of a task nobody follows, over an empty program
 switch.ns                       | -      | ns    | sched_switch of the same tasks, statistics included
 switch.waking                   | -      | ns    | sched_waking of the same tasks, statistics included
@@ -59,6 +63,13 @@ replay.beyond                     | >=50000 | 1/s  | .. sync calls a second (50,
 icount.none                     | -      | instr | instructions per request, in QEMU with -icount: null_blk, 4k reads, no scheduler, a device so fast that inserts and issues are traced
 icount.mq-deadline              | -      | instr | .. the same, mq-deadline
 icount.own                      | -      | instr | .. a device of 50 µs, no scheduler: by the clocks of the requests
+icount.dd                       | <=1.03 | ×     | dd bs=1 from and to nowhere beside a watch whose disk is synced, over alone; instructions, as above
+icount.dd.tp_btf                | <=1.35 | ×     | .. sync calls by the typed tracepoint of all system calls (--rung sync=tp_btf)
+icount.dd.tp                    | <=1.8  | ×     | .. by the classic one (--rung sync=tp)
+icount.call                     | -      | instr | fdatasync of a page that was written over, its ledger: instructions that the call takes more
+icount.call.tp_btf              | -      | instr | .. sync calls by the typed tracepoint of all system calls
+icount.call.plain               | -      | instr | .. of it for the block histograms (--no-ledger)
+icount.start                    | <=2.5  | ×     | start until traced, over the same with sync calls by the typed tracepoint
 '
 
 declare -gA ROW_LIMIT ROW_UNIT ROW_FIGURE
@@ -82,6 +93,15 @@ read_rows() {
 		ROW_FIGURE[$id]=$figure
 		ROW_IDS+=("$id")
 	done <<<"$ROWS"
+}
+
+# Whom a row's limit speaks of
+tool_of() { # ROW
+	case $1 in
+	default.* | own.*) echo "$DEFAULT" ;;
+	kept.sync* | start.* | rest.*) echo "$OURS, ledgers on" ;;
+	*) echo "$OURS" ;;
+	esac
 }
 
 list_rows() {

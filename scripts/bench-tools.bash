@@ -25,9 +25,10 @@ command_of() { # TOOL
 	local program words
 	case $1 in
 	"$OURS") COMMAND=("$BT" -q --plain --no-ledger -o "$WORK/report" "$DISK") && return ;;
-	"$DEFAULT") COMMAND=("$BT" -q --plain -o "$WORK/report" "$DISK") && return ;;
+	"$DEFAULT") COMMAND=("$BT" -v --plain -o "$WORK/report" "$DISK") && return ;;
 	"$OURS, ledgers on") COMMAND=("$BT" -q --plain -o "$WORK/report" --json "$WORK/report.json" "$DISK") && return ;;
 	'empty program') COMMAND=("$GAUGE" attach "$EMPTY" empty_complete) && return ;;
+	'burn 2 µs') COMMAND=("$GAUGE" attach "$EMPTY" burn_complete) && return ;;
 	'empty sched_switch') COMMAND=("$GAUGE" attach "$EMPTY" empty_switch) && return ;;
 	bpftrace) COMMAND=(bpftrace "$TOP/tests/bench/biolatency.bt") ;;
 	*) read -ra COMMAND <<<"$1" ;;
@@ -37,23 +38,34 @@ command_of() { # TOOL
 	COMMAND=("$program" "${words[@]:1}")
 }
 
-# until_rest TOOL: what only ledgers need is detached 10 s after the start of a tool that nobody syncs beside
+# until_rest ERRORS: by what the default command says in that file. What only ledgers need is detached 10 s after its start, if nobody
+# syncs. Status 1, and why in $WHY, if it wasn't.
 until_rest() {
-	[[ $1 != "$DEFAULT" ]] || sleep 11
+	local i
+	for ((i = 0; i < 150; i++)); do
+		! at_rest "$1" || { sleep 0.3; return; }
+		sleep 0.1
+	done
+	WHY='did not come to rest: somebody syncs'
+	return 1
 }
 
-# The BPF programs that a process holds, itself or by a link: their ids
-programs_of() { # PID
-	sed -n 's/^prog_id:\s*//p' "/proc/$1/fdinfo/"* 2>/dev/null | sort -nu
+# at_rest ERRORS: and it was not woken since
+at_rest() {
+	grep -q 'ledgers are off until the next' "$1" && ! grep -q 'ledgers are on again' "$1"
 }
 
-# tool_start TOOL: returns when all its programs are attached; its process in $TOOL_PID
+PRELOAD=()	# what runs the tool's command
+TOOLS_STARTED=0
+
+# tool_start TOOL: returns when all its programs are attached; its process in $TOOL_PID, what it says in $TOOL_ERR
 tool_start() {
 	local end=$((SECONDS + START_LIMIT)) same=0 least=1 before='' now
 	command_of "$1" || return
 	# while it tries what the kernel lets it, it has one attached at a time
 	[[ $1 != "$OURS"* ]] || least=2
-	"${COMMAND[@]}" >"$WORK/tool.out" 2>"$WORK/tool.err" </dev/null &
+	TOOL_ERR=$WORK/tool.err.$((++TOOLS_STARTED))
+	"${PRELOAD[@]}" "${COMMAND[@]}" >"$WORK/tool.out" 2>"$TOOL_ERR" </dev/null &
 	TOOL_PID=$!
 	disown # or the shell tells how it ended
 	while ((same < SETTLED)); do
@@ -73,7 +85,7 @@ links_of() { # PID
 
 why_not() { # TOOL
 	TOOL_PID=
-	WHY="does not run here: $(grep -v '^\s*$' "$WORK/tool.err" "$WORK/tool.out" -h | head -n 1 | tr '\t' ' ' | cut -c 1-100)"
+	WHY="does not run here: $(grep -v '^\s*$' "$TOOL_ERR" "$WORK/tool.out" -h | head -n 1 | tr '\t' ' ' | cut -c 1-100)"
 }
 
 # Its report is written by then
@@ -105,23 +117,9 @@ statistics() { # 0 or 1
 	echo "$1" >/proc/sys/kernel/bpf_stats_enabled
 }
 
-find_bpftool() {
-	local b
-	for b in bpftool /usr/sbin/bpftool /usr/lib/linux-tools/*/bpftool; do
-		"$b" version >/dev/null 2>&1 && BPFTOOL=$b && return
-	done
-	die 'missing: bpftool (scripts/setup bench)'
-}
-
 # run_times [PID..]: the programs of the tool, or of those: "ID NAME NS RUNS" each
 run_times() {
-	local pid ids=()
-	for pid in "${@:-$TOOL_PID}"; do
-		mapfile -t -O ${#ids[@]} ids < <(programs_of "$pid")
-	done
-	[[ ${BPFTOOL-} ]] || find_bpftool
-	"$BPFTOOL" prog show -j | jq -r --args '($ARGS.positional | map(tonumber)) as $ids | .[] | select(.id as $i | $ids | index($i)) |
-		"\(.id) \(.name // "-") \(.run_time_ns // 0) \(.run_cnt // 0)"' "${ids[@]}"
+	"$GAUGE" programs "${@:-$TOOL_PID}"
 }
 
 # costs FILE FILE N: between two run_times: "TOTAL NS-PER-N", then "NAME NS-PER-N RUNS-PER-N NS-PER-RUN" of each that ran
@@ -202,6 +200,7 @@ fio_words() {
 	FIO=(fio --name=b --filename="$DEV" --size=256m --direct=1 --bs=4k --randrepeat=0 --norandommap --gtod_reduce=1 --time_based
 		--runtime="$2" --output-format=json --output="$WORK/fio.json")
 	case $1 in
+	onebyone) FIO+=(--rw=randread --ioengine=psync) ;;
 	randread | randwrite) FIO+=(--rw="$1" --ioengine=libaio --iodepth=8) ;;
 	fsync) FIO+=(--rw=randwrite --ioengine=sync --fsync=1) ;;
 	esac
@@ -210,18 +209,6 @@ fio_words() {
 fio_load() { # WORK SECONDS
 	fio_words "$@"
 	"${FIO[@]}" >/dev/null 2>"$WORK/fio.err"
-}
-
-# What a load in the background has done so far
-fio_done() { requests_of "$DISK"; }
-syncs_done() { od -An -v -t d8 "$WORK/s.calls" | awk '{ for (i = 1; i <= NF; i++) n += $i } END { print n + 0 }'; }
-
-# pace_of COMMAND SECONDS: by how much its figure grows in a second, in $PACE
-pace_of() {
-	local n from to
-	n=$("$1") from=${EPOCHREALTIME/./}
-	sleep "$2"
-	PACE=$(awk "BEGIN { printf \"%.0f\", ($("$1") - $n) / (${EPOCHREALTIME/./} - $from) * 1e6 }")
 }
 
 # In the background, until load_stop

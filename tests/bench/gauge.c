@@ -7,10 +7,17 @@
  *        gauge syncs FILE TASKS RATE SECONDS  each task has a FILE.n of its own: 4096 bytes in place, fdatasync(); RATE calls a
  *                                             second in all (0: as many as there can be). Prints calls and seconds; how many
  *                                             there were so far is in FILE.calls, 8 bytes for each task
+ *        gauge turns DISK|FILE.calls FILE     amid turns that FILE describes (turns.h): "BLOCK TOOL SLOT NS WORK" each, requests of
+ *                                             the disk or sync calls that were made in those ns
+ *        gauge programs PID...                "ID NAME NS RUNS" of each BPF program that these processes hold, as the kernel counted
+ *                                             while kernel.bpf_stats_enabled was 1
  *        gauge started COMMAND...             ms from its start to its last BPF link (or perf event); then it gets SIGINT
  *        gauge cost COMMAND...                seconds by the clock, seconds of CPU, KiB resident at most
  */
+#include "turns.h"
+
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -33,6 +40,9 @@
 #define POLL_NS	       1000000u	  /* between two looks at a program that starts */
 #define SETTLED_NS     400000000u /* no new link for so long: it has started */
 #define START_LIMIT_NS (20 * NS_PER_S)
+#define TASKS_MAX      64	  /* of syncs, where turns reads */
+#define TURN_READ      1000000ull /* before its end, a turn's work is read */
+#define PROGRAMS_MAX   256	  /* of one process */
 #define BLOCK	       4096
 #define BLOCKS	       256 /* of each file */
 
@@ -40,21 +50,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "gauge: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-static void sleep_until(uint64_t t)
-{
-	struct timespec ts = { .tv_sec = (time_t)(t / NS_PER_S), .tv_nsec = (long)(t % NS_PER_S) };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
 static int attach(char **arg)
@@ -194,6 +189,160 @@ static int syncs(char **arg)
 	return 0;
 }
 
+/* ---- turns ---- */
+
+/* Requests that the disk has completed, by its /sys/block/DISK/stat: reads, writes, flushes. */
+static uint64_t requests_of(int fd)
+{
+	unsigned long long reads, writes, flushes = 0;
+	char text[512] = "";
+
+	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%llu %*u %*u %*u %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %llu", &reads, &writes, &flushes) < 2)
+		die("stat");
+	return reads + writes + flushes;
+}
+
+static uint64_t calls_of(int fd)
+{
+	uint64_t made[TASKS_MAX], sum = 0;
+	ssize_t n = pread(fd, made, sizeof(made), 0);
+
+	if (n <= 0)
+		die("calls");
+	for (size_t i = 0; i < (size_t)n / sizeof(made[0]); i++)
+		sum += made[i];
+	return sum;
+}
+
+static void work_of(struct turn t, int fd, uint64_t (*work)(int fd))
+{
+	uint64_t from, ns, n;
+
+	sleep_until(t.begin + TURN_SETTLE);
+	from = now_ns();
+	n = work(fd);
+	sleep_until(t.end - TURN_READ);
+	ns = now_ns() - from;
+	n = work(fd) - n;
+	/* one that was read too late has some of the next */
+	if (now_ns() < t.end)
+		printf("%u %u %u %llu %llu\n", t.block, t.tool, t.slot, (unsigned long long)ns, (unsigned long long)n);
+}
+
+static int turns(char **arg)
+{
+	bool is_file = strchr(arg[0], '/');
+	struct sched_param param = { .sched_priority = 1 };
+	struct turns plan;
+	struct turn t;
+	char path[300];
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), is_file ? "%s" : "/sys/block/%s/stat", arg[0]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	f = fopen(arg[1], "re");
+	if (fd < 0 || !f || !turns_read(&plan, f))
+		die(arg[fd < 0 ? 0 : 1]);
+	fclose(f);
+	/* where that is refused more turns are read too late */
+	sched_setscheduler(0, SCHED_FIFO, &param);
+	while (turns_next(&plan, &t))
+		work_of(t, fd, is_file ? calls_of : requests_of);
+	return 0;
+}
+
+/* ---- BPF programs ---- */
+
+/* Of the function: the kernel keeps 15 characters of a program's own name. NULL: it has no types. */
+static const char *function_name(struct btf *btf, int fd)
+{
+	struct bpf_func_info func = { 0 };
+	struct bpf_prog_info info = {
+		.nr_func_info = 1,
+		.func_info_rec_size = sizeof(func),
+		.func_info = (uintptr_t)&func,
+	};
+	__u32 size = sizeof(info);
+	const struct btf_type *t;
+
+	if (!btf || bpf_obj_get_info_by_fd(fd, &info, &size) || !info.nr_func_info)
+		return NULL;
+	t = btf__type_by_id(btf, func.type_id);
+	return t ? btf__name_by_offset(btf, t->name_off) : NULL;
+}
+
+/* One that is unloaded meanwhile is none. */
+static void print_program(__u32 id)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+	struct btf *btf = NULL;
+	const char *name;
+
+	if (fd < 0)
+		return;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size)) {
+		btf = info.btf_id ? btf__load_from_kernel_by_id(info.btf_id) : NULL;
+		name = function_name(btf, fd);
+		if (!name)
+			name = info.name[0] ? info.name : "-";
+		printf("%u %s %llu %llu\n", id, name, info.run_time_ns, info.run_cnt);
+	}
+	btf__free(btf);
+	close(fd);
+}
+
+/* The program that a descriptor is of, or of a link that it is of; 0: none */
+static __u32 program_of(const char *dir, const char *fd)
+{
+	char path[400], line[256];
+	__u32 id = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, fd);
+	f = fopen(path, "re");
+	while (f && !id && fgets(line, sizeof(line), f))
+		if (sscanf(line, "prog_id: %u", &id) != 1)
+			id = 0;
+	if (f)
+		fclose(f);
+	return id;
+}
+
+static void programs_of(const char *pid)
+{
+	__u32 ids[PROGRAMS_MAX], id;
+	struct dirent *e;
+	char dir[64];
+	size_t n = 0;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "/proc/%s/fdinfo", pid);
+	d = opendir(dir);
+	while (d && n < PROGRAMS_MAX && (e = readdir(d))) {
+		id = program_of(dir, e->d_name);
+		for (size_t i = 0; i < n && id; i++)
+			if (ids[i] == id)
+				id = 0;
+		if (id)
+			ids[n++] = id;
+	}
+	if (d)
+		closedir(d);
+	for (size_t i = 0; i < n; i++)
+		print_program(ids[i]);
+}
+
+static int programs(char **arg)
+{
+	while (*arg)
+		programs_of(*arg++);
+	return 0;
+}
+
 /* ---- other programs ---- */
 
 static pid_t run(char **arg)
@@ -291,7 +440,8 @@ static const struct {
 	int least;	/* arguments */
 	int (*run)(char **arg);
 } ways[] = {
-	{ "attach", 2, attach }, { "switches", 1, switches }, { "syncs", 4, syncs }, { "started", 1, started }, { "cost", 1, cost },
+	{ "attach", 2, attach }, { "switches", 1, switches }, { "syncs", 4, syncs }, { "turns", 2, turns },
+	{ "programs", 1, programs }, { "started", 1, started }, { "cost", 1, cost },
 };
 /* clang-format on */
 
@@ -302,6 +452,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (!strcmp(argv[1], ways[i].name) && argc - 2 >= ways[i].least)
 			return ways[i].run(argv + 2);
-	fprintf(stderr, "usage: gauge attach|switches|syncs|started|cost ARGUMENT...\n");
+	fprintf(stderr, "usage: gauge attach|switches|syncs|turns|programs|started|cost ARGUMENT...\n");
 	return 2;
 }

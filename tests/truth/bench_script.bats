@@ -5,13 +5,18 @@
 
 load ../helpers
 
+need_bench() {
+	need_tracing
+	need fio losetup mkfs.ext4 unshare
+	[[ -c /dev/loop-control ]] || skip 'missing: /dev/loop-control'
+	TESTS=${BT%/*}/tests
+	[[ -x $TESTS/gauge && -e $TESTS/turns.so ]] || skip 'missing: gauge'
+}
+
 @test "bench: a short run writes its table, and names each peer" {
 	local WORK=$BATS_TEST_TMPDIR J
-	need_tracing
-	need jq
-	need fio sqlite3 losetup mkfs.ext4 unshare bpftool
-	[[ -c /dev/loop-control ]] || skip 'missing: /dev/loop-control'
-	[[ -x ${BT%/*}/tests/gauge ]] || skip 'missing: gauge'
+	need_bench
+	need sqlite3
 	local before=(/dev/shm/barriertrace-bench.*)
 	BENCH_ROUNDS=1 BENCH_OUT=$WORK/out "$TOP/scripts/bench" --quick start
 	J=$WORK/out/quick.json
@@ -21,4 +26,51 @@ load ../helpers
 		"biostacks", "biosnoop -Q", "runqlat", "offcputime"] | length == 1' "$J"
 	local after=(/dev/shm/barriertrace-bench.*)
 	[[ "${before[*]}" == "${after[*]}" ]]
+}
+
+# kept_check TOOL..: three starts of one request after the other; samples in $WORK/samples, the last start's blocks in $WORK/blocks
+kept_check() {
+	need_bench
+	TOP=$TOP BT=$BT BENCH_ROUNDS=3 BUILD_DIR=${TESTS%/*} GAUGE=$TESTS/gauge EMPTY=$TESTS/empty.o TURNS=$TESTS/turns.so \
+		WORK=$BATS_TEST_TMPDIR unshare -m bash -u -c '
+		for part in rows tools turns measure; do source "$TOP/scripts/bench-$part.bash"; done
+		say() { echo "$*" >&2; }
+		trap "slots_stop; load_stop; ram_down" EXIT
+		QUICK= ASKED=() START_SECONDS=5
+		declare -A ROW_UNIT=()
+		ram_up none && fio_words onebyone 60 && kept check "$DISK" "$@" -- "${FIO[@]}"' - "$@"
+}
+
+# of the samples of TOOL: "LEAST MOST"
+spread_of() {
+	awk -F '\t' -v tool="$1" '$2 == tool { print $3 }' "$BATS_TEST_TMPDIR/samples" | sort -g | sed -n '1p;$p' | paste -sd ' '
+}
+
+@test "bench: beside nothing a load keeps its throughput, and beside a program of 2 µs it loses 2 µs per request" {
+	local least most lost
+	kept_check nothing 'burn 2 µs'
+	[[ $(wc -l <"$BATS_TEST_TMPDIR/samples") == 6 ]]
+	read -r least most < <(spread_of nothing)
+	awk "BEGIN { exit !($least > 97 && $least < 101 && $most > 99 && $most < 103) }" || { echo "nothing: $least .. $most"; false; }
+	read -r least most < <(spread_of 'burn 2 µs')
+	lost=$(awk '$1 > 0 && $3 > 0 { print 1e9 / $3 - 1e9 / $1 }' "$BATS_TEST_TMPDIR/blocks" | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }')
+	echo "burn: $least .. $most %, $lost ns"
+	awk "BEGIN { exit !($most < 95 && $lost > 1500 && $lost < 3500) }"
+	[[ ! -e $BATS_TEST_TMPDIR/missing ]]
+}
+
+@test "bench: what can't take turns is named, and a bad file of turns is refused" {
+	local WORK=$BATS_TEST_TMPDIR
+	need_bench
+	disk=$(ls /sys/block | head -n 1)
+	echo '1000 2 1' >"$WORK/turns"
+	LD_PRELOAD=$TESTS/turns.so TURNS_FILE=$WORK/turns TURNS_TOOL=1 TURNS_LOG=$WORK/log sleep 0.5
+	[[ $(<"$WORK/log") == 'cannot: no link was seen' ]]
+	for bad in '' '1000 2' '1000 0 1' '1000 9 1' 'x 2 1'; do
+		echo "$bad" >"$WORK/turns"
+		LD_PRELOAD=$TESTS/turns.so TURNS_FILE=$WORK/turns TURNS_TOOL=1 TURNS_LOG=$WORK/log sleep 0.3
+		[[ $(<"$WORK/log") == 'cannot: bad TURNS_FILE' ]]
+		run "$TESTS/gauge" turns "$disk" "$WORK/turns"
+		[[ $status == 1 && $output == "gauge: $WORK/turns: "* ]]
+	done
 }
