@@ -419,6 +419,20 @@ static int finish_all(struct load *l)
 	return err;
 }
 
+/*
+ * libbpf keeps the instructions of all programs for as long as their object, and there is one object per thread: of each that
+ * isn't to be loaded, leave a single one. Only before the object is loaded; where it fails, memory is all that it costs.
+ */
+static void drop_unloaded(struct bpf_object *obj)
+{
+	static struct bpf_insn exit_only = {.code = BPF_JMP | BPF_EXIT};
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, obj)
+		if (!bpf_program__autoload(prog))
+			bpf_program__set_insns(prog, &exit_only, 1);
+}
+
 static void *open_object(void *arg)
 {
 	struct loader *w = arg;
@@ -436,6 +450,7 @@ static void *load_object(void *arg)
 	struct loader *w = arg;
 
 	memset(&refusal, 0, sizeof(refusal));
+	drop_unloaded(w->obj);
 	w->err = bpf_object__load(w->obj);
 	w->refusal = refusal;
 	return NULL;
@@ -471,6 +486,7 @@ int load_new(const struct types *path, const struct notices *notices, struct loa
 		load_free(l);
 		return err;
 	}
+	drop_unloaded(l->skel->obj);
 	*out = l;
 	return 0;
 }
@@ -529,7 +545,7 @@ static int largest(const struct load *l, const struct plan *plan)
 
 		if (pe->state != PROBE_ATTACHED || l->program[i])
 			continue;
-		prog = bpf_object__find_program_by_name(l->skel->obj, probe_table[i].program[pe->rung]);
+		prog = bpf_object__find_program_by_name(l->loader[0].obj, probe_table[i].program[pe->rung]);
 		if (prog && bpf_program__insn_cnt(prog) > most) {
 			most = bpf_program__insn_cnt(prog);
 			which = i;
