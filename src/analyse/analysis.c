@@ -493,6 +493,13 @@ struct sync_analysis *sync_new(const struct sync_opts *o)
 	return a;
 }
 
+void sync_learn(struct sync_analysis *a, const struct device_name *devices, size_t n)
+{
+	devices_free(&a->devices);
+	devices_copy(&a->devices, devices, n);
+	a->device = NULL;
+}
+
 void sync_free(struct sync_analysis *a)
 {
 	if (!a)

@@ -19,7 +19,7 @@ struct sync_opts {
 	uint64_t known_ns; /* calls that began earlier get no ledger: some of their facts may not be there */
 	const struct kernel_symbol *symbols; /* all arrays are borrowed and have to outlive the analysis */
 	size_t n_symbols;
-	const struct device_name *devices;
+	const struct device_name *devices; /* see sync_learn() */
 	size_t n_devices;
 	bool only_traced;     /* leave out calls on file systems whose disk isn't traced */
 	unsigned int slowest; /* how many of the slowest calls to keep whole */
@@ -32,6 +32,9 @@ struct sync_analysis;
 extern const char *const sync_symbol_names[];
 
 struct sync_analysis *sync_new(const struct sync_opts *opts);
+
+/* From here on these are the devices: something was mounted, or a disk came. */
+void sync_learn(struct sync_analysis *a, const struct device_name *devices, size_t n);
 
 /*
  * One record, in the order of arrival. A record that makes no sense (times out of order, unknown kind) is counted as damaged and

@@ -94,6 +94,32 @@ void places_read(struct places *p, const uint32_t *traced, size_t n_traced)
 	strv_free(all);
 }
 
+/* What isn't mounted any more keeps where it was: its files' names may still be asked for. */
+static bool learn(struct places *p, const struct device_name *now)
+{
+	struct device_name *known = find(p, now->dev);
+
+	if (!known)
+		known = grow((void **)&p->device, &p->n, sizeof(*known));
+	else if (!memcmp(known, now, sizeof(*known)) ||
+		 (!*now->mount && !strcmp(known->name, now->name) && known->traced == now->traced))
+		return false;
+	*known = *now;
+	return true;
+}
+
+bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced)
+{
+	struct places now = { 0 };
+	bool any = false;
+
+	places_read(&now, traced, n_traced);
+	for (size_t i = 0; i < now.n; i++)
+		any |= learn(p, &now.device[i]);
+	places_free(&now);
+	return any;
+}
+
 void places_free(struct places *p)
 {
 	free(p->device);

@@ -3,6 +3,7 @@
 #ifndef BT_HOST_DEVICE_NAMES_H
 #define BT_HOST_DEVICE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -15,6 +16,9 @@ struct places {
 
 /* Reads mountinfo and sysfs. `traced` holds the kernel dev_ts of the traced whole disks. */
 void places_read(struct places *p, const uint32_t *traced, size_t n_traced);
+/* Once more: what is new is added, what is another one now replaces what had its number. False: all is as it was. */
+bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced);
+
 void places_free(struct places *p);
 
 /*

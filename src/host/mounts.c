@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,4 +373,20 @@ void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx)
 		strv_free(names);
 	}
 	mount_table_free(&t);
+}
+
+int mounts_watch(void)
+{
+	char *path = xasprintf("%s/self/mountinfo", proc_root());
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	free(path);
+	return fd;
+}
+
+bool mounts_changed(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLPRI };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLPRI;
 }

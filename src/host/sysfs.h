@@ -94,4 +94,8 @@ struct mounted {
 /* Calls `each` for every mounted file system, one mount of each. */
 void mounts_each(void (*each)(void *ctx, const struct mounted *m), void *ctx);
 
+/* A descriptor that says whether anything was mounted or unmounted since the last call (man 5 proc: mountinfo); -1: can't be told. */
+int mounts_watch(void);
+bool mounts_changed(int fd);
+
 #endif

@@ -425,10 +425,10 @@ static int finish_all(struct load *l)
  */
 static void drop_unloaded(struct bpf_object *obj)
 {
-	static struct bpf_insn exit_only = {.code = BPF_JMP | BPF_EXIT};
-	struct bpf_program *prog;
+	static struct bpf_insn exit_only = { .code = BPF_JMP | BPF_EXIT };
+	struct bpf_program *prog = NULL;
 
-	bpf_object__for_each_program(prog, obj)
+	while ((prog = bpf_object__next_program(obj, prog)))
 		if (!bpf_program__autoload(prog))
 			bpf_program__set_insns(prog, &exit_only, 1);
 }

@@ -20,6 +20,7 @@ struct packed_counts {
 
 struct replay {
 	struct frame begin, end;
+	uint64_t places; /* bytes of a later header's, of the budget */
 	bool have_begin, have_end, detail;
 	struct budget *budget;
 	struct sync_analysis *sync;
@@ -36,13 +37,37 @@ static int take_frame(struct replay *p, const struct recording_record *rec, stru
 	return frame_read(rec->data, rec->size, p->budget, f, e);
 }
 
+/* Something was mounted, or a disk came. Of what is read only the analysis keeps some. */
+static void take_places(struct replay *p, const struct recording_record *rec)
+{
+	uint64_t used = p->budget->used;
+	struct err ignored;
+	struct frame f;
+	uint64_t bytes;
+
+	if (take_frame(p, rec, &f, &ignored))
+		return;
+	bytes = f.n_places * sizeof(*f.place);
+	if (budget_take(p->budget, bytes)) {
+		sync_learn(p->sync, f.place, f.n_places);
+		used += bytes - p->places;
+		p->places = bytes;
+	} else {
+		p->budget->left_out++;
+	}
+	frame_free(&f);
+	p->budget->used = used;
+}
+
 static int take_begin(struct replay *p, const struct recording_record *rec, struct err *e)
 {
 	struct sync_opts o;
 	int err;
 
-	if (p->have_begin)
+	if (p->have_begin) {
+		take_places(p, rec);
 		return 0;
+	}
 	err = take_frame(p, rec, &p->begin, e);
 	if (err)
 		return err;

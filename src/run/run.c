@@ -177,6 +177,7 @@ int run_open(struct run_opts *opts, const struct run_observer *observer, struct 
 	memset(&opts->targets, 0, sizeof(opts->targets));
 	if (observer)
 		run->observer = *observer;
+	run->mounts = -1;
 	run->cmd = (struct command){ .pidfd = -1, .go = -1, .failed = -1 };
 	run->loop = (struct run_loop){ .calls = &calls, .ctx = run, .time = &run_time_real, .cmd = &run->cmd, .signals = -1 };
 	choose_signals(run);

@@ -196,6 +196,7 @@ static void add_newcomer(struct traced_run *run, const struct target *t)
 	k->at_step = k->at_turn = k->last = k->before;
 	k->from_ns = clock_ns();
 	run_watch_heat(run, k);
+	run_places_again(run);
 	notice(&run->opts.notices, NOTICE_DETAIL, "%s appeared, tracing it", k->name);
 }
 
@@ -269,6 +270,7 @@ void run_rescan(struct traced_run *run)
 		look_for_newcomers(run);
 	else if (!run->not_followed)
 		look_for_successors(run);
+	run_places_look(run);
 }
 
 /* ---- for the report ---- */

@@ -104,6 +104,8 @@ struct traced_run {
 	struct ring *ring;  /* NULL: sync calls are not traced */
 	uint64_t oldest_ns; /* when the first of the calls under way began, as of the reading that goes on */
 	struct places places;
+	int mounts;   /* mounts_watch() */
+	uint32_t dev; /* of the latest fact that has one */
 	struct kernel_symbol *symbols;
 	size_t n_symbols;
 	struct sync_analysis *sync;	 /* of the run */
@@ -135,7 +137,7 @@ void run_link_stacks(struct traced_run *run);
 void run_watch_heat(struct traced_run *run, const struct tracked *k);
 void run_note_replaced(const struct traced_run *run, uint64_t start_ns, struct report *r);
 
-/* Once a second or so: disks that came, disks that went, services that began again. */
+/* Once a second or so: disks that came, disks that went, what was mounted, services that began again. */
 void run_rescan(struct traced_run *run);
 
 /* ---- run_select.c ---- */
@@ -174,11 +176,20 @@ uint64_t began_ns(const struct began *b); /* for how long it has been under way,
 void run_before_returned(struct traced_run *run, enum span span, struct report *r);
 void run_before_end(struct traced_run *run);
 
-bool run_is_of_run(const struct traced_run *run, uint32_t dev); /* calls on files of this device; 0: of no file */
 void run_outstanding_tick(struct traced_run *run);
 void run_outstanding_end(struct traced_run *run);
 /* Calls that have not returned, into the report; r NULL: none. Returns those whose end was not seen, by the look of it. */
 struct calls_under_way run_outstanding_report(struct traced_run *run, enum span span, struct report *r);
+
+/* ---- run_places.c ---- */
+
+const struct device_name *run_place(const struct traced_run *run, uint32_t dev); /* NULL: not known */
+bool run_is_of_run(const struct traced_run *run, uint32_t dev); /* calls on files of this device; 0: of no file */
+void run_places_read(struct traced_run *run);
+void run_places_look(struct traced_run *run);				  /* has something been mounted? */
+void run_places_again(struct traced_run *run);				  /* a disk has come */
+void run_places_of(struct traced_run *run, const struct wire_head *fact); /* before it is analysed: is its device known? */
+void run_places_end(struct traced_run *run);
 
 /* ---- run_open.c ---- */
 
@@ -238,6 +249,7 @@ void run_date(char text[32]);
 void run_record_fact(void *ctx, const struct wire_head *record); /* as it is; ctx: the run */
 void run_record(struct traced_run *run, const struct wire_head *record);
 void run_record_start(struct traced_run *run);
+void run_record_places(struct traced_run *run); /* they have changed */
 void run_record_end(struct traced_run *run, const struct frame *f, const struct view_counts *v);
 void run_save(struct traced_run *run); /* what is recorded so far survives the end of this process */
 

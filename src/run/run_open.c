@@ -245,17 +245,6 @@ void run_follow_journals(struct traced_run *run)
 	free(j);
 }
 
-static void read_places(struct traced_run *run)
-{
-	uint32_t *traced = xcalloc(run->n_disks, sizeof(*traced));
-
-	for (size_t i = 0; i < run->n_disks; i++)
-		traced[i] = run_disk_key(&run->disk[i]);
-	places_read(&run->places, traced, run->n_disks);
-	free(traced);
-	run_idle_start(run);
-}
-
 static void note_start(struct traced_run *run)
 {
 	run_date(run->start_text);
@@ -318,7 +307,7 @@ int run_attach(struct traced_run *run, struct err *e)
 		return err;
 	if (run->ring)
 		run_follow_journals(run);
-	read_places(run);
+	run_places_read(run);
 	run->heats = heats_new(run->counters);
 	if (run->opts.recording && rotation_recent(run->opts.recording)) {
 		run->carry = carry_new(rotation_recent(run->opts.recording), run_record_fact, run);

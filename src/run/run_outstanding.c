@@ -54,31 +54,16 @@ static void disks_below(const char *name, unsigned int depth, struct disk_names 
 	strv_free(slaves);
 }
 
-static const struct device_name *place_of(const struct traced_run *run, uint32_t dev)
-{
-	for (size_t i = 0; dev && i < run->places.n; i++)
-		if (run->places.device[i].dev == dev)
-			return &run->places.device[i];
-	return NULL;
-}
-
 /* A call of no file (sync) may wait for any. */
 static void disks_of(const struct traced_run *run, uint32_t dev, struct disk_names *d)
 {
-	const struct device_name *p = place_of(run, dev);
+	const struct device_name *p = run_place(run, dev);
 
 	d->n = 0;
 	if (p)
 		disks_below(p->name, 0, d);
 	for (size_t i = 0; !dev && i < run->n_disks; i++)
 		disks_below(run->disk[i].name, 0, d);
-}
-
-bool run_is_of_run(const struct traced_run *run, uint32_t dev)
-{
-	const struct device_name *p = place_of(run, dev);
-
-	return (p && p->traced) || run->opts.all || !dev;
 }
 
 /* ---- what disks had in flight when the trace began ---- */
@@ -164,7 +149,7 @@ struct journals {
 /* "jbd2/sda1-8", of which older kernels tell 15 letters */
 static void find_journal(const struct traced_run *run, const struct journals *j, uint32_t dev, struct waiting_task *t)
 {
-	const struct device_name *p = place_of(run, dev);
+	const struct device_name *p = run_place(run, dev);
 	char name[48];
 
 	if (!p)
@@ -417,7 +402,7 @@ static char *path_of(const struct told *c)
 static void tell(struct traced_run *run, struct looks *l, const struct told *c, struct report *r)
 {
 	struct report_outstanding *o = grow((void **)&r->outstanding, &r->n_outstanding, sizeof(*o));
-	const struct device_name *p = place_of(run, c->dev);
+	const struct device_name *p = run_place(run, c->dev);
 	struct task_stat leader = { .comm = "?" };
 
 	task_stat_read(c->pid, c->pid, &leader);

@@ -26,6 +26,7 @@ void run_feed(void *ctx, const struct wire_head *fact)
 
 	if (fact->kind == WIRE_BELL)
 		return;
+	run_places_of(run, fact);
 	if (run->opts.recording)
 		run_record(run, fact);
 	sync_feed(run->sync, fact);
@@ -263,7 +264,7 @@ void run_let_go(struct traced_run *run)
 	ring_close(run->ring);
 	sync_free(run->sync);
 	sync_free(run->sync_step);
-	places_free(&run->places);
+	run_places_end(run);
 	free(run->symbols);
 	probes_close(run->probes);
 	free_disks(run);

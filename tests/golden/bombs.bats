@@ -95,7 +95,7 @@ check_growth() {
 
 @test "bombs: in a copy without names" {
 	local bad=0
-	for kind in places outstanding disks files notes; do
+	for kind in places headers outstanding disks files notes; do
 		check_growth "$kind" "$BT" record --anonymise @ copy || bad=1
 	done
 	((!bad))

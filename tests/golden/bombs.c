@@ -159,6 +159,15 @@ static void write_ends(unsigned long long n)
 		describe(WIRE_END, "{\"places\":[", "{}", 1000, "]}");
 }
 
+/* As if things were mounted all the time. */
+static void write_headers(unsigned long long n)
+{
+	plain_frame(WIRE_HEADER);
+	for (unsigned long long i = 0; i < n; i++)
+		describe(WIRE_HEADER, "{\"run\":{},\"places\":[", "{}", 1000, "]}");
+	plain_frame(WIRE_END);
+}
+
 /* ---- counters ---- */
 
 static void add_counts(uint32_t view, const struct view_counts *v)
@@ -304,8 +313,8 @@ static const struct {
 	const char *kind;
 	void (*write)(unsigned long long n);
 } others[] = {
-	{ "nesting", write_nesting }, { "ends", write_ends },	  { "counts", write_counts },
-	{ "dense", write_dense },     { "sparse", write_sparse },
+	{ "nesting", write_nesting }, { "ends", write_ends },	{ "headers", write_headers },
+	{ "counts", write_counts },   { "dense", write_dense }, { "sparse", write_sparse },
 };
 
 static bool write_other(const char *kind, unsigned long long n)

@@ -131,3 +131,30 @@ told_apart() {
 	two_files
 	told_apart
 }
+
+# btrfs has a device number that nothing but the mount table knows.
+@test "hotplug: a file system that is mounted during the watch is of its disk, in the recording too; on another disk it is elsewhere" {
+	local watch other
+	need_rig
+	need mkfs.btrfs
+	rig_up --fs btrfs
+	umount "$RIG_MNT"
+	quiet_disk
+	start_tracing "$RIG_DISK" --json "$J" -o "$BATS_TEST_TMPDIR/text"
+	watch=$STARTED
+	start_tracing "$DISK" --json "$BATS_TEST_TMPDIR/other.json" -o "$BATS_TEST_TMPDIR/other"
+	other=$STARTED
+	start "$BT" record -o "$BATS_TEST_TMPDIR/recording" "$RIG_DISK"
+	eventually 10 is_tracing "$STARTED"
+	mount "$RIG_DEV" "$RIG_MNT"
+	for i in 1 2 3; do dd if=/dev/zero of="$RIG_MNT/f" bs=4k count=1 conv=fsync,notrunc status=none; done
+	stop_tracing "$STARTED"
+	stop_tracing "$other"
+	stop_tracing "$watch"
+	"$BT" report -q --json "$BATS_TEST_TMPDIR/recorded.json" "$BATS_TEST_TMPDIR/recording"
+	for file in "$J" "$BATS_TEST_TMPDIR/recorded.json"; do
+		jq -c '.sync | {count, elsewhere, by_file: [.by_file[].path]}' "$file"
+		jq -e --arg f "$RIG_MNT/f" '.sync | .count == 3 and .elsewhere == 0 and .by_file[0].path == $f' "$file"
+	done
+	jq -e '.sync | .count == 0 and .elsewhere >= 3' "$BATS_TEST_TMPDIR/other.json"
+}

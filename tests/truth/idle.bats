@@ -76,3 +76,21 @@ all_are_heard() { # FILE-SYSTEM
 @test "idle: after a rest each way to sync is heard: btrfs" {
 	all_are_heard btrfs
 }
+
+# Nothing but the mount table knows whose btrfs's device number is.
+@test "idle: who syncs on another disk, in a btrfs that was mounted during the rest, wakes nothing" {
+	local -A DISKS=() FILES=() TOOLS=() ERRS=()
+	need mkfs.btrfs
+	disk_for ours ext4
+	disk_for other btrfs
+	umount "${FILES[other]%/*}"
+	watch_way ours
+	eventually 90 all_rest
+	mount "/dev/${DISKS[other]}" "${FILES[other]%/*}"
+	sleep 1.2
+	"$SYNCS" -p 200 fsync "${FILES[other]}" $CALLS >/dev/null
+	sleep 0.5
+	all_rest
+	stop_tracing "${TOOLS[ours]}"
+	jq -e '.sync.count == 0 and .sync.without_ledger == null and .sync.elsewhere == 0' "$BATS_TEST_TMPDIR/ours.json"
+}

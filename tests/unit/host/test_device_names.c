@@ -207,6 +207,41 @@ static void deep_stack(void)
 	places_free(&p);
 }
 
+static bool stands(const struct places *p, uint32_t dev, const char *name, const char *mount, bool traced)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->device[i].dev == dev)
+			return !strcmp(p->device[i].name, name) && !strcmp(p->device[i].mount, mount) &&
+			       p->device[i].traced == traced;
+	return false;
+}
+
+/* What is mounted, unmounted and put in another's place after the first look. */
+static void learning(void)
+{
+	static const uint32_t a[] = { WIRE_DEV(8, 160) }, b[] = { WIRE_DEV(8, 176) }, btrfs = WIRE_DEV(0, 40);
+	struct places p = { 0 };
+	size_t n;
+
+	put("proc/self/mountinfo", "");
+	ok(places_learn(&p, b, 1) && (n = p.n), "at first all is new");
+	ok(!places_learn(&p, b, 1) && p.n == n, "nothing has changed");
+	put("proc/self/mountinfo", "2 0 0:40 / /data rw - btrfs /dev/btb rw\n3 0 8:161 / /boot rw - ext2 /dev/bta1 rw\n");
+	ok(places_learn(&p, b, 1) && p.n == n + 1, "mounted: of two one has a number of its own");
+	ok(stands(&p, btrfs, "btb", "/data", true) && stands(&p, WIRE_DEV(8, 161), "bta1", "/boot", false),
+	   "both are known");
+	put("proc/self/mountinfo", "");
+	ok(!places_learn(&p, b, 1) && stands(&p, btrfs, "btb", "/data", true) &&
+		   stands(&p, WIRE_DEV(8, 161), "bta1", "/boot", false),
+	   "unmounted: where they were is still known");
+	put("proc/self/mountinfo", "2 0 0:40 / /other rw - btrfs /dev/bta rw\n");
+	ok(places_learn(&p, b, 1) && p.n == n + 1 && stands(&p, btrfs, "bta", "/other", false), "another in its place");
+	ok(places_learn(&p, a, 1) && stands(&p, btrfs, "bta", "/other", true) &&
+		   stands(&p, WIRE_DEV(8, 161), "bta1", "", true) && stands(&p, b[0], "btb", "", false),
+	   "other disks are traced");
+	places_free(&p);
+}
+
 int main(void)
 {
 	functions();
@@ -217,6 +252,7 @@ int main(void)
 	tree_make();
 	make_devices();
 	places();
+	learning();
 	deep_stack();
 	return tree_done();
 }

@@ -165,9 +165,9 @@ static void add_task(struct recording_writer *w, uint32_t tid, uint32_t kind, co
 	add(w, &f, WIRE_FOLLOW, sizeof(f));
 }
 
-static void add_file(struct recording_writer *w)
+static void add_file(struct recording_writer *w, uint32_t dev)
 {
-	struct wire_file f = { .ino = 7, .dev = DM0, .n = 2, .whole = 1 };
+	struct wire_file f = { .ino = 7, .dev = dev, .n = 2, .whole = 1 };
 
 	memset(f.name, 'x', sizeof(f.name));
 	for (int i = 0; i < WIRE_NAMES; i++)
@@ -178,7 +178,7 @@ static void add_file(struct recording_writer *w)
 }
 
 /* It waits for one write, and for a task of the kernel. */
-static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
+static void add_call_on(struct recording_writer *w, uint32_t dev, uint64_t t, const char *comm)
 {
 	struct wire_request r = { .rq = 9,
 				  .done = t + MS,
@@ -209,7 +209,7 @@ static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
 	struct wire_sync s = { .enter = t,
 			       .exit = t + 4 * MS,
 			       .ino = 7,
-			       .dev = DM0,
+			       .dev = dev,
 			       .tid = 42,
 			       .tgid = 42,
 			       .call = CALL_FSYNC,
@@ -226,6 +226,11 @@ static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
 	add(w, &by_disk, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	add(w, &by_task, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	add(w, &s, WIRE_SYNC, sizeof(s));
+}
+
+static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
+{
+	add_call_on(w, DM0, t, comm);
 }
 
 static void add_unknown(struct recording_writer *w)
@@ -278,7 +283,7 @@ static void make_recording(const char *path, bool unknown)
 	add_task(w, 51, TASK_KTHREAD, "jbd2/md_" MARK "-8");
 	add_task(w, 52, TASK_KTHREAD, MARK "_kthread");
 	add_task(w, 53, TASK_KWORKER, "kworker/1:2-" MARK);
-	add_file(w);
+	add_file(w, DM0);
 	if (unknown)
 		add_unknown(w);
 	recording_flush(w, &e);
@@ -286,6 +291,38 @@ static void make_recording(const char *path, bool unknown)
 		add_call(w, T0 + i * 10 * MS, i % 4 ? MARK "d" : "other-" MARK);
 	recording_flush(w, &e);
 	add_counts(w);
+	f.run.wall_ns = 1000 * MS;
+	f.run.final = true;
+	add_frame(w, WIRE_END, &f);
+	frame_free(&f);
+	if (recording_close(w, &e))
+		abort();
+}
+
+#define LATE WIRE_DEV(0, 50)
+
+/* Two calls on a file system that isn't known, and three when a later header says where it is mounted. */
+static void make_late_mount(const char *path)
+{
+	struct recording_writer *w = NULL;
+	struct device_name *place;
+	struct frame f = { 0 };
+
+	if (recording_create(path, &w, &e))
+		abort();
+	describe(&f);
+	add_frame(w, WIRE_HEADER, &f);
+	for (uint64_t i = 1; i <= 5; i++) {
+		if (i == 3) {
+			place = grow((void **)&f.place, &f.n_places, sizeof(*place));
+			*place = (struct device_name){
+				.dev = LATE, .name = "dm-0", .mount = "/late/" MARK, .fstype = "btrfs", .traced = true
+			};
+			add_frame(w, WIRE_HEADER, &f);
+			add_file(w, LATE);
+		}
+		add_call_on(w, LATE, T0 + i * 10 * MS, MARK "d");
+	}
 	f.run.wall_ns = 1000 * MS;
 	f.run.final = true;
 	add_frame(w, WIRE_END, &f);
@@ -490,6 +527,24 @@ static void test_same_bytes(const char *in, const char *out)
 	free(again);
 }
 
+static void test_late_mount(const char *in, const char *out)
+{
+	struct anonymised done = { 0 };
+	struct reports a, b;
+
+	make_late_mount(in);
+	ok(!convert(in, out, &done) && !done.left_out && !marks_in(out), "a later header is copied, without names");
+	a = reports_of(in);
+	b = reports_of(out);
+	ok(number(a.json, "sync/count") == 3 && number(a.json, "sync/elsewhere") == 2,
+	   "calls count from when it says where they are");
+	ok(!strcmp(str(a.json, "sync/by_file/0/path"), "/late/" MARK "/base-" MARK "/" MARK ".db-wal"),
+	   "and files are named after it");
+	ok(same_numbers(a.json, b.json) && !has_mark(b.json), "so it is in the copy");
+	reports_free(&a);
+	reports_free(&b);
+}
+
 static void damage_block(const char *in, const char *out, int block)
 {
 	struct bytes b = slurp_bytes(in);
@@ -623,8 +678,9 @@ static void write_facts(const char *path)
 		fill_fact(&f, i);
 		recording_add(w, &f.head, &e);
 	}
-	recording_add_long(w, WIRE_HEADER, "{\"run\": {}}", 11, &e); /* a second one is of no use */
-	recording_add_long(w, WIRE_END, "{}", 2, &e);		     /* and this is none */
+	recording_add_long(w, WIRE_HEADER, "{\"run\": {}}", 11, &e); /* a later one may have new places */
+	recording_add_long(w, WIRE_HEADER, "{}", 2, &e);	     /* these are none */
+	recording_add_long(w, WIRE_END, "{}", 2, &e);
 	recording_add_long(w, WIRE_END, "{\"run\": {}}", 11, &e);
 	recording_add_long(w, WIRE_END, "{\"run\": {}}", 11, &e); /* there is one already */
 	if (recording_close(w, &e))
@@ -641,7 +697,7 @@ static void test_facts(const char *in, const char *out)
 
 	write_facts(in);
 	ok(!convert(in, out, &done) && done.records == N_SIZES, "facts of all kinds and sizes");
-	ok(done.left_out == 11 + 3, "those that can't be read are counted, and a header and ends too many");
+	ok(done.left_out == 11 + 3, "those that can't be read are counted, a header and ends too");
 	if (recording_open(out, &r, &e))
 		abort();
 	while (recording_next(r, &rec)) {
@@ -655,7 +711,7 @@ static void test_facts(const char *in, const char *out)
 		   "kind %u of %zu bytes: %zu are left", sizes[i].kind, sizes[i].size, sizes[i].left);
 		i++;
 	}
-	ok(i == N_SIZES && longs == 2, "in their order, between a header and an end");
+	ok(i == N_SIZES && longs == 3, "in their order, between a header and an end, and a later header");
 	recording_free(r);
 }
 
@@ -929,6 +985,7 @@ int main(void)
 	test_same_bytes(in, out);
 	make_recording(in, false);
 	test_damage(in, out);
+	test_late_mount(in, out);
 	test_facts(in, out);
 	test_task_names(in, out);
 	test_file_names(in, out);
