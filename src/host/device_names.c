@@ -15,6 +15,7 @@ struct reading {
 	struct places *p;
 	const uint32_t *traced;
 	size_t n_traced;
+	bool nameless; /* what is on no block device, too: it has no name */
 };
 
 static bool is_traced(const struct reading *r, const char *disk)
@@ -62,10 +63,12 @@ static void add_mount(void *ctx, const struct mounted *m)
 	uint32_t dev = WIRE_DEV(m->major, m->minor);
 	struct device_name *d;
 
-	if (!m->names || find(r->p, dev))
+	if ((!m->names && !r->nameless) || find(r->p, dev))
 		return;
 	d = grow((void **)&r->p->device, &r->p->n, sizeof(*d));
 	d->dev = dev;
+	if (!m->names)
+		return;
 	snprintf(d->name, sizeof(d->name), "%s", m->names[0]);
 	snprintf(d->mount, sizeof(d->mount), "%s", m->dir);
 	snprintf(d->fstype, sizeof(d->fstype), "%s", m->fstype);
@@ -74,24 +77,28 @@ static void add_mount(void *ctx, const struct mounted *m)
 		look_beneath(r, m->names[i], 0, d);
 }
 
-void places_read(struct places *p, const uint32_t *traced, size_t n_traced)
+static void read_all(struct reading *r)
 {
-	struct reading r = { p, traced, n_traced };
 	char **all = block_all();
 
-	mounts_each(add_mount, &r);
+	mounts_each(add_mount, r);
 	for (size_t i = 0; all && all[i]; i++) {
 		unsigned int major, minor;
 		struct device_name *d;
 
-		if (!block_dev(all[i], &major, &minor) || find(p, WIRE_DEV(major, minor)))
+		if (!block_dev(all[i], &major, &minor) || find(r->p, WIRE_DEV(major, minor)))
 			continue;
-		d = grow((void **)&p->device, &p->n, sizeof(*d));
+		d = grow((void **)&r->p->device, &r->p->n, sizeof(*d));
 		d->dev = WIRE_DEV(major, minor);
 		snprintf(d->name, sizeof(d->name), "%s", all[i]);
-		look_beneath(&r, all[i], 0, d);
+		look_beneath(r, all[i], 0, d);
 	}
 	strv_free(all);
+}
+
+void places_read(struct places *p, const uint32_t *traced, size_t n_traced)
+{
+	read_all(&(struct reading){ p, traced, n_traced, false });
 }
 
 /* What isn't mounted any more keeps where it was: its files' names may still be asked for. */
@@ -99,6 +106,8 @@ static bool learn(struct places *p, const struct device_name *now)
 {
 	struct device_name *known = find(p, now->dev);
 
+	if (!*now->name)
+		return false;
 	if (!known)
 		known = grow((void **)&p->device, &p->n, sizeof(*known));
 	else if (!memcmp(known, now, sizeof(*known)) ||
@@ -108,12 +117,26 @@ static bool learn(struct places *p, const struct device_name *now)
 	return true;
 }
 
+/* Its number is somebody's who is on no disk, or free for a file system of a traced one. */
+static bool is_stale(const struct device_name *known, struct places *now)
+{
+	const struct device_name *d = find(now, known->dev);
+
+	return d ? !*d->name : !known->traced;
+}
+
 bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced)
 {
 	struct places now = { 0 };
-	bool any = false;
+	size_t kept = 0;
+	bool any;
 
-	places_read(&now, traced, n_traced);
+	read_all(&(struct reading){ &now, traced, n_traced, true });
+	for (size_t i = 0; i < p->n; i++)
+		if (!is_stale(&p->device[i], &now))
+			p->device[kept++] = p->device[i];
+	any = kept < p->n;
+	p->n = kept;
 	for (size_t i = 0; i < now.n; i++)
 		any |= learn(p, &now.device[i]);
 	places_free(&now);

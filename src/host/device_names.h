@@ -16,7 +16,10 @@ struct places {
 
 /* Reads mountinfo and sysfs. `traced` holds the kernel dev_ts of the traced whole disks. */
 void places_read(struct places *p, const uint32_t *traced, size_t n_traced);
-/* Once more: what is new is added, what is another one now replaces what had its number. False: all is as it was. */
+/*
+ * Once more: what is new is added, and what is another one now replaces what had its number. Of what is gone, what was on a traced
+ * disk stays, until its number is another's. False: all is as it was.
+ */
 bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced);
 
 void places_free(struct places *p);

@@ -421,7 +421,8 @@ static int finish_all(struct load *l)
 
 /*
  * libbpf keeps the instructions of all programs for as long as their object, and there is one object per thread: of each that
- * isn't to be loaded, leave a single one. Only before the object is loaded; where it fails, memory is all that it costs.
+ * isn't to be loaded, leave a single one. Only before the object is loaded; where it fails, memory is all that it costs. None of
+ * them may take a function's address (bpf_loop(), timers): libbpf writes those into programs that aren't loaded, too.
  */
 static void drop_unloaded(struct bpf_object *obj)
 {

@@ -175,17 +175,18 @@ static int write_frame(struct anonymiser *a, uint16_t kind, const struct frame *
 /* A header of later brings places that are new: see the format. */
 static int take_places(struct anonymiser *a, const struct recording_record *rec, struct err *e)
 {
-	uint64_t used = a->budget->used;
+	uint64_t used = a->budget->used, left_out = a->budget->left_out;
 	struct err ignored;
 	struct frame f;
-	int err;
+	int err = 0;
 
-	if (read_frame(a, rec, &f, &ignored)) {
+	if (!read_frame(a, rec, &f, &ignored)) {
+		if (a->budget->left_out == left_out)
+			err = write_frame(a, WIRE_HEADER, &f, e);
+		frame_free(&f);
+	} else {
 		a->done.left_out++;
-		return 0;
 	}
-	err = write_frame(a, WIRE_HEADER, &f, e);
-	frame_free(&f);
 	a->budget->used = used;
 	return err;
 }

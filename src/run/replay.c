@@ -40,22 +40,21 @@ static int take_frame(struct replay *p, const struct recording_record *rec, stru
 /* Something was mounted, or a disk came. Of what is read only the analysis keeps some. */
 static void take_places(struct replay *p, const struct recording_record *rec)
 {
-	uint64_t used = p->budget->used;
+	uint64_t used = p->budget->used, left_out = p->budget->left_out, bytes;
 	struct err ignored;
 	struct frame f;
-	uint64_t bytes;
 
-	if (take_frame(p, rec, &f, &ignored))
-		return;
-	bytes = f.n_places * sizeof(*f.place);
-	if (budget_take(p->budget, bytes)) {
-		sync_learn(p->sync, f.place, f.n_places);
-		used += bytes - p->places;
-		p->places = bytes;
-	} else {
-		p->budget->left_out++;
+	if (!take_frame(p, rec, &f, &ignored)) {
+		bytes = f.n_places * sizeof(*f.place);
+		if (!budget_take(p->budget, bytes))
+			p->budget->left_out++;
+		if (p->budget->left_out == left_out && bytes) {
+			sync_learn(p->sync, f.place, f.n_places);
+			used += bytes - p->places;
+			p->places = bytes;
+		}
+		frame_free(&f);
 	}
-	frame_free(&f);
 	p->budget->used = used;
 }
 

@@ -196,7 +196,7 @@ static void add_newcomer(struct traced_run *run, const struct target *t)
 	k->at_step = k->at_turn = k->last = k->before;
 	k->from_ns = clock_ns();
 	run_watch_heat(run, k);
-	run_places_again(run);
+	run->places_changed = true;
 	notice(&run->opts.notices, NOTICE_DETAIL, "%s appeared, tracing it", k->name);
 }
 

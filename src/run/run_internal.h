@@ -104,8 +104,11 @@ struct traced_run {
 	struct ring *ring;  /* NULL: sync calls are not traced */
 	uint64_t oldest_ns; /* when the first of the calls under way began, as of the reading that goes on */
 	struct places places;
-	int mounts;   /* mounts_watch() */
-	uint32_t dev; /* of the latest fact that has one */
+	int mounts;	     /* mounts_watch() */
+	bool places_changed; /* something was mounted, or a disk came, since they were read */
+	uint32_t dev;	     /* of the latest fact that has one */
+	uint32_t strange[16];
+	size_t n_strange;
 	struct kernel_symbol *symbols;
 	size_t n_symbols;
 	struct sync_analysis *sync;	 /* of the run */
@@ -186,8 +189,7 @@ struct calls_under_way run_outstanding_report(struct traced_run *run, enum span 
 const struct device_name *run_place(const struct traced_run *run, uint32_t dev); /* NULL: not known */
 bool run_is_of_run(const struct traced_run *run, uint32_t dev); /* calls on files of this device; 0: of no file */
 void run_places_read(struct traced_run *run);
-void run_places_look(struct traced_run *run);				  /* has something been mounted? */
-void run_places_again(struct traced_run *run);				  /* a disk has come */
+void run_places_look(struct traced_run *run); /* has something been mounted, or a disk come? */
 void run_places_of(struct traced_run *run, const struct wire_head *fact); /* before it is analysed: is its device known? */
 void run_places_end(struct traced_run *run);
 

@@ -3,6 +3,7 @@
 #include "run/run_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyse/analysis.h"
@@ -28,11 +29,13 @@ bool run_is_of_run(const struct traced_run *run, uint32_t dev)
 static bool learn(struct traced_run *run)
 {
 	uint32_t *traced = xcalloc(run->n_disks, sizeof(*traced));
+	size_t n = 0;
 	bool any;
 
 	for (size_t i = 0; i < run->n_disks; i++)
-		traced[i] = run_disk_key(&run->disk[i]);
-	any = places_learn(&run->places, traced, run->n_disks);
+		if (!run->disk[i].gone)
+			traced[n++] = run_disk_key(&run->disk[i]);
+	any = places_learn(&run->places, traced, n);
 	free(traced);
 	return any;
 }
@@ -44,11 +47,13 @@ void run_places_read(struct traced_run *run)
 	run_idle_start(run);
 }
 
-void run_places_again(struct traced_run *run)
+/* ---- what comes during the run ---- */
+
+static void learn_again(struct traced_run *run)
 {
+	run->places_changed = false;
 	if (!learn(run))
 		return;
-	run->dev = 0;
 	run_idle_start(run);
 	if (!run->sync)
 		return;
@@ -59,10 +64,21 @@ void run_places_again(struct traced_run *run)
 		run_record_places(run);
 }
 
+static void look(struct traced_run *run)
+{
+	run->places_changed |= run->mounts >= 0 && mounts_changed(run->mounts);
+}
+
 void run_places_look(struct traced_run *run)
 {
-	if (run->mounts >= 0 && mounts_changed(run->mounts))
-		run_places_again(run);
+	look(run);
+	if (!run->places_changed)
+		return;
+	if (run->sync) /* facts of before are of what was there before */
+		run_drain(run);
+	if (run->places_changed)
+		learn_again(run);
+	memset(run->strange, 0, sizeof(run->strange));
 }
 
 static uint32_t device_of(const struct wire_head *fact)
@@ -74,15 +90,29 @@ static uint32_t device_of(const struct wire_head *fact)
 	}
 }
 
+/* Of a container's own mounts nothing is ever known: each number is asked for once between two looks. */
+static bool is_strange(const struct traced_run *run, uint32_t dev)
+{
+	for (size_t i = 0; i < sizeof(run->strange) / sizeof(*run->strange); i++)
+		if (run->strange[i] == dev)
+			return true;
+	return false;
+}
+
 void run_places_of(struct traced_run *run, const struct wire_head *fact)
 {
 	uint32_t dev = device_of(fact);
 
 	if (!dev || dev == run->dev)
 		return;
-	if (!run_place(run, dev))
-		run_places_look(run);
 	run->dev = dev;
+	if (run_place(run, dev) || is_strange(run, dev))
+		return;
+	look(run);
+	if (run->places_changed)
+		learn_again(run);
+	if (!run_place(run, dev))
+		run->strange[run->n_strange++ % (sizeof(run->strange) / sizeof(*run->strange))] = dev;
 }
 
 void run_places_end(struct traced_run *run)

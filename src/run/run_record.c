@@ -96,14 +96,9 @@ void run_record_start(struct traced_run *run)
 	record_said(run, rotation_begun(run->opts.recording, &e), &e);
 }
 
-/* Of a later header the places are taken. */
 void run_record_places(struct traced_run *run)
 {
-	struct frame f;
-
-	run_make_frame(run, run->carry ? SPAN_FILE : SPAN_RUN, &f);
-	record_frame(run, WIRE_HEADER, &f);
-	run_drop_frame(&f);
+	record_frame(run, WIRE_HEADER, &(struct frame){ .place = run->places.device, .n_places = run->places.n });
 }
 
 /* ---- a recording that rotates: each file has its own beginning and end, and sums from the one to the other ---- */

@@ -239,6 +239,12 @@ static void learning(void)
 	ok(places_learn(&p, a, 1) && stands(&p, btrfs, "bta", "/other", true) &&
 		   stands(&p, WIRE_DEV(8, 161), "bta1", "", true) && stands(&p, b[0], "btb", "", false),
 	   "other disks are traced");
+	put("proc/self/mountinfo", "2 0 0:40 / /other rw - tmpfs none rw\n3 0 0:41 / /new rw - btrfs /dev/btb rw\n");
+	ok(places_learn(&p, a, 1) && p.n == n + 1 && !stands(&p, btrfs, "bta", "/other", true),
+	   "its number is now that of no disk");
+	ok(stands(&p, WIRE_DEV(0, 41), "btb", "/new", false) && !places_learn(&p, a, 1), "one on another disk");
+	put("proc/self/mountinfo", "");
+	ok(places_learn(&p, a, 1) && p.n == n && !places_learn(&p, a, 1), "whose number is nobody's when it is gone");
 	places_free(&p);
 }
 
