@@ -154,6 +154,8 @@ static void rows(void)
 	request(0, WIRE_FLUSH, 2, 1000000, 5000);
 	request(0, WIRE_FLUSH, 1, 0, 90000000);
 	request(1, WIRE_FLUSH, 1, 0, 90000000);
+	request(0, WIRE_FLUSH + 1, 0, 0, 90000000);
+	request(0, WIRE_FLUSH - 1, 2, 0, 90000000);
 	counters_rows(c, 0, WIRE_FLUSH, false, device);
 	counters_rows(c, 0, WIRE_FLUSH, true, total);
 	for (int i = 0; i < HEAT_ROWS; i++)

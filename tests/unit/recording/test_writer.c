@@ -134,6 +134,12 @@ static void move_away(void)
 		abort();
 }
 
+static void put_in_its_place(void)
+{
+	if (rename("moved", "other") || rename("spare", "moved"))
+		abort();
+}
+
 static int others = -1;
 
 static void take(void)
@@ -152,6 +158,11 @@ static void test_meanwhile(void)
 	meanwhile = move_away;
 	write_one("moved");
 	ok(size_of("moved") == 80 && size_of("other") == 80, "and so is one that was there");
+	write_one("spare");
+	put_text("moved", "");
+	meanwhile = put_in_its_place;
+	write_one("moved");
+	ok(size_of("moved") == 80 && size_of("other") == 0, "nor is one written to in whose place another has come");
 	meanwhile = take;
 	cannot("taken", -EBUSY, "holds it");
 	ok(!size_of("taken"), "a new file that another has locked is the other's");
