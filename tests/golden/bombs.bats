@@ -17,7 +17,7 @@ setup() {
 how_many() {
 	case $1 in
 	dense) echo 1 ;;
-	ends) echo 25 ;;
+	ends | headers) echo 25 ;;
 	sparse) echo 100 ;;
 	disks | heat) echo 500 ;;
 	counts) echo 1000 ;;
