@@ -107,13 +107,15 @@ static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
 /* Global functions, as is the next, to keep the verifier's work small. */
 __noinline int learn(u32 tid)
 {
-	struct task_struct *task = current_task();
-	bool current = tid == (u32)bpf_get_current_pid_tgid();
+	struct task_struct *task;
 	struct task_state *t;
+	bool current;
 	u64 now;
 
 	if (!tid || followed(tid))
 		return 0;
+	task = current_task();
+	current = tid == (u32)bpf_get_current_pid_tgid();
 	/* the end of one that ends was seen already, and nobody would let go of its state */
 	if (current && GET(TASK_BTF, task, flags) & PF_EXITING)
 		return 0;

@@ -203,12 +203,15 @@ static __always_inline void other_begin(u32 tid, struct file *file, u32 call, u3
 
 static __always_inline void call_begin(const struct syscall *s, u32 call)
 {
-	u64 id = bpf_get_current_pid_tgid();
-	u32 tid = (u32)id, tgid = id >> 32;
 	struct file *file;
+	u32 tid, tgid;
+	u64 id;
 
 	if (!call_file(s, call, &file))
 		return;
+	id = bpf_get_current_pid_tgid();
+	tid = (u32)id;
+	tgid = id >> 32;
 	if (caller_wanted(tgid))
 		call_follow(tid, file, call, tgid, s->nr);
 	else

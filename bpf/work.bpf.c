@@ -81,36 +81,55 @@ static __noinline int work_queued(u64 *ctx, u64 work)
 	return 0;
 }
 
-static __always_inline bool is_aio_fsync(u64 work)
+static __always_inline u64 function_of_work(u64 work)
 {
-	return aio_fsync_work &&
-	       address_at((void *)(work + bpf_core_field_offset(struct work_struct, func))) == aio_fsync_work;
+	return address_at((void *)(work + bpf_core_field_offset(struct work_struct, func)));
+}
+
+/* What loop devices' workers run, as it was learned from them: each request to such a disk is a work. */
+static unsigned long long loop_functions[2] SEC(".data");
+
+static __always_inline bool is_loop_function(u64 function)
+{
+	return function && (function == loop_functions[0] || function == loop_functions[1]);
+}
+
+static __always_inline void learn_loop_function(u64 function)
+{
+	if (!loop_functions[0] || loop_functions[0] == function)
+		loop_functions[0] = function;
+	else
+		loop_functions[1] = function;
 }
 
 /* Numbers, and no pointers: their places are computed from them. */
 SEC("?raw_tp/workqueue_queue_work")
 int work_queue_raw(u64 *ctx)
 {
-	if (is_aio_fsync(ctx[2]))
+	if (aio_fsync_work && function_of_work(ctx[2]) == aio_fsync_work)
 		aio_queued(ctx[2]);
 	return somebody_waits() ? work_queued(ctx, ctx[2]) : 0;
 }
 
 /* A worker is followed from its first work that a followed task, or the completion of a request or bio, has queued. */
-static __always_inline struct task_state *worker_for(const struct queued *q, u32 tid)
+static __always_inline struct task_state *worker_for(const struct queued *q, u64 function, u32 tid)
 {
-	if (!q || !(q->how == HOW_REQUEST || q->bio.head.kind || q->followed) || by_loop(current_task()))
+	if (!q || !(q->how == HOW_REQUEST || q->bio.head.kind || q->followed))
 		return NULL;
+	if (by_loop(current_task())) {
+		learn_loop_function(function);
+		return NULL;
+	}
 	learn(tid);
 	return followed(tid);
 }
 
-static __always_inline void fill_work(struct wire_work *w, const struct queued *q, u64 work, u32 tid,
+static __always_inline void fill_work(struct wire_work *w, const struct queued *q, u64 function, u32 tid,
 				      const struct task_state *t)
 {
 	fill_head(&w->head, WIRE_WORK, sizeof(*w));
 	w->begun = bpf_ktime_get_ns();
-	w->function = (u64)BPF_CORE_READ((struct work_struct *)work, func);
+	w->function = function;
 	w->queued = w->rq = w->done = w->by = w->how = w->by_kind = 0;
 	w->pad[0] = w->pad[1] = w->pad[2] = 0;
 	w->tid = tid;
@@ -126,7 +145,7 @@ static __always_inline void fill_work(struct wire_work *w, const struct queued *
 	w->by_kind = q->by_kind;
 }
 
-static __noinline int work_began(u64 work, u32 tid)
+static __noinline int work_began(u64 work, u64 function, u32 tid)
 {
 	struct task_state *t = followed(tid);
 	struct queued *q = place_of(work);
@@ -137,14 +156,14 @@ static __noinline int work_began(u64 work, u32 tid)
 	if (q && (q->work != work || (q->at < callers_since && !run.pending_used)))
 		q = NULL;
 	if (!t)
-		t = worker_for(q, tid);
+		t = worker_for(q, function, tid);
 	if (!t || !(t->follow & FOLLOW_HELPER))
 		return 0;
 	h = history_of(t);
 	if (!h)
 		return 0;
 	i = ++t->work % WORKS;
-	fill_work(&h->work[i], q, work, tid, t);
+	fill_work(&h->work[i], q, function, tid, t);
 	h->queuer[i].head.kind = h->queuer_bio[i].head.kind = 0;
 	if (q && q->bio.head.kind) {
 		h->queuer_bio[i] = q->bio;
@@ -163,8 +182,15 @@ SEC("?raw_tp/workqueue_execute_start")
 int work_start_raw(u64 *ctx)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
+	bool is_followed = followed(tid);
+	u64 function;
 
-	if (run.pending_used && is_aio_fsync(ctx[0]))
+	if (!is_followed && !somebody_waits())
+		return 0;
+	function = function_of_work(ctx[0]);
+	if (rarely(run.pending_used && aio_fsync_work && function == aio_fsync_work))
 		aio_begins(ctx[0], tid);
-	return followed(tid) || somebody_waits() ? work_began(ctx[0], tid) : 0;
+	if (!is_followed && is_loop_function(function))
+		return 0;
+	return work_began(ctx[0], function, tid);
 }
