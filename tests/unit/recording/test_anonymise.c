@@ -267,16 +267,33 @@ static void add_counts(struct recording_writer *w)
 	free(v);
 }
 
-/* In blocks of: the header, names, calls, the end. */
-static void make_recording(const char *path, bool unknown)
+static struct recording_writer *begin_recording(const char *path, struct frame *f)
 {
 	struct recording_writer *w = NULL;
-	struct frame f = { 0 };
 
 	if (recording_create(path, &w, &e))
 		abort();
-	describe(&f);
-	add_frame(w, WIRE_HEADER, &f);
+	describe(f);
+	add_frame(w, WIRE_HEADER, f);
+	return w;
+}
+
+static void end_recording(struct recording_writer *w, struct frame *f)
+{
+	f->run.wall_ns = 1000 * MS;
+	f->run.final = true;
+	add_frame(w, WIRE_END, f);
+	frame_free(f);
+	if (recording_close(w, &e))
+		abort();
+}
+
+/* In blocks of: the header, names, calls, the end. */
+static void make_recording(const char *path, bool unknown)
+{
+	struct frame f = { 0 };
+	struct recording_writer *w = begin_recording(path, &f);
+
 	recording_flush(w, &e);
 	add_task(w, 42, TASK_USER, MARK "d");
 	add_task(w, 50, TASK_KTHREAD, "jbd2/dm-0-8");
@@ -291,12 +308,7 @@ static void make_recording(const char *path, bool unknown)
 		add_call(w, T0 + i * 10 * MS, i % 4 ? MARK "d" : "other-" MARK);
 	recording_flush(w, &e);
 	add_counts(w);
-	f.run.wall_ns = 1000 * MS;
-	f.run.final = true;
-	add_frame(w, WIRE_END, &f);
-	frame_free(&f);
-	if (recording_close(w, &e))
-		abort();
+	end_recording(w, &f);
 }
 
 #define LATE WIRE_DEV(0, 50)
@@ -304,14 +316,10 @@ static void make_recording(const char *path, bool unknown)
 /* Two calls on a file system that isn't known, and three when a later header says where it is mounted. */
 static void make_late_mount(const char *path)
 {
-	struct recording_writer *w = NULL;
 	struct device_name *place;
 	struct frame f = { 0 };
+	struct recording_writer *w = begin_recording(path, &f);
 
-	if (recording_create(path, &w, &e))
-		abort();
-	describe(&f);
-	add_frame(w, WIRE_HEADER, &f);
 	for (uint64_t i = 1; i <= 5; i++) {
 		if (i == 3) {
 			place = grow((void **)&f.place, &f.n_places, sizeof(*place));
@@ -323,12 +331,7 @@ static void make_late_mount(const char *path)
 		}
 		add_call_on(w, LATE, T0 + i * 10 * MS, MARK "d");
 	}
-	f.run.wall_ns = 1000 * MS;
-	f.run.final = true;
-	add_frame(w, WIRE_END, &f);
-	frame_free(&f);
-	if (recording_close(w, &e))
-		abort();
+	end_recording(w, &f);
 }
 
 /* ---- bytes ---- */
