@@ -66,7 +66,7 @@ instructions() {
 	awk '/Collected/ { print $NF }' log
 }
 
-# Instructions: CPU time tells more of the machine's mood. That is in `make bench`.
+# CPU time varies with what else the machine does: `make bench` measures it. Instructions do not.
 @test "replay: a sync call takes no more than 17,000 instructions to read, analyse and report" {
 	local few many
 	need_forge
