@@ -230,11 +230,13 @@ struct kernel_symbol *symbols_of(FILE *kallsyms, const char *const *names, size_
 struct kernel_symbol *symbols_read(const char *const *names, size_t *n)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	struct kernel_symbol *all = f ? symbols_of(f, names, n) : NULL;
+	struct kernel_symbol *all;
 
-	if (f)
-		fclose(f);
-	else
-		*n = 0;
+	*n = 0;
+	if (!f)
+		return NULL;
+	setvbuf(f, NULL, _IOFBF, 4096); /* as much as the kernel has ready at once, and not a quarter of it */
+	all = symbols_of(f, names, n);
+	fclose(f);
 	return all;
 }

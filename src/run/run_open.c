@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,31 +139,6 @@ static int open_probes(struct traced_run *run, struct err *e)
 	return 0;
 }
 
-static void *read_symbols(void *ctx)
-{
-	struct traced_run *run = ctx;
-
-	run->symbols = symbols_read(sync_symbol_names, &run->n_symbols);
-	return NULL;
-}
-
-/*
- * Reading kallsyms takes a CPU for 50 ms: beside the verifier, and before the traced work begins. Once facts are wanted it would take
- * them from that work, and the ring buffer, half full by then, would wait.
- */
-static int open_probes_and_symbols(struct traced_run *run, struct err *e)
-{
-	pthread_t reader;
-	bool beside = run->opts.want.ledger && !pthread_create(&reader, NULL, read_symbols, run);
-	int err = open_probes(run, e);
-
-	if (beside)
-		pthread_join(reader, NULL);
-	else if (run->opts.want.ledger)
-		read_symbols(run);
-	return err;
-}
-
 static void tell_aio(struct traced_run *run)
 {
 	for (size_t i = 0; i < run->n_symbols; i++)
@@ -204,12 +178,15 @@ int run_prepare(struct traced_run *run, struct err *e)
 	run->opts.want.may_idle = run->opts.want.ledger && !run->opts.eager && !run->opts.command && !run->opts.want.filter;
 	run->sizes.depth = UINT32_MAX;
 	err = check_numbers(&run->opts.want, e);
+	if (!err && run->opts.want.ledger)
+		run_symbols_read(run);
 	for (size_t i = 0; i < run->opts.targets.n && !err; i++)
 		err = run_track(run, &run->opts.targets.t[i], e);
 	if (!err)
-		err = open_probes_and_symbols(run, e);
-	if (!err)
-		tell_aio(run);
+		err = open_probes(run, e);
+	/* a process with threads should not be copied */
+	if (run->opts.command)
+		run_symbols_wait(run);
 	if (!err && probes_ring_fd(run->probes) >= 0)
 		err = ring_open(probes_ring_fd(run->probes), &reader, &run->ring, e);
 	return err;
@@ -313,6 +290,8 @@ int run_attach(struct traced_run *run, struct err *e)
 		run->carry = carry_new(rotation_recent(run->opts.recording), run_record_fact, run);
 		run->turn.heats = heats_new(run->counters);
 	}
+	run_symbols_wait(run);
+	tell_aio(run);
 	err = start_counting(run, e);
 	for (size_t i = 0; i < run->n_tracked; i++)
 		run_watch_heat(run, &run->tracked[i]);
