@@ -315,17 +315,13 @@ static __always_inline void note_inode(struct task_state *t, u64 address)
 		send_file(alias - alias_offset(), address);
 }
 
-/*
- * Arguments of a module's tracepoint count as perhaps NULL from Linux 6.12 on: the verifier wants that asked before
- * anything else is done with one.
- */
-static __always_inline int file_begins(u64 *ctx)
+/* Of ext4 and btrfs: their tracepoints' first argument is the file. */
+SEC("?raw_tp")
+int sync_file_raw(u64 *ctx)
 {
 	struct file *file = (struct file *)ctx[0];
 	struct task_state *t;
 
-	if (!file)
-		return 0;
 	if (rarely(may_be_unseen())) {
 		t = idle_begin(LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev));
 	} else {
@@ -333,43 +329,20 @@ static __always_inline int file_begins(u64 *ctx)
 			return 0;
 		t = msync_without_file();
 	}
-	/* as a number: what the verifier knows of the argument is not to be handed on to functions */
-	if (t && !bpf_probe_read_kernel(&file, sizeof(file), ctx)) {
+	if (t) {
 		note_file(t, file, false);
 		t->had = had_pages(file) ? HAD_PAGES : 0;
 	}
 	return 0;
 }
 
-SEC("?tp_btf/ext4_sync_file_enter")
-int ext4_sync_btf(u64 *ctx)
+SEC("?raw_tp")
+int xfs_sync_raw(u64 *ctx)
 {
-	return file_begins(ctx);
-}
-
-SEC("?tp_btf/btrfs_sync_file")
-int btrfs_sync_btf(u64 *ctx)
-{
-	return file_begins(ctx);
-}
-
-SEC("?tp_btf/btrfs_sync_file_enter")
-int btrfs_enter_btf(u64 *ctx)
-{
-	return file_begins(ctx);
-}
-
-SEC("?tp_btf/xfs_file_fsync")
-int xfs_sync_btf(u64 *ctx)
-{
+	u64 address = ctx[0] + bpf_core_field_offset(struct xfs_inode, i_vnode);
+	struct inode *inode = (struct inode *)address;
 	struct task_state *t;
-	struct inode *inode;
-	u64 address;
 
-	if (!ctx[0] || bpf_probe_read_kernel(&address, sizeof(address), ctx))
-		return 0;
-	address += bpf_core_field_offset(struct xfs_inode, i_vnode);
-	inode = (struct inode *)address;
 	if (rarely(may_be_unseen())) {
 		t = idle_begin(LOOK(LOOK(inode, i_sb), s_dev));
 	} else {
@@ -383,7 +356,8 @@ int xfs_sync_btf(u64 *ctx)
 }
 
 /* sync(2), for each file system, and syncfs(2). */
-static __always_inline int fs_begins(void)
+SEC("?raw_tp")
+int sync_fs_raw(u64 *ctx __attribute__((unused)))
 {
 	struct file *file;
 	struct task_state *t;
@@ -400,22 +374,4 @@ static __always_inline int fs_begins(void)
 	if (t)
 		t->dev = dev;
 	return 0;
-}
-
-SEC("?raw_tp/ext4_sync_fs")
-int ext4_sync_fs_raw(u64 *ctx __attribute__((unused)))
-{
-	return fs_begins();
-}
-
-SEC("?raw_tp/btrfs_sync_fs")
-int btrfs_sync_fs_raw(u64 *ctx __attribute__((unused)))
-{
-	return fs_begins();
-}
-
-SEC("?raw_tp/xfs_fs_sync_fs")
-int xfs_sync_fs_raw(u64 *ctx __attribute__((unused)))
-{
-	return fs_begins();
 }

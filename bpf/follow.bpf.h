@@ -29,9 +29,8 @@ struct pid_chunk {
 	u16 entry[PIDS_PER_CHUNK]; /* index in `tasks`, plus 1; 0: none */
 };
 
-#define HISTORY	  64
-#define HISTORIES 192
-#define WORKS	  16
+#define HISTORY 64
+#define WORKS	16
 
 /*
  * A helper's last sleeps, in a ring by seq, and the requests and bios that ended them; a worker's last works, by number, and the requests
@@ -65,14 +64,14 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, HISTORIES);
+	__uint(max_entries, WIRE_HISTORIES);
 	__type(key, u32);
 	__type(value, struct history);
 } histories SEC(".maps");
 
 STATE unsigned int history_hand SEC(".data"); /* where to look next for a helper that no longer matters */
 
-/* Entries of the two that nobody uses; filled by user space. */
+/* Entries of the two that nobody uses; filled by fill(). */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, WIRE_TASKS);
@@ -81,7 +80,7 @@ STATE struct {
 
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
-	__uint(max_entries, HISTORIES);
+	__uint(max_entries, WIRE_HISTORIES);
 	__type(value, u32);
 } free_histories SEC(".maps");
 

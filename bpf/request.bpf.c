@@ -30,6 +30,7 @@ static __always_inline struct wire_queue *queue_slow(struct request *rq, struct 
 	d = bpf_map_lookup_elem(&disks, &dev);
 	seq = queue_sequence(q, false);
 	qs->q = (u64)q;
+	qs->id = BPF_CORE_READ(q, id);
 	if (!d || !same_disk(d, seq)) {
 		qs->state = QUEUE_IGNORED;
 		return NULL;
@@ -202,16 +203,29 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	s->throttled = ledger_now() && by_throttle();
 }
 
+/*
+ * Which of the queue's partitions that are traced by name this is, from 1; 0: none. A global function: a loop within a program would
+ * send the verifier from each of its ends through all that follows.
+ */
+__noinline u32 part_of(u32 queue_id, u32 dev)
+{
+	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &queue_id);
+
+	for (u32 i = 0; qs && i < WIRE_MAX_PARTS && i < qs->disk.n_parts; i++)
+		if (qs->disk.part_dev[i] == dev)
+			return i + 1;
+	return 0;
+}
+
+static __always_inline u32 view_of_part(const struct wire_queue *qs, u32 part)
+{
+	return part ? qs->disk.part_view[(part - 1) & (WIRE_MAX_PARTS - 1)] : qs->disk.view;
+}
+
 /* Which view a request is counted in: its partition's (`dev`) when that is traced by name, else its disk's. */
 static __always_inline u32 view_by_dev(const struct wire_queue *qs, u32 dev)
 {
-	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
-		if (i >= qs->disk.n_parts)
-			break;
-		if (qs->disk.part_dev[i] == dev)
-			return qs->disk.part_view[i];
-	}
-	return qs->disk.view;
+	return view_of_part(qs, qs->disk.n_parts ? part_of(qs->id, dev) : 0);
 }
 
 static __always_inline u32 request_view(struct request *rq, struct wire_queue *qs, bool direct)
@@ -219,7 +233,8 @@ static __always_inline u32 request_view(struct request *rq, struct wire_queue *q
 	return qs->disk.n_parts ? view_by_dev(qs, request_part_dev(LOOSE(direct, rq), direct)) : qs->disk.view;
 }
 
-static __always_inline u32 request_class(u32 flags, u32 rq_flags)
+/* A global function: a class that the verifier knew would send it on once for each. */
+__noinline u32 request_class(u32 flags, u32 rq_flags)
 {
 	u32 class = cfg.op_class[flags & (CONFIG_OPS - 1)];
 
@@ -577,7 +592,7 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 {
 	struct request *w = (struct request *)waiter;
 	struct wire_queue *qs = bpf_map_lookup_elem(&queues, &queue_id);
-	u32 role, view, dev, key, part = 0;
+	u32 role, view, key, part = 0;
 	struct wire_cell *c;
 	struct wire_view *v;
 	struct slot *s;
@@ -605,14 +620,9 @@ __noinline u32 flush_visit(u64 waiter, u64 start, u32 queue_id, u64 now, u32 flu
 	}
 	if (!mine)
 		return 0;
-	view = qs->disk.view;
-	dev = qs->disk.n_parts ? request_part_dev(w, false) : 0;
-	for (u32 i = 0; i < WIRE_MAX_PARTS; i++) {
-		if (i < qs->disk.n_parts && qs->disk.part_dev[i] == dev) {
-			part = i + 1;
-			view = qs->disk.part_view[i];
-		}
-	}
+	if (qs->disk.n_parts)
+		part = part_of(queue_id, request_part_dev(w, false));
+	view = view_of_part(qs, part);
 	c = cell_of(view, WIRE_CELL_SLOT_WAIT);
 	v = view_of(view);
 	if (!c || !v)
@@ -720,7 +730,6 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 	struct slot *s = bpf_map_lookup_elem(&slots, &key);
 	struct list_head list, *head = flush_running_list(rq, &list, direct);
 	struct flush_walk *f = flush_walk_cpu();
-	struct request_queue *q = GET(direct, LOOSE(direct, rq), q);
 
 	if (!f)
 		return 0;
@@ -732,7 +741,7 @@ static __always_inline int complete_flush(struct request *rq, struct wire_queue 
 	f->start = GET(direct, rq, start_time_ns);
 	f->issue = t->known ? t->issue : 0;
 	f->now = t->now;
-	f->queue_id = GET(direct, q, id);
+	f->queue_id = qs->id;
 	f->visited = f->roles = f->part_roles = f->whole = 0;
 	f->in_flight = NO_DEPTH;
 	f->any = !cfg.filter;
@@ -912,7 +921,7 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	struct slot *s;
 	struct wire_cell *c;
 	struct wire_view *v;
-	bool sequence, mine, whole, ledger = ledger_now(), clocks = may_use_clocks();
+	bool sequence, mine, whole, ledger = ledger_now(), clocks = cfg.own_clocks && !ledger; /* may_use_clocks() */
 
 	if (!qs)
 		return 0;

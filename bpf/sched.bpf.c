@@ -38,7 +38,7 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
  */
 __noinline u32 steal_one(u64 now)
 {
-	u32 i = history_hand++ % HISTORIES;
+	u32 i = history_hand++ % WIRE_HISTORIES;
 	struct history *h = bpf_map_lookup_elem(&histories, &i);
 	struct task_state *t = h ? state_of(h->owner) : NULL;
 
@@ -175,24 +175,46 @@ __noinline int send_part(u32 tid, u32 place, u32 n)
 	return 0;
 }
 
+enum sleep_age { SLEEP_GONE, SLEEP_SINCE, SLEEP_BEFORE };
+
+/* A function of its own: within the loop each of its ends would be a way of its own for the verifier, 64 times. */
+__noinline int sleep_age(u32 history, u32 seq, u64 from)
+{
+	struct wire_sleep *s;
+	struct history *h;
+
+	history--;
+	h = bpf_map_lookup_elem(&histories, &history);
+	if (!h)
+		return SLEEP_GONE;
+	s = &h->sleep[seq % HISTORY];
+	if (s->seq != seq)
+		return SLEEP_GONE;
+	return s->on <= from ? SLEEP_BEFORE : SLEEP_SINCE;
+}
+
+/* How many, back to the last sleep that was over before: from its end on the helper is known to have run. */
+__noinline u32 sleeps_since(u32 history, u32 next, u64 from)
+{
+	u32 n;
+
+	for (n = 0; n < HISTORY && n < next; n++) {
+		int age = sleep_age(history, next - n - 1, from);
+
+		if (age != SLEEP_SINCE)
+			return age == SLEEP_BEFORE ? n + 1 : n;
+	}
+	return n;
+}
+
 __noinline int send_history(u32 tid, u64 from)
 {
 	struct task_state *t;
-	struct history *h = history_by_tid(tid, &t);
-	u32 n = 0, first;
+	u32 n, first;
 
-	if (!h)
+	if (!history_by_tid(tid, &t))
 		return 0;
-	/* back to the last sleep that was over before: from its end on the helper is known to have run */
-	for (u32 i = 1; i <= HISTORY; i++) {
-		struct wire_sleep *s = &h->sleep[(t->seq - i) % HISTORY];
-
-		if (i > t->seq || s->seq != t->seq - i)
-			break;
-		n = i;
-		if (s->on <= from)
-			break;
-	}
+	n = sleeps_since(t->history, t->seq, from);
 	first = t->seq - n;
 	for (u32 i = 0; i < HISTORY && i < n; i += HISTORY_PART)
 		send_part(tid, first + i, n - i);
@@ -694,4 +716,22 @@ SEC("?raw_tp")
 int seed(u64 *ctx)
 {
 	return learn(ctx[0]);
+}
+
+/* Run by user space until all entries are free, the last ones first: which of the two maps, and the part. An update each would take some ms. */
+SEC("?raw_tp")
+int fill(u64 *ctx)
+{
+	u32 entry = ((u32)ctx[1] + 1) * WIRE_FREE_PART;
+	bool tasks = ctx[0] == WIRE_FREE_TASKS;
+
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < WIRE_FREE_PART; i++) {
+		entry--;
+		if (tasks)
+			bpf_map_push_elem(&free_tasks, &entry, BPF_ANY);
+		else
+			bpf_map_push_elem(&free_histories, &entry, BPF_ANY);
+	}
+	return 0;
 }

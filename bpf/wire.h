@@ -125,6 +125,10 @@ enum wire_bell {
 
 #define WIRE_TASKS	8192 /* that are followed, or were: at most 65,535, see struct pid_chunk */
 #define WIRE_TASKS_PART 256
+#define WIRE_HISTORIES	192 /* of helpers among them */
+#define WIRE_FREE_PART	32  /* entries of either that one run of fill() makes free */
+
+enum wire_free { WIRE_FREE_TASKS, WIRE_FREE_HISTORIES };
 
 /* Changes while the programs run. */
 struct wire_run {
@@ -187,9 +191,9 @@ WIRE_ASSERT_SIZE(struct wire_disk, 24 + 4 * (6 + 2 * WIRE_MAX_PARTS));
 enum wire_queue_state { QUEUE_NEW = 0, QUEUE_TRACED = 1, QUEUE_IGNORED = 2 };
 
 struct wire_queue {
-	__bt_u64 q;	/* the request_queue itself: an id can come back as another disk's, as can the address */
-	__bt_u32 state; /* enum wire_queue_state */
-	__bt_u32 pad;
+	__bt_u64 q;	       /* the request_queue itself: an id can come back as another disk's, as can the address */
+	__bt_u32 state;	       /* enum wire_queue_state */
+	__bt_u32 id;	       /* request_queue.id, under which it stands here */
 	struct wire_disk disk; /* its diskseq is the one that the kernel had then */
 	int in_flight;	       /* with ledgers: what else struct wire_depth tells; in a cache line of its own */
 	__bt_u32 pad3[15];

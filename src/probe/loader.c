@@ -36,16 +36,25 @@ struct loader {
 	pthread_t thread;
 	bool running; /* the thread has to be waited for */
 	bool any;     /* it has programs to load */
-	size_t work;  /* instructions that it has to load */
+	size_t work;  /* steps of the verifier */
 	int err;
 	struct refusal refusal;
 };
 
+/* The ring buffer takes some ms, for its pages are cleared: made beside all else that comes before the maps. */
+struct ring_maker {
+	pthread_t thread;
+	bool running;
+	uint32_t bytes;
+	int fd;
+};
+
 struct load {
 	struct barriertrace_bpf *skel; /* the maps */
+	struct ring_maker ring;
 	struct loader loader[MAX_LOADERS];
 	int n_loaders;
-	struct bpf_program *program[PROBE_COUNT], *seed;
+	struct bpf_program *program[PROBE_COUNT], *seed, *fill;
 	struct wire_maps maps;
 	size_t cells_size, views_size, queues_size, depths_size;
 };
@@ -172,12 +181,6 @@ static int attach_typed(const struct bpf_program *prog, long cookie __attribute_
 	return *link ? 0 : -errno;
 }
 
-static int attach_raw(const struct bpf_program *prog, long cookie __attribute__((unused)), struct bpf_link **link)
-{
-	*link = bpf_program__attach_raw_tracepoint(prog, target_name(prog));
-	return *link ? 0 : -errno;
-}
-
 static int attach_kprobe(const struct bpf_program *prog, long at_end, struct bpf_link **link)
 {
 	*link = bpf_program__attach_kprobe(prog, at_end, target_name(prog));
@@ -196,7 +199,7 @@ static int take_sections(void)
 		{ "tp_btf+", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, false, attach_typed },
 		{ "fentry+", BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, true, attach_typed },
 		{ "fexit+", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, true, attach_typed },
-		{ "raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0, attach_raw },
+		{ "raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0, NULL }, /* see plan_attach() */
 		{ "kprobe+", BPF_PROG_TYPE_KPROBE, 0, false, attach_kprobe },
 		{ "kretprobe+", BPF_PROG_TYPE_KPROBE, 0, true, attach_kprobe },
 		{ "tp+", BPF_PROG_TYPE_TRACEPOINT, 0, 0, NULL }, /* probe_plan.c attaches it, to an event of its own */
@@ -341,17 +344,6 @@ static void set_sizes(struct load *l, const struct probe_want *want)
 	set_ledger_sizes(l, want);
 }
 
-/* Those of the map's indices are free. */
-static int fill_stack(const struct bpf_map *stack, const struct bpf_map *map, uint32_t from, uint32_t to)
-{
-	if (to > bpf_map__max_entries(map))
-		to = bpf_map__max_entries(map);
-	for (uint32_t i = to; i-- > from;)
-		if (bpf_map_update_elem(bpf_map__fd(stack), NULL, &i, BPF_ANY))
-			return -errno;
-	return 0;
-}
-
 static void *map_memory(struct bpf_map *map, size_t *size)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -452,9 +444,54 @@ static void *load_object(void *arg)
 
 	memset(&refusal, 0, sizeof(refusal));
 	drop_unloaded(w->obj);
+	char *lb = NULL;
+	struct bpf_program *lp = NULL;
+	if (getenv("BTLOG") && (lp = bpf_object__find_program_by_name(w->obj, getenv("BTLOG"))) &&
+	    bpf_program__autoload(lp)) {
+		lb = malloc(1 << 29);
+		bpf_program__set_log_level(lp, 2);
+		bpf_program__set_log_buf(lp, lb, 1 << 29);
+	}
 	w->err = bpf_object__load(w->obj);
+	if (lb) {
+		FILE *f = fopen("/tmp/vlog.txt", "w");
+		fputs(lb, f);
+		fclose(f);
+	}
 	w->refusal = refusal;
 	return NULL;
+}
+
+static void *make_ring(void *arg)
+{
+	struct ring_maker *r = arg;
+
+	r->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->bytes, NULL);
+	return NULL;
+}
+
+static void start_ring(struct ring_maker *r, const struct probe_want *want)
+{
+	r->bytes = ring_bytes(want);
+	r->fd = -1;
+	r->running = want->ledger && !pthread_create(&r->thread, NULL, make_ring, r);
+}
+
+/* Where it could not be made, libbpf tries once more, and tells why. */
+static int take_ring(struct ring_maker *r, struct bpf_map *map)
+{
+	int err = 0;
+
+	if (r->running)
+		pthread_join(r->thread, NULL);
+	r->running = false;
+	if (r->fd < 0)
+		return 0;
+	if (map)
+		err = bpf_map__reuse_fd(map, r->fd);
+	close(r->fd);
+	r->fd = -1;
+	return err;
 }
 
 static int cpus(void)
@@ -464,18 +501,19 @@ static int cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 }
 
-int load_new(const struct types *path, const struct notices *notices, struct load **out, struct err *e)
+int load_new(const struct types *path, const struct probe_want *want, struct load **out, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types_path(path));
 	struct load *l;
 	int err;
 
-	listener = *notices;
+	listener = want->notices;
 	libbpf_set_print(libbpf_says);
 	err = take_sections();
 	if (err)
 		return err_set(e, -err, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(-err));
 	l = xcalloc(1, sizeof(*l));
+	start_ring(&l->ring, want);
 	l->n_loaders = cpus() < MAX_LOADERS ? cpus() : MAX_LOADERS;
 	for (int i = 0; i < l->n_loaders; i++) {
 		l->loader[i].path = types_path(path);
@@ -510,6 +548,8 @@ void load_ask(const struct load *l, struct types *types)
 
 /* ---- which thread loads what ---- */
 
+#define SMALL 1000 /* steps of the verifier, about */
+
 static struct loader *least_work(struct load *l)
 {
 	struct loader *least = &l->loader[0];
@@ -521,7 +561,7 @@ static struct loader *least_work(struct load *l)
 }
 
 /* An object knows its own copy of each program only. */
-static struct bpf_program *give_program(struct load *l, const char *name)
+static struct bpf_program *give_program(struct load *l, const char *name, size_t steps)
 {
 	struct loader *w = least_work(l);
 	struct bpf_program *prog = bpf_object__find_program_by_name(w->obj, name);
@@ -529,40 +569,64 @@ static struct bpf_program *give_program(struct load *l, const char *name)
 	if (!prog)
 		return NULL;
 	bpf_program__set_autoload(prog, true);
-	w->work += bpf_program__insn_cnt(prog);
+	w->work += steps;
 	w->any = true;
 	return prog;
 }
 
-/* Of the planned programs that have no thread yet, the largest; PROBE_COUNT: there is none. */
-static int largest(const struct load *l, const struct plan *plan)
+/* Most have little more to verify than their own instructions; what others call is a multiple of that. */
+static size_t steps_of(const struct load *l, int id, enum rung rung)
 {
-	size_t most = 0;
+	const struct probe_row *row = &probe_table[id];
+	const struct bpf_program *prog = bpf_object__find_program_by_name(l->loader[0].obj, row->program[rung]);
+
+	if (!prog)
+		return 0;
+	return row->steps ? row->steps : bpf_program__insn_cnt(prog);
+}
+
+/* Of the planned programs that have no thread yet, the one with most to verify; PROBE_COUNT: there is none. */
+static int largest(const struct load *l, const struct plan *plan, size_t *steps)
+{
 	int which = PROBE_COUNT;
 
+	*steps = 0;
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		const struct plan_entry *pe = &plan->entry[i];
-		struct bpf_program *prog;
+		size_t n = pe->state == PROBE_ATTACHED && !l->program[i] ? steps_of(l, i, pe->rung) : 0;
 
-		if (pe->state != PROBE_ATTACHED || l->program[i])
-			continue;
-		prog = bpf_object__find_program_by_name(l->loader[0].obj, probe_table[i].program[pe->rung]);
-		if (prog && bpf_program__insn_cnt(prog) > most) {
-			most = bpf_program__insn_cnt(prog);
+		if (n > *steps) {
+			*steps = n;
 			which = i;
 		}
 	}
 	return which;
 }
 
+/* One that serves several tracepoints is loaded once. */
+static void share_out_program(struct load *l, const struct plan *plan, const char *name, size_t steps)
+{
+	struct bpf_program *prog = give_program(l, name, steps);
+
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct plan_entry *pe = &plan->entry[i];
+
+		if (pe->state == PROBE_ATTACHED && !strcmp(probe_table[i].program[pe->rung], name))
+			l->program[i] = prog;
+	}
+}
+
 static void share_out(struct load *l, const struct probe_want *want, const struct plan *plan)
 {
+	size_t steps;
 	int i;
 
-	while ((i = largest(l, plan)) != PROBE_COUNT)
-		l->program[i] = give_program(l, probe_table[i].program[plan->entry[i].rung]);
-	if (want->ledger)
-		l->seed = give_program(l, "seed");
+	while ((i = largest(l, plan, &steps)) != PROBE_COUNT)
+		share_out_program(l, plan, probe_table[i].program[plan->entry[i].rung], steps);
+	if (!want->ledger)
+		return;
+	l->seed = give_program(l, "seed", SMALL);
+	l->fill = give_program(l, "fill", SMALL);
 }
 
 static int share_maps(struct load *l, struct loader *w)
@@ -582,18 +646,24 @@ static int share_maps(struct load *l, struct loader *w)
 
 /* ---- load ---- */
 
-#define FIRST_TASKS 1024 /* more than can be followed until the programs are attached, and the rest is there */
-
-static int fill_stacks(struct load *l)
+static int fill(const struct load *l, enum wire_free which, uint32_t entries)
 {
-	int err = fill_stack(l->skel->maps.free_tasks, l->skel->maps.tasks, 0, FIRST_TASKS);
+	for (uint64_t part = entries / WIRE_FREE_PART; part-- > 0;) {
+		uint64_t args[] = { which, part };
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	return err ? err : fill_stack(l->skel->maps.free_histories, l->skel->maps.histories, 0, UINT32_MAX);
+		if (bpf_prog_test_run_opts(bpf_program__fd(l->fill), &opts))
+			return -errno;
+	}
+	return 0;
 }
 
-int load_fill(struct load *l)
+/* Of the tasks and histories that programs can follow, all are free. */
+static int fill_all(const struct load *l)
 {
-	return fill_stack(l->skel->maps.free_tasks, l->skel->maps.tasks, FIRST_TASKS, UINT32_MAX);
+	int err = fill(l, WIRE_FREE_TASKS, WIRE_TASKS);
+
+	return err ? err : fill(l, WIRE_FREE_HISTORIES, WIRE_HISTORIES);
 }
 
 static int create_maps(struct load *l, const struct probe_want *want, const struct plan *plan, const struct btf *btf)
@@ -602,7 +672,9 @@ static int create_maps(struct load *l, const struct probe_want *want, const stru
 
 	fill_config(&l->skel->rodata->cfg, want, plan, btf);
 	set_sizes(l, want);
-	err = barriertrace_bpf__load(l->skel);
+	err = take_ring(&l->ring, l->skel->maps.ring);
+	if (!err)
+		err = barriertrace_bpf__load(l->skel);
 	opened = finish_all(l); /* even without maps: their results are read next */
 	return err ? err : opened;
 }
@@ -629,7 +701,7 @@ static bool bar_refused(const struct load *l, struct plan *plan)
 
 static int load_all(struct load *l)
 {
-	int err = 0, failed;
+	int err = 0;
 
 	for (int i = 0; i < l->n_loaders && !err; i++)
 		err = l->loader[i].any ? share_maps(l, &l->loader[i]) : 0;
@@ -638,9 +710,8 @@ static int load_all(struct load *l)
 	for (int i = 0; i < l->n_loaders; i++)
 		if (l->loader[i].any)
 			start(&l->loader[i], load_object);
-	err = fill_stacks(l);
-	failed = finish_all(l);
-	return failed ? failed : err;
+	err = finish_all(l);
+	return err || !l->fill ? err : fill_all(l);
 }
 
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
@@ -728,6 +799,7 @@ void load_free(struct load *l)
 {
 	if (!l)
 		return;
+	take_ring(&l->ring, NULL);
 	for (int i = 0; i < l->n_loaders; i++) {
 		finish(&l->loader[i]);
 		bpf_object__close(l->loader[i].obj);

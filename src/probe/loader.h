@@ -16,10 +16,10 @@
 struct load;
 
 /*
- * Nothing is in the kernel yet. Asks *types for what the programs use; their path is where it will be found.
+ * Nothing is in the kernel yet but the ring buffer. Asks *types for what the programs use; their path is where it will be found.
  * Threads read that path until load_programs() or load_free() has joined them: free the types after that.
  */
-int load_new(const struct types *path, const struct notices *notices, struct load **out, struct err *e);
+int load_new(const struct types *path, const struct probe_want *want, struct load **out, struct err *e);
 void load_ask(const struct load *l, struct types *types);
 void load_free(struct load *l); /* with all that was loaded; NULL is fine */
 
@@ -29,9 +29,6 @@ void load_free(struct load *l); /* with all that was loaded; NULL is fine */
  */
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
 		  struct err *e);
-
-/* Makes room for all the tasks that the programs can follow, and no longer for the first only: some ms, which can wait until they are attached. */
-int load_fill(struct load *l);
 
 struct bpf_program *load_program(const struct load *l, enum probe_id id);
 int load_seed_fd(const struct load *l);

@@ -219,7 +219,7 @@ static int load_planned(struct probes *p, const struct probe_want *want, struct 
 			return err;
 		load_free(p->load);
 		p->load = NULL;
-		err = load_new(p->types.kernel, &want->notices, &p->load, e);
+		err = load_new(p->types.kernel, want, &p->load, e);
 		if (err)
 			return err;
 	}
@@ -242,7 +242,7 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 	plan_new(&p->plan);
 	p->types.kernel = types_new();
 	if (p->types.kernel)
-		err = load_new(p->types.kernel, &want->notices, &p->load, e);
+		err = load_new(p->types.kernel, want, &p->load, e);
 	else
 		err = err_set(e, errno, EXIT_FAILED, "cannot get memory for the kernel's types: %s", strerror(errno));
 	if (!err)
@@ -296,25 +296,6 @@ static int attach(struct probes *p, enum probe_id id, struct err *e)
 	return 0;
 }
 
-static int make_room(struct probes *p, struct err *e)
-{
-	return load_fill(p->load) ?
-		       err_set(e, errno, EXIT_FAILED, "cannot fill the tables of tasks: %s", strerror(errno)) :
-		       0;
-}
-
-/*
- * A classic tracepoint runs no program on a CPU on which some task is within bpf() and changes a map (bpf_disable_instrumentation() of the
- * kernel). From 7.0 on that task may be preempted there, and what all others do meanwhile is missed.
- */
-static bool any_classic(const struct probes *p)
-{
-	for (int i = 0; i < PROBE_COUNT; i++)
-		if (p->plan.entry[i].state == PROBE_ATTACHED && p->plan.entry[i].rung == RUNG_TP)
-			return true;
-	return false;
-}
-
 static bool all_functions(const struct probes *p)
 {
 	for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END; i++)
@@ -331,8 +312,7 @@ static void functions_from(struct probes *p, uint64_t time)
 
 int probes_attach(struct probes *p, struct err *e)
 {
-	bool room_first = any_classic(p);
-	int err = room_first ? make_room(p, e) : 0;
+	int err = 0;
 
 	for (int begins = 0; begins < 2; begins++)
 		for (int i = 0; i < PROBE_COUNT && !err; i++)
@@ -343,7 +323,7 @@ int probes_attach(struct probes *p, struct err *e)
 	if (all_functions(p))
 		functions_from(p, clock_ns());
 	keep_plan(&p->plan);
-	return room_first ? 0 : make_room(p, e);
+	return 0;
 }
 
 /* ---- the requests' own clocks ---- */
@@ -717,6 +697,15 @@ void probes_clear_slots(const struct probes *p, uint32_t first, uint32_t n)
 		bpf_map_update_elem(load_maps(p->load)->slots_fd, &i, &none, BPF_ANY);
 }
 
+/* One program may serve several probes. */
+static bool is_first_of_program(const struct probes *p, int id)
+{
+	for (int i = 0; i < id; i++)
+		if (load_program(p->load, (enum probe_id)i) == load_program(p->load, (enum probe_id)id))
+			return false;
+	return true;
+}
+
 uint64_t probes_skipped_runs(const struct probes *p)
 {
 	uint64_t sum = 0;
@@ -725,7 +714,7 @@ uint64_t probes_skipped_runs(const struct probes *p)
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
 
-		if (p->plan.entry[i].state == PROBE_ATTACHED &&
+		if (p->plan.entry[i].state == PROBE_ATTACHED && is_first_of_program(p, i) &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(load_program(p->load, (enum probe_id)i)), &info, &len))
 			sum += info.recursion_misses;
 	}

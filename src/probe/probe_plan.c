@@ -353,6 +353,8 @@ struct bpf_link *plan_attach(struct plan *plan, enum probe_id id, const struct b
 	struct plan_entry *pe = &plan->entry[id];
 	struct bpf_link *link;
 
+	if (pe->rung == RUNG_RAW_TP) /* its program may be that of several */
+		return bpf_program__attach_raw_tracepoint(program, probe_table[id].event);
 	if (pe->rung != RUNG_TP)
 		return bpf_program__attach(program);
 	if (pe->event < 0) /* it was attached before */

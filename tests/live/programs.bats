@@ -48,10 +48,10 @@ no_copies() {
 }
 
 # What all tasks of a CPU do is missed by classic tracepoints while one is preempted within such a call.
-@test "programs: few changes of maps are made while classic tracepoints are there" {
+@test "programs: few changes of maps are made, as classic tracepoints miss what happens meanwhile" {
 	need strace
 	strace -f -e trace=bpf,ioctl -o "$BATS_TEST_TMPDIR/calls" "$BT" -q --rung sync=tp -o "$BATS_TEST_TMPDIR/text" -- true
-	awk '/BPF_PERF_EVENT|PERF_EVENT_IOC_SET_BPF/ { there = 1 } /BPF_MAP_UPDATE_ELEM/ { n[there + 0]++ } END { print n[0], n[1]; exit !(n[0] > 8000 && n[1] < 100) }' \
+	awk '/BPF_PERF_EVENT|PERF_EVENT_IOC_SET_BPF/ { there = 1 } /BPF_MAP_UPDATE_ELEM/ { n[there + 0]++ } END { print n[0], n[1]; exit !(n[0] > 0 && n[0] + n[1] < 100) }' \
 		"$BATS_TEST_TMPDIR/calls"
 }
 

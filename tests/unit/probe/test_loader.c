@@ -47,11 +47,11 @@ int __wrap_pthread_join(pthread_t t, void **ret)
 	return __real_pthread_join(t, ret);
 }
 
-int __real_load_new(const struct types *path, struct load **out, struct err *e);
-int __wrap_load_new(const struct types *path, struct load **out, struct err *e)
+int __real_load_new(const struct types *path, const struct probe_want *want, struct load **out, struct err *e);
+int __wrap_load_new(const struct types *path, const struct probe_want *want, struct load **out, struct err *e)
 {
 	seen.lent[seen.n_lent++ % 4] = path;
-	return __real_load_new(path, out, e);
+	return __real_load_new(path, want, out, e);
 }
 
 static bool is_lent(const struct types *t)
