@@ -315,6 +315,14 @@ static __always_inline void note_inode(struct task_state *t, u64 address)
 		send_file(alias - alias_offset(), address);
 }
 
+/* A file system begins to sync this inode. The task whose file is still to be noted; NULL: none. */
+static __always_inline struct task_state *sync_begins(struct inode *inode)
+{
+	if (rarely(may_be_unseen()))
+		return idle_begin(LOOK(LOOK(inode, i_sb), s_dev));
+	return by_worker() ? NULL : msync_without_file();
+}
+
 /* Of ext4 and btrfs: their tracepoints' first argument is the file. */
 SEC("?raw_tp")
 int sync_file_raw(u64 *ctx)
@@ -322,13 +330,7 @@ int sync_file_raw(u64 *ctx)
 	struct file *file = (struct file *)ctx[0];
 	struct task_state *t;
 
-	if (rarely(may_be_unseen())) {
-		t = idle_begin(LOOK(LOOK(LOOK(file, f_inode), i_sb), s_dev));
-	} else {
-		if (by_worker())
-			return 0;
-		t = msync_without_file();
-	}
+	t = sync_begins(LOOK(file, f_inode));
 	if (t) {
 		note_file(t, file, false);
 		t->had = had_pages(file) ? HAD_PAGES : 0;
@@ -340,16 +342,9 @@ SEC("?raw_tp")
 int xfs_sync_raw(u64 *ctx)
 {
 	u64 address = ctx[0] + bpf_core_field_offset(struct xfs_inode, i_vnode);
-	struct inode *inode = (struct inode *)address;
 	struct task_state *t;
 
-	if (rarely(may_be_unseen())) {
-		t = idle_begin(LOOK(LOOK(inode, i_sb), s_dev));
-	} else {
-		if (by_worker())
-			return 0;
-		t = msync_without_file();
-	}
+	t = sync_begins((struct inode *)address);
 	if (t)
 		note_inode(t, address);
 	return 0;

@@ -22,7 +22,7 @@ static __always_inline bool ledger_now(void)
 /* May times be those of the requests' own clocks? Of what a ledger needs they have nothing. */
 static __always_inline bool may_use_clocks(void)
 {
-	return cfg.own_clocks && (!cfg.ledger || run.idle);
+	return cfg.own_clocks && !ledger_now();
 }
 
 /* Ring once, to wake user space. If the ring buffer is full, user space finds BELL_RUNG at its next tick. */
