@@ -204,8 +204,8 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 }
 
 /*
- * Which of the queue's partitions that are traced by name this is, from 1; 0: none. A global function: a loop within a program would
- * send the verifier from each of its ends through all that follows.
+ * Which of the queue's partitions that are traced by name this is, from 1; 0: none. A global function: the verifier would walk through
+ * the rest of the program again from each way out of the loop.
  */
 __noinline u32 part_of(u32 queue_id, u32 dev)
 {
@@ -233,7 +233,7 @@ static __always_inline u32 request_view(struct request *rq, struct wire_queue *q
 	return qs->disk.n_parts ? view_by_dev(qs, request_part_dev(LOOSE(direct, rq), direct)) : qs->disk.view;
 }
 
-/* A global function: a class that the verifier knew would send it on once for each. */
+/* A global function: the verifier does not know its result, so it walks through what follows once, not once for each class. */
 __noinline u32 request_class(u32 flags, u32 rq_flags)
 {
 	u32 class = cfg.op_class[flags & (CONFIG_OPS - 1)];
@@ -921,7 +921,8 @@ static __always_inline int on_complete(void *ctx, struct request *rq, int error,
 	struct slot *s;
 	struct wire_cell *c;
 	struct wire_view *v;
-	bool sequence, mine, whole, ledger = ledger_now(), clocks = cfg.own_clocks && !ledger; /* may_use_clocks() */
+	/* clocks: may_use_clocks(), of the same moment */
+	bool sequence, mine, whole, ledger = ledger_now(), clocks = cfg.own_clocks && !ledger;
 
 	if (!qs)
 		return 0;

@@ -177,7 +177,7 @@ __noinline int send_part(u32 tid, u32 place, u32 n)
 
 enum sleep_age { SLEEP_GONE, SLEEP_SINCE, SLEEP_BEFORE };
 
-/* A function of its own: within the loop each of its ends would be a way of its own for the verifier, 64 times. */
+/* A global function: the verifier walks through it once, not in each of the loop's 64 rounds. */
 __noinline int sleep_age(u32 history, u32 seq, u64 from)
 {
 	struct wire_sleep *s;
@@ -718,7 +718,10 @@ int seed(u64 *ctx)
 	return learn(ctx[0]);
 }
 
-/* Run by user space until all entries are free, the last ones first: which of the two maps, and the part. An update each would take some ms. */
+/*
+ * User space runs this for each part of both maps (enum wire_free, number of the part), the last part first. To update the maps from there,
+ * one entry at a time, takes some ms.
+ */
 SEC("?raw_tp")
 int fill(u64 *ctx)
 {

@@ -41,7 +41,7 @@ struct loader {
 	struct refusal refusal;
 };
 
-/* The ring buffer takes some ms, for its pages are cleared: made beside all else that comes before the maps. */
+/* To make the ring buffer takes some ms, as its pages are cleared. A thread does it while the objects are opened. */
 struct ring_maker {
 	pthread_t thread;
 	bool running;
@@ -658,7 +658,7 @@ static int fill(const struct load *l, enum wire_free which, uint32_t entries)
 	return 0;
 }
 
-/* Of the tasks and histories that programs can follow, all are free. */
+/* Marks all tasks and histories as free. */
 static int fill_all(const struct load *l)
 {
 	int err = fill(l, WIRE_FREE_TASKS, WIRE_TASKS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * run_symbols.c - where kernel functions stand. Reading kallsyms takes a CPU for 50 ms: by a thread of its own, beside all else that a
- * start does, and on what that leaves of the CPUs. It is over before the traced work begins, as it would take them from that work then.
+ * run_symbols.c - reads where the kernel's functions are. That takes 50 ms of CPU time, so a thread of low priority does it while the run
+ * starts. It is waited for before anything is counted, so that it takes no CPU time from the traced work.
  */
 #include <errno.h>
 #include <signal.h>
