@@ -116,20 +116,27 @@ by_tracepoint_only() {
 	[[ $BEST != fentry || $KERNEL == 5.10 || $KERNEL == 6.1 ]] && grep '^sync\.enter *tp_btf *attached' "$G/probes.txt"
 }
 
+# Of each kind how many came. Ten seconds without a write that syncs, on a slow guest, and the first one rings: it has no ledger, and
+# no name either.
+calls_of() { # FILE
+	jq -c '.sync | .without_ledger.idle as $rang | .calls | .write += ($rang // 0)' "$1"
+}
+
 judge_calls_rungs() {
 	local call
 	find_rungs
 	! by_tracepoint_only || return 0
 	took call fentry call
 	took sync tp_btf sync
-	echo "at functions: $(jq -c .sync.calls "$G/call.json"), by tp_btf: $(jq -c .sync.calls "$G/sync.json")"
-	[[ $(jq -c .sync.calls "$G/call.json") == "$(jq -c .sync.calls "$G/sync.json")" ]]
+	echo "at functions: $(calls_of "$G/call.json"), by tp_btf: $(calls_of "$G/sync.json")"
+	[[ $(calls_of "$G/call.json") == "$(calls_of "$G/sync.json")" ]]
 	for call in fsync fdatasync write msync syncfs sync sync_file_range; do
-		jq -e --arg call $call '.sync.calls[$call] == if $call == "write" then 30 else 15 end' "$G/call.json" >/dev/null
+		calls_of "$G/call.json" | jq -e --arg call $call '.[$call] == if $call == "write" then 30 else 15 end' >/dev/null
 	done
 	same_quantile call sync 0.5 .sync.latency
 	[[ $(jq '.run.lost_events' "$G/call.json") == 0 ]]
-	jq -e '.sync.without_ledger == null' "$G/call.json" >/dev/null
+	jq -e '.sync.without_ledger | . == null or . == { idle: 1 }' "$G/call.json" >/dev/null
+	jq -e '.sync.without_ledger == null' "$G/sync.json" >/dev/null
 }
 
 # Times are exact: the guest's clock counts instructions.
