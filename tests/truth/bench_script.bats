@@ -43,8 +43,8 @@ kept_check() {
 		ram_up none && fio_words onebyone 60 && kept check "$DISK" "$@" -- "${FIO[@]}"' - "$@"
 }
 
-# interval_of EXPRESSION: "LOW HIGH" that hold the median over the blocks with 99.9 %, by its rank; wide on a machine that is busy with
-# other things, so that what is asked of it holds there too
+# interval_of EXPRESSION: "LOW HIGH", the 99.9 % confidence interval of its median over all blocks, from ranks. Other work on the machine
+# makes it wider and leaves the test as it is.
 interval_of() {
 	awk '$1 > 0 && $2 > 0 && $3 > 0 { print '"$1"' }' "$BATS_TEST_TMPDIR/all" | sort -g | awk '
 		{ v[NR] = $1 }

@@ -116,8 +116,8 @@ by_tracepoint_only() {
 	[[ $BEST != fentry || $KERNEL == 5.10 || $KERNEL == 6.1 ]] && grep '^sync\.enter *tp_btf *attached' "$G/probes.txt"
 }
 
-# Of each kind how many came. Ten seconds without a write that syncs, on a slow guest, and the first one rings: it has no ledger, and
-# no name either.
+# How many calls of each kind were counted. On a slow guest ten seconds may pass before the first write that syncs. sys_enter is detached
+# then, and that write is counted as one without a ledger and not by its kind: it is added here.
 calls_of() { # FILE
 	jq -c '.sync | .without_ledger.idle as $rang | .calls | .write += ($rang // 0)' "$1"
 }
