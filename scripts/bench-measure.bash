@@ -120,7 +120,7 @@ kept_syncs() {
 }
 
 measure_default() {
-	local sched round ours
+	local sched round ours START_SECONDS=$LONG_START_SECONDS
 	for sched in none mq-deadline; do
 		ram_up "$sched" || return
 		statistics 1

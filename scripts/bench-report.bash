@@ -109,7 +109,8 @@ write_doc() {
 	[[ -s $1 ]] || die "no $1: run scripts/bench first"
 	jq -e '.quick | not' "$1" >/dev/null || die "$1 is of --quick: not to be published"
 	jq -e '.format == 2' "$1" >/dev/null || die "$1 is of an older scripts/bench: measure again"
-	jq -r --rawfile notes "$NOTES" --argjson enough "$STARTS" --argjson seconds "$START_SECONDS" "$JQ_WORDS"'
+	jq -r --rawfile notes "$NOTES" --argjson enough "$STARTS" --argjson seconds "$START_SECONDS" \
+		--argjson long "$LONG_START_SECONDS" "$JQ_WORDS"'
 		($notes | split("\n") | map(select(test("^[a-z]")) | capture("^(?<row>[^|]*)\\|(?<text>.*)$"))) as $notes |
 		def note($id): [$notes[] | select(.row as $r | $id | startswith($r))] | max_by(.row | length) | if . then .text else "no profile yet." end;
 		def cell: gsub("\\|"; "\\|");
@@ -143,8 +144,8 @@ write_doc() {
 		"- The disk of most rows is a loop device on a file in memory, without direct I/O: the fastest that every machine has. `fio`, libaio, 4k, queue",
 		"  depth 8; with fsync: one write, one fsync. The rig is the tests'\'' own disk (`tests/rig`), its delays set to 0.",
 		"- Throughput kept is taken with the statistics off: in one run of a load the tools attach and detach their programs in turns of 90 to 130 ms,",
-		"  and in one turn of each block none is attached. A run of \($seconds) s gives one figure, the median of the ratios within its blocks. A row has \($enough)",
-		"  runs; if they are independent, their least and most hold the median with 96.9 %. Its limit is met if all of them meet it, missed if none does.",
+		"  and in one turn of each block none is attached. A run of \($seconds) s (\($long) s where the limit is one point) gives one figure, the median of the ratios within",
+		"  its blocks. A row has \($enough) runs; if they are independent, their least and most hold the median with 96.9 %. Its limit is met if all of them meet it, missed if none does.",
 		"  What a tool has to do at certain times it does in its turns: rather more of it than without turns.",
 		"- The instructions are exact: QEMU counts them (`-icount`), so they are the same on every machine; what a cache miss costs is not in them.",
 		"- `make bench` measures all, `scripts/bench --quick ROW` a single row in some seconds; `scripts/bench --list` names them."' "$1" >"$2.new" || return
