@@ -120,16 +120,17 @@ write_doc() {
 		"",
 		"Written by `scripts/bench --doc` from what `make bench` measured last; don'\''t edit.",
 		"",
-		"\(.version), commit \(.commit), \(.date), on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, Linux \(.machine.kernel)" +
-			(if .machine.virtual then ", a virtual machine" else "" end) + ". Figures: median [least..most] of the runs, in which the tools",
-		"take turns. BPF times are the kernel'\''s own (`kernel.bpf_stats_enabled`), whose offset per program run (30 to 60 ns: that of the empty program) is in",
+		(.rows | group_by(.commit) | max_by(length)[0]) as $most |
+		"\(.version), commit \($most.commit), \($most.date[0:10]), on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, Linux \(.machine.kernel)" +
+			(if .machine.virtual then ", a virtual machine" else "" end) + ". What was measured at another",
+		"commit has that beside it. Figures: median [least..most] of the runs, in which the tools take turns. BPF times are the kernel'\''s own (`kernel.bpf_stats_enabled`), whose offset per program run (30 to 60 ns: that of the empty program) is in",
 		"all of them. Peers run as they are installed; what one can'\''t do here is said where it stands.",
 		"",
 		"| figure | limit | barriertrace | | peers |",
 		"|---|---|---|---|---|",
-		(.date as $date | .rows[] | "| \(.figure | cell) | \(limit)\(if .limit == "-" then "" else " \(.unit)" end) | " +
+		(.rows[] | "| \(.figure | cell) | \(limit)\(if .limit == "-" then "" else " \(.unit)" end) | " +
 			"\(ours | if .median then spread elif .missing then .missing else "" end) \(.unit)" +
-			"\(if .date[0:10] != $date[0:10] then " (\(.date[0:10]))" else "" end) | " +
+			"\(if .commit != $most.commit or .date[0:10] != $most.date[0:10] then " (\(.commit), \(.date[0:10]))" else "" end) | " +
 			"\(if .result == "missed" or .result == "unsure" then "**\(.result)**" else .result // "" end) | " +
 			"\(peers | map(words) | join("; ") | cell) |"),
 		"",

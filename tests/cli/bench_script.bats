@@ -99,6 +99,20 @@ table() {
 	grep -q '^- `kept.sync`: 90 %, at least 95\. no profile yet\.$' "$WORK/doc.md"
 }
 
+@test "bench: the document names the commit of most figures once, and beside each that was measured at another one its own" {
+	row "$OURS" 100
+	sample kept.none "$OURS" 99
+	sample kept.sync "$OURS, ledgers on" 96
+	table
+	jq '.rows[].date = "2026-01-02T03:04:05Z" | .rows[].commit = "aaaa" | .rows[1].commit = "bbbb" |
+		.commit = "bbbb" | .date = "2026-03-04T00:00:00Z"' "$J" >"$WORK/x" && mv "$WORK/x" "$J"
+	write_doc "$J" "$WORK/doc.md"
+	cat "$WORK/doc.md"
+	grep -q ', commit aaaa, 2026-01-02, on ' "$WORK/doc.md"
+	grep -q '| 99 \[99..99\] % (bbbb, 2026-01-02) | met |' "$WORK/doc.md"
+	[[ $(grep -c '(....,' "$WORK/doc.md") == 1 && $(grep -c aaaa "$WORK/doc.md") == 1 ]]
+}
+
 @test "bench: figures of --quick are not published, no figures neither" {
 	row "$OURS" 100
 	QUICK=1 table
