@@ -194,7 +194,7 @@ static __always_inline void slot_begin(struct slot *s, struct request *rq, struc
 	u64 id;
 
 	slot_begin_unknown(s, rq, qs);
-	/* while no sync call is followed nobody asks whose it is: runs that ask for something else, too, never rest */
+	/* At rest the sender isn't needed: only ledgers ask for it. A run that needs it for anything else never rests. */
 	if (!cfg.track_task || (cfg.ledger && run.idle))
 		return;
 	id = bpf_get_current_pid_tgid();

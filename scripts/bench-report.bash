@@ -122,8 +122,9 @@ write_doc() {
 		"",
 		(.rows | group_by(.commit) | max_by(length)[0]) as $most |
 		"\(.version), commit \($most.commit), \($most.date[0:10]), on \(.machine.cpus) × \(.machine.cpu), \(.machine.memory_gib) GiB, Linux \(.machine.kernel)" +
-			(if .machine.virtual then ", a virtual machine" else "" end) + ". What was measured at another",
-		"commit has that beside it. Figures: median [least..most] of the runs, in which the tools take turns. BPF times are the kernel'\''s own (`kernel.bpf_stats_enabled`), whose offset per program run (30 to 60 ns: that of the empty program) is in",
+			(if .machine.virtual then ", a virtual machine" else "" end) + ". Rows that were measured at another",
+		"commit name it. Figures: median [least..most] of the runs, in which the tools take turns. BPF times are the kernel'\''s own",
+		"(`kernel.bpf_stats_enabled`); their offset per program run (30 to 60 ns: that of the empty program) is in",
 		"all of them. Peers run as they are installed; what one can'\''t do here is said where it stands.",
 		"",
 		"| figure | limit | barriertrace | | peers |",
@@ -145,8 +146,9 @@ write_doc() {
 		"- The disk of most rows is a loop device on a file in memory, without direct I/O: the fastest that every machine has. `fio`, libaio, 4k, queue",
 		"  depth 8; with fsync: one write, one fsync. The rig is the tests'\'' own disk (`tests/rig`), its delays set to 0.",
 		"- Throughput kept is taken with the statistics off: in one run of a load the tools attach and detach their programs in turns of 90 to 130 ms,",
-		"  and in one turn of each block none is attached. A run of \($seconds) s (\($long) s where the limit is one point) gives one figure, the median of the ratios within",
-		"  its blocks. A row has \($enough) runs; if they are independent, their least and most hold the median with 96.9 %. Its limit is met if all of them meet it, missed if none does.",
+		"  and in one turn of each block none is attached. A run of \($seconds) s (\($long) s for the default command on this disk) gives one figure,",
+		"  the median of the ratios within its blocks. A row has \($enough) runs. If they are independent, the range from their least to their most is a",
+		"  96.9 % confidence interval of the median. The limit is met if all runs meet it, missed if none does.",
 		"  What a tool has to do at certain times it does in its turns: rather more of it than without turns.",
 		"- The instructions are exact: QEMU counts them (`-icount`), so they are the same on every machine; what a cache miss costs is not in them.",
 		"- `make bench` measures all, `scripts/bench --quick ROW` a single row in some seconds; `scripts/bench --list` names them."' "$1" >"$2.new" || return

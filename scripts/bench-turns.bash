@@ -11,7 +11,7 @@
 
 STARTS=6
 START_SECONDS=15
-LONG_START_SECONDS=60	# of rows with a limit of one point: the medians of starts of 15 s differ by more
+LONG_START_SECONDS=60	# for rows with a limit of one point: medians of 15 s starts differ by more than that
 TURN_SETTLE_NS=35000000	# as in tests/bench/turns.h: a switch that took longer reached into what was measured
 TURN_TOOLS=7		# at most, beside the baseline
 NOTHING=nothing		# a tool that isn't there: the method's own check

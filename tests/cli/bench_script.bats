@@ -99,7 +99,7 @@ table() {
 	grep -q '^- `kept.sync`: 90 %, at least 95\. no profile yet\.$' "$WORK/doc.md"
 }
 
-@test "bench: the document names the commit of most figures once, and beside each that was measured at another one its own" {
+@test "bench: the document names the commit of most rows once, and another one beside each row that was measured there" {
 	row "$OURS" 100
 	sample kept.none "$OURS" 99
 	sample kept.sync "$OURS, ledgers on" 96
