@@ -444,20 +444,7 @@ static void *load_object(void *arg)
 
 	memset(&refusal, 0, sizeof(refusal));
 	drop_unloaded(w->obj);
-	char *lb = NULL;
-	struct bpf_program *lp = NULL;
-	if (getenv("BTLOG") && (lp = bpf_object__find_program_by_name(w->obj, getenv("BTLOG"))) &&
-	    bpf_program__autoload(lp)) {
-		lb = malloc(1 << 29);
-		bpf_program__set_log_level(lp, 2);
-		bpf_program__set_log_buf(lp, lb, 1 << 29);
-	}
 	w->err = bpf_object__load(w->obj);
-	if (lb) {
-		FILE *f = fopen("/tmp/vlog.txt", "w");
-		fputs(lb, f);
-		fclose(f);
-	}
 	w->refusal = refusal;
 	return NULL;
 }

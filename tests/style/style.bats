@@ -77,11 +77,83 @@ ROOMS=docs/explanation/architecture.md
 ' src/analyse/verdict/verdict.h src/analyse/whatif/whatif.c src/analyse/whatif/whatif.h' ]] || { echo "$output"; false; }
 }
 
-# mem.c: without memory nobody can be told anything
-@test "stages return, commands speak" {
-	run bash -c 'grep -rnE "\b(printf|puts|putchar|fwrite|perror|log_(error|note|verbose|progress|progress_end)) ?\(|stderr|stdout" \
-		--include="*.c" src | grep -vE "^src/(cmd/|util/(log|mem)\.c)|/dev/std|snprintf|asprintf|buf_v?printf"'
-	[ -z "$output" ] || { echo "$output"; false; }
+# Comments apart. What a stage knows goes to its caller: it is a command that speaks.
+uses() { # TREE: "KIND FILE" of each, in order
+	(cd "$1" && find src bpf -name '*.[ch]' -exec perl -0777 -ne '
+		BEGIN {
+			%text = (
+				tmp => qr{"[^"\n]*/tmp\b},
+				write => qr/\bf?(re|d)?open ?\([^;]*"[rb]*[wa+]|\bcreat ?\(|\bO_(WRONLY|RDWR|CREAT|TMPFILE)\b/,
+			);
+			%code = (
+				environment => qr/\b(secure_)?getenv ?\(/,
+				shell => qr/\b(system|popen) ?\(/,
+				stream => qr/\b(v?f?printf|v?dprintf|f?puts|f?putc|putchar|fwrite|perror|bpf_\w*printk) ?\(|\bstd(err|out)\b|\blog_(error|note|verbose|progress)/,
+			);
+		}
+		sub look {
+			my ($text, %kind) = @_;
+			for (keys %kind) {
+				print "$_ ", $_ eq "stream" && $ARGV =~ m{^(src/cmd/)} ? $1 : $ARGV, "\n" if $text =~ $kind{$_};
+			}
+		}
+		s{("(?:\\.|[^"\\\n])*")|/\*.*?\*/|//[^\n]*}{$1 // ""}gse;
+		look($_, %text);
+		look(s/"(?:\\.|[^"\\\n])*"//gr, %code);' {} +) | LC_ALL=C sort -u
+}
+
+# ... and why. A row that nothing needs any more is an error, too.
+MAY_USE=$(
+	cat <<-'END'
+		environment src/bench/workload_table.c  PATH: is a tool there?
+		environment src/cmd/live_screen.c       what the terminal is
+		environment src/cmd/outputs.c           colours, languages
+		environment src/host/caller.c           who called sudo
+		environment src/host/command.c          PATH, as execvp() reads it
+		stream src/cmd/                         commands speak
+		stream src/util/log.c                   their words
+		stream src/util/log.h                   likewise
+		stream src/util/mem.c                   without memory nobody can be told anything
+		stream src/util/patient.c               a stream in memory
+		write src/bench/worker.c                /dev/null
+		write src/bench/workload_barrier.c      the files of a bench, in its own folder
+		write src/bench/workload_io.c           likewise
+		write src/bench/workload_sync.c         likewise
+		write src/experiment/experiment_runner.c  /dev/null
+		write src/experiment/restore_file.c     what has to be put back
+		write src/experiment/tunable.c          a setting in sysfs or procfs
+		write src/main.c                        /dev/null
+		write src/recording/writer.c            recordings
+		write src/util/outfile.c                every other file that a user asks for
+	END
+)
+
+@test "environment, shells, streams, /tmp and files to write are for the files that may use them" {
+	run diff <(awk '{ print $1, $2 }' <<<"$MAY_USE") <(uses .)
+	[[ $status == 0 ]] || { echo "$output"; false; }
+}
+
+@test "what only some files may use is found elsewhere" {
+	local line tree=$BATS_TEST_TMPDIR found
+	mkdir "$tree"/{src,bpf}
+	while read -r found line; do
+		printf '/* %s */\nint f(void)\n{\n\t%s\n}\n' "$line" "$line" >"$tree/src/a.c"
+		run uses "$tree"
+		[[ $output == "${found/-/}"* && (! ${found/-/} || $output == "$found src/a.c") ]] || { echo "$line: $output"; false; }
+	done <<-'END'
+		environment  return getenv("X") != NULL;
+		write  FILE *f = fopen(path, "we");
+		write  FILE *f = fopen(path, "r+");
+		write  int fd = open(path, O_CREAT | O_TRUNC, 0600);
+		shell  system("reboot");
+		shell  FILE *f = popen(command, "r");
+		tmp  const char *log = "/tmp/log";
+		stream  perror("x");
+		stream  fputs("here\n", to);
+		stream  bpf_printk("here");
+		-  FILE *f = fopen("/sys/block/*/stat", "re"); // not getenv("X")
+		-  snprintf(b, sizeof(b), "system time");
+	END
 }
 
 @test "all commands are read, helped and refused by one skeleton" {
