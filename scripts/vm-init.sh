@@ -75,8 +75,10 @@ for module in virtio_pci virtio_console virtio_blk virtio_scsi sd_mod nvme ahci 
 done
 exec 9>"$(port status)"
 echo "booted $(uname -r)" >&9
+/barriertrace/scripts/kernel-log begin /run/kernel-log
 run_command
 status=$?
+/barriertrace/scripts/kernel-log complaints /run/kernel-log >/out/complaints
 dmesg >/out/dmesg
 tar -C /out -cf - . >"$(port files)"
 echo "exit $status" >&9

@@ -232,6 +232,58 @@ last_line() {
 	none_left 2
 }
 
+# kernel_says TAINT: run the check with a kernel that says the lines of the file said, and has such a taint, once the test has run
+kernel_says() {
+	local name
+	mkdir -p path
+	echo "[[ \$1 == /proc/sys/kernel/tainted ]] || exec $(type -P cat) \"\$@\"; [[ -e ran ]] && echo $1 || echo 1" >path/cat
+	echo 'echo "[ 1.0] WARNING: of the boot"; [[ ! -e ran ]] || exec cat said' >path/dmesg
+	for name in dmesg cat; do
+		sed -i '1i #!/bin/bash' path/$name
+		chmod +x path/$name
+	done
+	PATH=$PWD/path:$PATH run "$check" a.bats
+	echo "$output"
+}
+
+@test "check: a file that traces fails if the kernel complains meanwhile, and gets no second try" {
+	local line
+	{ echo 'need''_tracing() { :; }'; test_case traces ": >'$PWD/ran'"; } | bats_file a.bats
+	while IFS= read -r line; do
+		printf '[ 2.0] loop0: detected\n[ 2.1] %s\n' "$line" >said
+		rm -f ran
+		kernel_says 1
+		[[ $status == 1 && $output == *'  FAIL  the kernel complained'*" $line"* && $output != *'second try'* && $output != *'of the boot'* ]]
+	done <<-'END'
+		WARNING: CPU: 0 PID: 1 at kernel/bpf/verifier.c:1
+		BUG: sleeping function called from invalid context
+		Call Trace:
+		RIP: 0010:bpf_prog_run
+	END
+	rm ran
+	echo '[ 2.0] loop0: detected' >said
+	kernel_says $((1 | 1 << 9))
+	[[ $status == 1 && $output == *'the kernel is tainted: 512 '* ]]
+}
+
+@test "check: of a busy host the kernel's complaints are none of ours; nor has a log that cannot be read" {
+	local line
+	{ echo 'need''_tracing() { :; }'; test_case traces ": >'$PWD/ran'"; } | bats_file a.bats
+	for line in 'watchdog: BUG: soft lockup - CPU#0 stuck for 22s!' 'rcu: INFO: rcu_preempt self-detected stall on CPU'; do
+		printf '[ 2.0] %s\n[ 2.1] RIP: 0010:x\n[ 2.2] Call Trace:\n' "$line" >said
+		rm -f ran
+		kernel_says $((1 | 1 << 14))
+		[[ $status == 0 ]]
+	done
+	echo '[ 3.0] WARNING: CPU: 0' >>said
+	rm -f ran
+	kernel_says 1
+	[[ $status == 1 && $output == *'3.0] WARNING'* ]]
+	printf '#!/bin/sh\necho "dmesg: not permitted" >&2; exit 1\n' >path/dmesg
+	PATH=$PWD/path:$PATH run "$check" a.bats
+	[[ $status == 0 && $output == *"  skip  the kernel's log: dmesg: not permitted"* ]]
+}
+
 @test "check: unit test programs: ok, not ok and SKIP lines" {
 	unit t 'echo quiet; echo "ok 1 - sum"; echo why; echo "not ok 2 - order"
 		echo "# more"; echo "ok 3 - trace # SKIP no tracefs"; echo 1..3; exit 1'

@@ -297,10 +297,11 @@ skipped_rightly() {
 	for disk in "${DISKS[@]}"; do
 		options+=(--disk "$disk")
 	done
-	"$TOP/scripts/vm" "${options[@]}" --timeout 500 "$KERNEL" -- tests/vm/doctor.bats >"$BATS_TEST_TMPDIR/log" 2>&1 || rc=$?
+	"$TOP/scripts/vm" "${options[@]}" --timeout 500 --out "$BATS_TEST_TMPDIR/out" "$KERNEL" -- tests/vm/doctor.bats >"$BATS_TEST_TMPDIR/log" 2>&1 || rc=$?
 	cat "$BATS_TEST_TMPDIR/log"
 	((rc != 77)) || skip "$(why_no_guest "$BATS_TEST_TMPDIR/log")"
 	((rc == 0))
+	diff /dev/null "$BATS_TEST_TMPDIR/out/complaints"
 	comment "in there: $(tail -n 1 "$BATS_TEST_TMPDIR/log")"
 	skipped_rightly "$BATS_TEST_TMPDIR/log"
 }

@@ -137,6 +137,12 @@ guest() {
 	! grep -q '^vm: no output for' "$G.log" || comment "second start: $1: $(sed -n 's/^vm: \(no output for .*\)/\1/p' "$G.log" | head -n 1)"
 	comment "kernel $(sed -nE 's/^vm: .*(package version |of its series: )([^ ]+) .*/\2/p' "$G.log" | sed -n 1p), seen $(date -r "$G.rc" +%F)"
 	((rc == 0)) || { tail -n 40 "$G.log"; return 1; }
+	kernel_is_content
+}
+
+# What a guest of several cells did to its kernel is a failure of each: which of them it was, the log doesn't say.
+kernel_is_content() {
+	[[ -e $G/complaints && ! -s $G/complaints ]] || { echo 'the kernel complained:'; cat "$G/complaints"; return 1; }
 }
 
 # cell: the test "vm KERNEL ARCH NAME: .." is that of judge_NAME; "NAME: none: .." is one that this kernel can't have.
