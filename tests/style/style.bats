@@ -190,6 +190,21 @@ MAY_USE=$(
 	[ "$status" -eq 0 ] || { echo "$output"; false; }
 }
 
+# CHANGELOG.md names what was.
+@test "functions and files that a document names are there" {
+	local page name missing=()
+	for page in $(files '*.md'); do
+		[[ $page != *CHANGELOG.md ]] || continue
+		for name in $(grep -ohE '`[a-z0-9_]+\(\)`' "$page" | tr -d '\`()'); do
+			grep -rqE --include='*.[ch]' "\b$name ?\(" src bpf tests || missing+=("$page: $name()")
+		done
+		for name in $(grep -ohE '`(bpf|docs|scripts|src|tests|vmlinux)/[A-Za-z0-9_./-]+`' "$page" | tr -d '\`'); do
+			[[ -e $name ]] || missing+=("$page: $name")
+		done
+	done
+	((!${#missing[@]})) || { printf '%s\n' "${missing[@]}"; false; }
+}
+
 @test "what a document links to is there, and README has at most 120 lines" {
 	local page target missing=()
 	for page in $(files '*.md'); do
