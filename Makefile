@@ -102,8 +102,8 @@ vpath test_%.c $(sort $(dir $(UNIT_SRCS)))
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
 # The units of what starts threads, and the folders that these need.
-TSAN_UNITS := $(patsubst %,$(O)/tsan/test_%,barrier cpu_warmup loader log patient recording)
-TSAN_SRCS := $(filter $(patsubst %,src/%/%,bench host model probe recording util),$(LIB_SRCS))
+TSAN_UNITS := $(patsubst %,$(O)/tsan/test_%,barrier cpu_warmup patient recording)
+TSAN_SRCS := $(filter $(patsubst %,src/%/%,bench host model recording util),$(LIB_SRCS))
 TSAN_OBJS := $(TSAN_SRCS:%.c=$(O)/tsan/%.o)
 
 .PHONY: all help tests bench bench-helpers check check-truth check-kernels check-all fuzz demo install uninstall clean golden-update
@@ -213,8 +213,6 @@ $(O)/tsan/test_%: test_%.c $(O)/tsan/libbarriertrace.a
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) $(WRAP) -Itests/unit/lib -MMD -MP $< $(O)/tsan/libbarriertrace.a -o $@ $(LIB_LIBS)
 
 # The linker puts the unit's own __wrap functions in the place of these.
-$(O)/tests/test_loader $(O)/tsan/test_loader: WRAP := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create pthread_join \
-	types_free load_new load_programs plan_make bpf_object__open_skeleton bpf_object__load_skeleton)
 $(O)/tests/test_run_idle $(O)/tsan/test_run_idle: WRAP := -Wl,--wrap=clock_ns,--wrap=mounts_each
 
 $(O)/tests/fuzz: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a

@@ -47,7 +47,7 @@ sync.bpf                        | <=3    | µs    | sync call with its whole led
 sync.work.queue                 | -      | ns    | workqueue_queue_work, per run, statistics included: all work items of the machine, most of which no sync call waits for
 sync.work.start                 | -      | ns    | .. workqueue_execute_start
 sync.work.end                   | -      | ns    | .. workqueue_execute_end
-start.attached                  | <=100  | ms    | start to attached, everything on
+start.attached                  | <=200  | ms    | start to attached, everything on
 rest.memory                     | <=12   | MiB   | resident memory at rest, one disk, everything on
 rest.cpu                        | -      | %     | userspace CPU at rest, of a core
 load.cpu                        | <=10   | %     | userspace CPU at 20,000 sync calls a second, of a core

@@ -227,16 +227,11 @@ struct kernel_symbol *symbols_of(FILE *kallsyms, const char *const *names, size_
 	return all;
 }
 
-struct kernel_symbol *symbols_read(const char *const *names, size_t *n)
+FILE *symbols_open(void)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	struct kernel_symbol *all;
 
-	*n = 0;
-	if (!f)
-		return NULL;
-	setvbuf(f, NULL, _IOFBF, 4096); /* as much as the kernel has ready at once, and not a quarter of it */
-	all = symbols_of(f, names, n);
-	fclose(f);
-	return all;
+	if (f)
+		setvbuf(f, NULL, _IOFBF, 4096); /* as much as the kernel has ready at once, and not a quarter of it */
+	return f;
 }

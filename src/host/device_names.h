@@ -24,13 +24,13 @@ bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced);
 
 void places_free(struct places *p);
 
+/* What the kernel shows of its symbols depends on the rights with which they are opened. NULL: nothing. */
+FILE *symbols_open(void);
+
 /*
  * The addresses of the named kernel functions (names end with NULL), those with a compiler's suffix too, in the order of addresses;
- * owned by the caller. NULL when kallsyms hides them.
+ * owned by the caller. NULL when they are hidden.
  */
-struct kernel_symbol *symbols_read(const char *const *names, size_t *n);
-
-/* The same of an open file. */
 struct kernel_symbol *symbols_of(FILE *kallsyms, const char *const *names, size_t *n);
 
 #endif

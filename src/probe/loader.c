@@ -4,15 +4,12 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "barriertrace.skel.h"
@@ -22,46 +19,19 @@
 #include "probe/syscalls.h"
 #include "probe/probe_table.h"
 
-#define MAX_LOADERS 4 /* more gain nothing: the largest program alone takes a quarter of the time */
-
-struct refusal {
-	char program[64]; /* whose load failed */
-	char reason[160]; /* the last line of the verifier's log */
-};
-
-/* An object with some of the programs, and its thread. */
-struct loader {
-	struct bpf_object *obj;
-	const char *path; /* borrowed from the types */
-	pthread_t thread;
-	bool running; /* the thread has to be waited for */
-	bool any;     /* it has programs to load */
-	size_t work;  /* steps of the verifier */
-	int err;
-	struct refusal refusal;
-};
-
-/* To make the ring buffer takes some ms, as its pages are cleared. A thread does it while the objects are opened. */
-struct ring_maker {
-	pthread_t thread;
-	bool running;
-	uint32_t bytes;
-	int fd;
-};
-
 struct load {
-	struct barriertrace_bpf *skel; /* the maps */
-	struct ring_maker ring;
-	struct loader loader[MAX_LOADERS];
-	int n_loaders;
-	struct bpf_program *program[PROBE_COUNT], *seed, *fill;
+	struct barriertrace_bpf *skel;
+	struct bpf_program *program[PROBE_COUNT];
 	struct wire_maps maps;
 	size_t cells_size, views_size, queues_size, depths_size;
 };
 
 /* ---- libbpf's own words: kept for the reason of a refusal, shown with -v ---- */
 
-static _Thread_local struct refusal refusal;
+static struct {
+	char program[64]; /* whose load failed; "": of none */
+	char reason[160]; /* the last line of the verifier's log */
+} refusal;
 
 static void refusal_take(const char *line)
 {
@@ -78,7 +48,7 @@ static void refusal_take(const char *line)
 	}
 }
 
-/* libbpf has one function to speak to for all it does. Set before there are threads. */
+/* libbpf has one function to speak to for all it does. */
 static struct notices listener;
 
 static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -95,7 +65,7 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	return 0;
 }
 
-/* ---- what programs attach to: looked up in the types that are here, and not, by each object anew, in all of the kernel's ---- */
+/* ---- what programs attach to: looked up in the types that are here, and not in all of the kernel's ---- */
 
 /* Of the present load: libbpf's calls bring nothing along. */
 static const struct types *target_types;
@@ -383,110 +353,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	return 0;
 }
 
-/* ---- the threads ---- */
-
-static void start(struct loader *w, void *(*work)(void *))
-{
-	w->running = !pthread_create(&w->thread, NULL, work, w);
-	if (!w->running)
-		work(w);
-}
-
-static int finish(struct loader *w)
-{
-	if (w->running)
-		pthread_join(w->thread, NULL);
-	w->running = false;
-	return w->err;
-}
-
-/* The first that failed, if any did. */
-static int finish_all(struct load *l)
-{
-	int err = 0;
-
-	for (int i = 0; i < l->n_loaders; i++)
-		if (finish(&l->loader[i]) && !err)
-			err = l->loader[i].err;
-	return err;
-}
-
-/*
- * libbpf keeps the instructions of all programs for as long as their object, and there is one object per thread: of each that
- * isn't to be loaded, leave a single one. Only before the object is loaded; where it fails, memory is all that it costs. None of
- * them may take a function's address (bpf_loop(), timers): libbpf writes those into programs that aren't loaded, too.
- */
-static void drop_unloaded(struct bpf_object *obj)
-{
-	static struct bpf_insn exit_only = { .code = BPF_JMP | BPF_EXIT };
-	struct bpf_program *prog = NULL;
-
-	while ((prog = bpf_object__next_program(obj, prog)))
-		if (!bpf_program__autoload(prog))
-			bpf_program__set_insns(prog, &exit_only, 1);
-}
-
-static void *open_object(void *arg)
-{
-	struct loader *w = arg;
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "barriertrace_bpf", .btf_custom_path = w->path);
-	size_t size;
-	const void *elf = barriertrace_bpf__elf_bytes(&size);
-
-	w->obj = bpf_object__open_mem(elf, size, &opts);
-	w->err = w->obj ? 0 : -errno;
-	return NULL;
-}
-
-static void *load_object(void *arg)
-{
-	struct loader *w = arg;
-
-	memset(&refusal, 0, sizeof(refusal));
-	drop_unloaded(w->obj);
-	w->err = bpf_object__load(w->obj);
-	w->refusal = refusal;
-	return NULL;
-}
-
-static void *make_ring(void *arg)
-{
-	struct ring_maker *r = arg;
-
-	r->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->bytes, NULL);
-	return NULL;
-}
-
-static void start_ring(struct ring_maker *r, const struct probe_want *want)
-{
-	r->bytes = ring_bytes(want);
-	r->fd = -1;
-	r->running = want->ledger && !pthread_create(&r->thread, NULL, make_ring, r);
-}
-
-/* Where it could not be made, libbpf tries once more, and tells why. */
-static int take_ring(struct ring_maker *r, struct bpf_map *map)
-{
-	int err = 0;
-
-	if (r->running)
-		pthread_join(r->thread, NULL);
-	r->running = false;
-	if (r->fd < 0)
-		return 0;
-	if (map)
-		err = bpf_map__reuse_fd(map, r->fd);
-	close(r->fd);
-	r->fd = -1;
-	return err;
-}
-
-static int cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
+/* ---- open ---- */
 
 int load_new(const struct types *path, const struct probe_want *want, struct load **out, struct err *e)
 {
@@ -500,19 +367,12 @@ int load_new(const struct types *path, const struct probe_want *want, struct loa
 	if (err)
 		return err_set(e, -err, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(-err));
 	l = xcalloc(1, sizeof(*l));
-	start_ring(&l->ring, want);
-	l->n_loaders = cpus() < MAX_LOADERS ? cpus() : MAX_LOADERS;
-	for (int i = 0; i < l->n_loaders; i++) {
-		l->loader[i].path = types_path(path);
-		start(&l->loader[i], open_object);
-	}
 	l->skel = barriertrace_bpf__open_opts(&opts);
 	if (!l->skel) {
 		err = err_set(e, errno, EXIT_FAILED, "cannot open the BPF programs: %s", strerror(errno));
 		load_free(l);
 		return err;
 	}
-	drop_unloaded(l->skel->obj);
 	*out = l;
 	return 0;
 }
@@ -533,105 +393,22 @@ void load_ask(const struct load *l, struct types *types)
 		types_ask(types, constants_enumerator(i));
 }
 
-/* ---- which thread loads what ---- */
-
-#define SMALL 1000 /* steps of the verifier, about */
-
-static struct loader *least_work(struct load *l)
-{
-	struct loader *least = &l->loader[0];
-
-	for (int i = 1; i < l->n_loaders; i++)
-		if (l->loader[i].work < least->work)
-			least = &l->loader[i];
-	return least;
-}
-
-/* An object knows its own copy of each program only. */
-static struct bpf_program *give_program(struct load *l, const char *name, size_t steps)
-{
-	struct loader *w = least_work(l);
-	struct bpf_program *prog = bpf_object__find_program_by_name(w->obj, name);
-
-	if (!prog)
-		return NULL;
-	bpf_program__set_autoload(prog, true);
-	w->work += steps;
-	w->any = true;
-	return prog;
-}
-
-/* Most have little more to verify than their own instructions; what others call is a multiple of that. */
-static size_t steps_of(const struct load *l, int id, enum rung rung)
-{
-	const struct probe_row *row = &probe_table[id];
-	const struct bpf_program *prog = bpf_object__find_program_by_name(l->loader[0].obj, row->program[rung]);
-
-	if (!prog)
-		return 0;
-	return row->steps ? row->steps : bpf_program__insn_cnt(prog);
-}
-
-/* Of the planned programs that have no thread yet, the one with most to verify; PROBE_COUNT: there is none. */
-static int largest(const struct load *l, const struct plan *plan, size_t *steps)
-{
-	int which = PROBE_COUNT;
-
-	*steps = 0;
-	for (int i = 0; i < PROBE_COUNT; i++) {
-		const struct plan_entry *pe = &plan->entry[i];
-		size_t n = pe->state == PROBE_ATTACHED && !l->program[i] ? steps_of(l, i, pe->rung) : 0;
-
-		if (n > *steps) {
-			*steps = n;
-			which = i;
-		}
-	}
-	return which;
-}
+/* ---- load ---- */
 
 /* One that serves several tracepoints is loaded once. */
-static void share_out_program(struct load *l, const struct plan *plan, const char *name, size_t steps)
+static void choose_programs(struct load *l, const struct probe_want *want, const struct plan *plan)
 {
-	struct bpf_program *prog = give_program(l, name, steps);
-
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		const struct plan_entry *pe = &plan->entry[i];
 
-		if (pe->state == PROBE_ATTACHED && !strcmp(probe_table[i].program[pe->rung], name))
-			l->program[i] = prog;
+		if (pe->state != PROBE_ATTACHED)
+			continue;
+		l->program[i] = bpf_object__find_program_by_name(l->skel->obj, probe_table[i].program[pe->rung]);
+		bpf_program__set_autoload(l->program[i], true);
 	}
+	bpf_program__set_autoload(l->skel->progs.seed, want->ledger);
+	bpf_program__set_autoload(l->skel->progs.fill, want->ledger);
 }
-
-static void share_out(struct load *l, const struct probe_want *want, const struct plan *plan)
-{
-	size_t steps;
-	int i;
-
-	while ((i = largest(l, plan, &steps)) != PROBE_COUNT)
-		share_out_program(l, plan, probe_table[i].program[plan->entry[i].rung], steps);
-	if (!want->ledger)
-		return;
-	l->seed = give_program(l, "seed", SMALL);
-	l->fill = give_program(l, "fill", SMALL);
-}
-
-static int share_maps(struct load *l, struct loader *w)
-{
-	struct bpf_map *from = NULL, *to = NULL;
-
-	while ((from = bpf_object__next_map(l->skel->obj, from))) {
-		int err;
-
-		to = bpf_object__next_map(w->obj, to);
-		err = to ? bpf_map__reuse_fd(to, bpf_map__fd(from)) : -EINVAL;
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* ---- load ---- */
 
 static int fill(const struct load *l, enum wire_free which, uint32_t entries)
 {
@@ -639,7 +416,7 @@ static int fill(const struct load *l, enum wire_free which, uint32_t entries)
 		uint64_t args[] = { which, part };
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-		if (bpf_prog_test_run_opts(bpf_program__fd(l->fill), &opts))
+		if (bpf_prog_test_run_opts(bpf_program__fd(l->skel->progs.fill), &opts))
 			return -errno;
 	}
 	return 0;
@@ -653,70 +430,45 @@ static int fill_all(const struct load *l)
 	return err ? err : fill(l, WIRE_FREE_HISTORIES, WIRE_HISTORIES);
 }
 
-static int create_maps(struct load *l, const struct probe_want *want, const struct plan *plan, const struct btf *btf)
-{
-	int err, opened;
-
-	fill_config(&l->skel->rodata->cfg, want, plan, btf);
-	set_sizes(l, want);
-	err = take_ring(&l->ring, l->skel->maps.ring);
-	if (!err)
-		err = barriertrace_bpf__load(l->skel);
-	opened = finish_all(l); /* even without maps: their results are read next */
-	return err ? err : opened;
-}
-
 /* A program that was refused is barred from the plan, if the refusal tells which one it was. */
-static bool bar_refused(const struct load *l, struct plan *plan)
+static bool bar_refused(struct plan *plan)
 {
 	bool barred = false;
 
-	for (int k = 0; k < l->n_loaders; k++) {
-		const struct refusal *r = &l->loader[k].refusal;
+	for (int i = 0; i < PROBE_COUNT; i++) {
+		const struct plan_entry *pe = &plan->entry[i];
 
-		for (int i = 0; i < PROBE_COUNT && l->loader[k].err; i++) {
-			const struct plan_entry *pe = &plan->entry[i];
-
-			if (pe->state != PROBE_ATTACHED || strcmp(r->program, probe_table[i].program[pe->rung]))
-				continue;
-			plan_bar(plan, (enum probe_id)i, pe->rung, r->reason);
-			barred = true;
-		}
+		if (pe->state != PROBE_ATTACHED || strcmp(refusal.program, probe_table[i].program[pe->rung]))
+			continue;
+		plan_bar(plan, (enum probe_id)i, pe->rung, refusal.reason);
+		barred = true;
 	}
 	return barred;
 }
 
-static int load_all(struct load *l)
-{
-	int err = 0;
-
-	for (int i = 0; i < l->n_loaders && !err; i++)
-		err = l->loader[i].any ? share_maps(l, &l->loader[i]) : 0;
-	if (err)
-		return err;
-	for (int i = 0; i < l->n_loaders; i++)
-		if (l->loader[i].any)
-			start(&l->loader[i], load_object);
-	err = finish_all(l);
-	return err || !l->fill ? err : fill_all(l);
-}
-
-int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
-		  struct err *e)
+static int load_object(struct load *l, const struct probe_want *want, const struct plan *plan, const struct plan_types *types)
 {
 	int err;
 
 	target_types = types->target;
 	cast_id = find_cast();
-	err = create_maps(l, want, plan, types_btf(types->kernel));
-	if (!err) {
-		share_out(l, want, plan);
-		err = load_all(l);
-	}
+	fill_config(&l->skel->rodata->cfg, want, plan, types_btf(types->kernel));
+	set_sizes(l, want);
+	choose_programs(l, want, plan);
+	memset(&refusal, 0, sizeof(refusal));
+	err = barriertrace_bpf__load(l->skel);
 	target_types = NULL;
+	return err || !want->ledger ? err : fill_all(l);
+}
+
+int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
+		  struct err *e)
+{
+	int err = load_object(l, want, plan, types);
+
 	if (!err)
 		return map_all(l, want, e);
-	if (bar_refused(l, plan))
+	if (bar_refused(plan))
 		return -EAGAIN;
 	if (!plan->careful) {
 		plan->careful = true;
@@ -736,7 +488,7 @@ struct bpf_program *load_program(const struct load *l, enum probe_id id)
 
 int load_seed_fd(const struct load *l)
 {
-	return bpf_program__fd(l->seed);
+	return bpf_program__fd(l->skel->progs.seed);
 }
 
 const struct wire_maps *load_maps(const struct load *l)
@@ -786,11 +538,6 @@ void load_free(struct load *l)
 {
 	if (!l)
 		return;
-	take_ring(&l->ring, NULL);
-	for (int i = 0; i < l->n_loaders; i++) {
-		finish(&l->loader[i]);
-		bpf_object__close(l->loader[i].obj);
-	}
 	if (l->maps.cells)
 		munmap(l->maps.cells, l->cells_size);
 	if (l->maps.views)

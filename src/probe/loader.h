@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * loader.h - private to probe/: the maps, and the programs of a plan, loaded by several threads at once.
- *
- * What the verifier does takes most of a start and waits for nobody: each CPU has some of the programs. libbpf loads an object's
- * programs one after the other, hence an object for each thread; their maps are those of a first one without programs.
- */
+/* loader.h - private to probe/: the maps, and the programs of a plan. */
 #ifndef BT_PROBE_LOADER_H
 #define BT_PROBE_LOADER_H
 
@@ -15,18 +10,12 @@
 
 struct load;
 
-/*
- * Nothing is in the kernel yet but the ring buffer. Asks *types for what the programs use; their path is where it will be found.
- * Threads read that path until load_programs() or load_free() has joined them: free the types after that.
- */
+/* Nothing is in the kernel yet. The path of the types is where load_programs() will find them. */
 int load_new(const struct types *path, const struct probe_want *want, struct load **out, struct err *e);
-void load_ask(const struct load *l, struct types *types);
-void load_free(struct load *l); /* with all that was loaded; NULL is fine */
+void load_ask(const struct load *l, struct types *types); /* for what the programs use */
+void load_free(struct load *l);				  /* with all that was loaded; NULL is fine */
 
-/*
- * Loads the programs of the plan. Whatever it returns, no thread is running any more. -EAGAIN: one was refused and barred, or it is not known which; to be planned anew, with care,
- * and for a new load.
- */
+/* -EAGAIN: a program was refused and barred, or it is not known which; to be planned anew, with care, and for a new load. */
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
 		  struct err *e);
 

@@ -225,7 +225,6 @@ static int load_planned(struct probes *p, const struct probe_want *want, struct 
 	}
 }
 
-/* Only when no loader runs: each reads their path. */
 static void forget_types(struct probes *p)
 {
 	if (p->types.target != p->types.kernel)

@@ -81,7 +81,7 @@ struct probe_want {
 	bool try_all;		 /* try the rungs below the first that is to be had, too */
 	uint32_t views, slots;	 /* how many of each to make room for */
 	uint32_t stripes;	 /* copies of each counter; fewer than CPUs: added to atomically */
-	struct notices notices;	 /* hears what libbpf says; by several threads */
+	struct notices notices;	 /* hears what libbpf says */
 	bool ledger;		 /* trace sync calls too */
 	bool may_idle;		 /* probes_rest() may be called */
 	uint32_t ring_bytes;	 /* for their facts; a power of two; 0: the default */

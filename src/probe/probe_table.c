@@ -77,7 +77,7 @@ const char *const rung_names[RUNG_COUNT] = {
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {
 		.name = "request.complete", .event = "block_rq_complete", .program = RUNGS("rq_complete"),
-		.steps = 16500, .required = true,
+		.required = true,
 	},
 	[PROBE_RQ_ISSUE] = {
 		.name = "request.issue", .event = "block_rq_issue", .program = RUNGS("rq_issue"),
@@ -121,11 +121,11 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_SYS_ENTER] = {
 		.name = "sync.enter", .event = "sys_enter", .group = "raw_syscalls", .program = SYSCALLS("sys_enter"),
-		.steps = 5300, .begins = true, .without = NO_LEDGER,
+		.begins = true, .without = NO_LEDGER,
 	},
 	[PROBE_SYS_EXIT] = {
 		.name = "sync.exit", .event = "sys_exit", .group = "raw_syscalls", .program = SYSCALLS("sys_exit"),
-		.steps = 4000, .without = NO_LEDGER,
+		.without = NO_LEDGER,
 	},
 	CALL(PROBE_CALL_FSYNC, "fsync", FUNCTION_OF("fsync"))
 	CALL(PROBE_CALL_FDATASYNC, "fdatasync", FUNCTION_OF("fdatasync"))
@@ -135,11 +135,11 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	CALL(PROBE_CALL_SYNC, "sync", FUNCTION_OF_SYNC)
 	[PROBE_SWITCH] = {
 		.name = "sched.switch", .event = "sched_switch", .program = BTF_ONLY("switch"),
-		.steps = 4300, .without = NO_LEDGER,
+		.without = NO_LEDGER,
 	},
 	[PROBE_WAKING] = {
 		.name = "sched.waking", .event = "sched_waking", .program = BTF_ONLY("waking"),
-		.steps = 8200, .without = NO_LEDGER,
+		.without = NO_LEDGER,
 	},
 	[PROBE_FORGET] = {
 		.name = "sched.exit", .event = "sched_process_exit", .program = BTF_ONLY("forget"),
@@ -160,19 +160,19 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_URING_COMPLETE] = {
 		.name = "uring.complete", .event = "io_uring_complete", .program = BTF_ONLY("uring_complete"),
-		.steps = 5000, .without = NO_URING,
+		.without = NO_URING,
 	},
 	[PROBE_EXT4_SYNC] = {
 		.name = "async.ext4", .event = "ext4_sync_file_enter", .module = "ext4", .program = RAW_ONLY("sync_file"),
-		.steps = 2200, .without = NO_WORKER,
+		.without = NO_WORKER,
 	},
 	[PROBE_XFS_SYNC] = {
 		.name = "async.xfs", .event = "xfs_file_fsync", .module = "xfs", .program = RAW_ONLY("xfs_sync"),
-		.steps = 2100, .without = NO_WORKER,
+		.without = NO_WORKER,
 	},
 	[PROBE_BTRFS_SYNC] = {
 		.name = "async.btrfs", .event = "btrfs_sync_file", .module = "btrfs", .program = RAW_ONLY("sync_file"),
-		.steps = 2200, .without = NO_WORKER,
+		.without = NO_WORKER,
 	},
 	/* its successor, from 7.2 on */
 	[PROBE_BTRFS_ENTER] = {
@@ -182,27 +182,27 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	/* bells only, see idle.bpf.h */
 	[PROBE_EXT4_SYNC_FS] = {
 		.name = "async.ext4_fs", .event = "ext4_sync_fs", .module = "ext4", .program = RAW_ONLY("sync_fs"),
-		.steps = 2200, .without = NO_BELL,
+		.without = NO_BELL,
 	},
 	[PROBE_XFS_SYNC_FS] = {
 		.name = "async.xfs_fs", .event = "xfs_fs_sync_fs", .module = "xfs", .program = RAW_ONLY("sync_fs"),
-		.steps = 1800, .without = NO_BELL,
+		.without = NO_BELL,
 	},
 	[PROBE_BTRFS_SYNC_FS] = {
 		.name = "async.btrfs_fs", .event = "btrfs_sync_fs", .module = "btrfs", .program = RAW_ONLY("sync_fs"),
-		.steps = 1800, .without = NO_BELL,
+		.without = NO_BELL,
 	},
 	[PROBE_WORK_END] = {
 		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),
-		.steps = 1800, .without = NO_AIO,
+		.without = NO_AIO,
 	},
 	[PROBE_WORK_QUEUE] = {
 		.name = "work.queue", .event = "workqueue_queue_work", .program = RAW_ONLY("work_queue"),
-		.steps = 5000, .without = NO_WORK,
+		.without = NO_WORK,
 	},
 	[PROBE_WORK_START] = {
 		.name = "work.start", .event = "workqueue_execute_start", .program = RAW_ONLY("work_start"),
-		.steps = 1600, .without = NO_WORK,
+		.without = NO_WORK,
 	},
 	[PROBE_FLUSH_INSERT] = {
 		.name = "flush.insert", .function = "blk_insert_flush", .program = FUNCTION("flush_insert"),
@@ -210,7 +210,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	},
 	[PROBE_FLUSH_DATA] = {
 		.name = "flush.data", .function = "mq_flush_data_end_io", .program = FUNCTION("flush_data"),
-		.steps = 1900, .without = NO_SPLIT,
+		.without = NO_SPLIT,
 	},
 	[PROBE_FLUSH_END] = {
 		.name = "flush.end", .function = "flush_end_io", .program = FUNCTION("flush_end"),

@@ -12,13 +12,12 @@ struct probe_row {
 	const char *module;		 /* whose tracepoint it is where the kernel itself hasn't got it; or NULL */
 	const char *function;		 /* of the kernel: rungs fentry and kprobe; or NULL */
 	const char *program[RUNG_COUNT]; /* program of each rung; NULL: there is none */
-	size_t steps;	/* of the verifier, about (verified_insns in fdinfo); 0: as many as it has instructions */
-	bool at_return; /* of the function, not at its entry */
-	bool later;	/* attached by probes_trace_functions(); from the start if it is forced */
-	enum probe_id stands_in; /* wanted, too, where that one is and the kernel hasn't got it; 0: for none */
-	bool required;		 /* a run that wants it can't do without it */
-	bool begins;		 /* attached behind the others: something begins with it that they follow and end */
-	const char *without;	 /* what is lost when an optional one is missing */
+	bool at_return;			 /* of the function, not at its entry */
+	bool later;			 /* attached by probes_trace_functions(); from the start if it is forced */
+	enum probe_id stands_in;	 /* wanted, too, where that one is and the kernel hasn't got it; 0: for none */
+	bool required;			 /* a run that wants it can't do without it */
+	bool begins;	     /* attached behind the others: something begins with it that they follow and end */
+	const char *without; /* what is lost when an optional one is missing */
 };
 
 extern const struct probe_row probe_table[PROBE_COUNT];

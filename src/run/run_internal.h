@@ -3,7 +3,7 @@
 #ifndef BT_RUN_RUN_INTERNAL_H
 #define BT_RUN_RUN_INTERNAL_H
 
-#include <pthread.h>
+#include <stdio.h>
 
 #include "probe/request_clocks.h"
 #include "probe/kernel_side.h"
@@ -80,14 +80,6 @@ struct sys_enter {
 	bool refused;	    /* sync calls can't be traced at their functions */
 };
 
-struct symbol_reader {
-	pthread_t thread;
-	bool beside; /* it was started, and not waited for */
-	pid_t tid;   /* 0: it has not begun */
-	bool hurry;  /* somebody waits for it */
-	int nice;    /* of the others */
-};
-
 struct traced_run {
 	struct run_opts opts;
 	struct run_observer observer;
@@ -119,8 +111,8 @@ struct traced_run {
 	uint32_t dev;	     /* of the latest fact that has one */
 	uint32_t strange[16];
 	size_t n_strange;
-	struct symbol_reader reader;   /* of these: */
-	struct kernel_symbol *symbols; /* not to be looked at before run_symbols_wait() */
+	FILE *kallsyms; /* until the start */
+	struct kernel_symbol *symbols;
 	size_t n_symbols;
 	struct sync_analysis *sync;	 /* of the run */
 	struct sync_analysis *sync_step; /* of the interval; NULL without a stream */
@@ -160,9 +152,6 @@ void run_rescan(struct traced_run *run);
 bool run_anybody_left(struct traced_run *run);
 
 void run_want_filter(struct probe_want *want, const struct filter *f); /* NULL: everybody counts */
-/* Begins to read the kernel's symbols; until they are waited for, they are the reader's. */
-void run_symbols_read(struct traced_run *run);
-void run_symbols_wait(struct traced_run *run); /* fine if nobody reads them */
 
 /* Tells the kernel side who counts now: before it starts, and again when it has. */
 int run_select(struct traced_run *run, struct err *e);

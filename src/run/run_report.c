@@ -265,7 +265,8 @@ void run_let_go(struct traced_run *run)
 	sync_free(run->sync);
 	sync_free(run->sync_step);
 	run_places_end(run);
-	run_symbols_wait(run);
+	if (run->kallsyms)
+		fclose(run->kallsyms);
 	free(run->symbols);
 	probes_close(run->probes);
 	free_disks(run);

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "util/log.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool is_quiet, is_verbose; /* set before there are threads */
-
-/* libbpf speaks in the loaders' threads: a line is written in one piece. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool in_place; /* under the lock */
+static bool is_quiet, is_verbose;
+static bool in_place; /* a line of progress stands there */
 
 static void end_in_place(void)
 {
@@ -37,10 +33,8 @@ static void say_line(const char *fmt, va_list ap)
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
-	pthread_mutex_lock(&lock);
 	end_in_place();
 	fprintf(stderr, "barriertrace: %s%s\n", line, n >= (int)sizeof(line) ? "..." : "");
-	pthread_mutex_unlock(&lock);
 }
 
 void log_error(const char *fmt, ...)
@@ -69,12 +63,10 @@ void log_verbose(const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (is_verbose) {
-		pthread_mutex_lock(&lock);
 		end_in_place();
 		fputs("barriertrace: ", stderr);
 		vfprintf(stderr, fmt, ap);
 		fputc('\n', stderr);
-		pthread_mutex_unlock(&lock);
 	}
 	va_end(ap);
 }
@@ -91,16 +83,12 @@ void log_progress(const char *fmt, ...)
 	/* a line that is broken could not be taken back; some terminals go on to the next one in the last column */
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col && ws.ws_col <= sizeof(line))
 		line[ws.ws_col - 1] = '\0';
-	pthread_mutex_lock(&lock);
 	fprintf(stderr, "\r\033[K%s", line);
 	fflush(stderr);
 	in_place = true;
-	pthread_mutex_unlock(&lock);
 }
 
 void log_progress_end(void)
 {
-	pthread_mutex_lock(&lock);
 	end_in_place();
-	pthread_mutex_unlock(&lock);
 }

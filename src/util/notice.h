@@ -10,7 +10,7 @@ enum notice_level {
 	NOTICE_PROGRESS, /* replaces the one before; "": there is none any more */
 };
 
-/* Zeroed: nobody listens. tell() may be called by several threads; `text` is one line. */
+/* Zeroed: nobody listens. `text` is one line, or libbpf's with a verifier's log. */
 struct notices {
 	void (*tell)(void *ctx, enum notice_level level, const char *text);
 	void *ctx;
