@@ -16,7 +16,7 @@
 ##   make check-kernels  run it in QEMU with Debian's kernels: after a change of probes, rungs or vm
 ##                       (25 minutes; FULL=1: all cells, hours; KERNELS="6.1 7.2"; WRITE=1: into docs/reference/kernels.md)
 ##   make fuzz           run the fuzz targets, two at once: after a change of what reads files (35 minutes;
-##                       T=60: seconds of each, K="state types": only these)
+##                       T=60: seconds of each, K="state card": only these)
 ##   make check-all      run all three tiers, with one table at the end: before a release
 ##
 ##   T=FILE K=TEXT       only this test file (or folder), only tests whose name contains TEXT
@@ -213,6 +213,7 @@ $(O)/tsan/test_%: test_%.c $(O)/tsan/libbarriertrace.a
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(TSAN_FLAGS) $(WRAP) -Itests/unit/lib -MMD -MP $< $(O)/tsan/libbarriertrace.a -o $@ $(LIB_LIBS)
 
 # The linker puts the unit's own __wrap functions in the place of these.
+$(O)/tests/test_loader: WRAP := -Wl,--wrap=bpf_object__load_skeleton
 $(O)/tests/test_run_idle $(O)/tsan/test_run_idle: WRAP := -Wl,--wrap=clock_ns,--wrap=mounts_each
 
 $(O)/tests/fuzz: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a

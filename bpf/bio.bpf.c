@@ -124,21 +124,9 @@ int bio_queue_btf(u64 *ctx)
 	return on_bio_queue(block_arg(ctx, cfg.bio_queue_first));
 }
 
-SEC("?raw_tp/block_bio_queue")
-int bio_queue_raw(u64 *ctx)
-{
-	return on_bio_queue(block_arg(ctx, cfg.bio_queue_first));
-}
-
 /* (queue, bio) on every kernel */
 SEC("?tp_btf/block_bio_complete")
 int bio_complete_btf(u64 *ctx)
-{
-	return on_bio_complete(ctx, (struct bio *)ctx[1]);
-}
-
-SEC("?raw_tp/block_bio_complete")
-int bio_complete_raw(u64 *ctx)
 {
 	return on_bio_complete(ctx, (struct bio *)ctx[1]);
 }

@@ -3,8 +3,7 @@
  * request.bpf.c - block requests: from insert and issue to completion, into histograms. No event leaves
  * the kernel.
  *
- * Every program exists as tp_btf and as raw_tp (section names start with `?`: off until the probe table turns
- * them on); `direct` tells which, see compat.bpf.h. Completion is the only program that writes cells, so a cell of a
+ * Section names start with `?`: off until the probe table turns them on; `direct`: see compat.bpf.h. Completion is the only program that writes cells, so a cell of a
  * CPU has one writer at a time: the kernel doesn't start a program on a CPU on which it already runs.
  */
 #include "filter.bpf.h"
@@ -1058,18 +1057,13 @@ FUNCTION_PROGRAMS(flush_insert, blk_insert_flush)
 FUNCTION_PROGRAMS(flush_data, mq_flush_data_end_io)
 FUNCTION_PROGRAMS(flush_end, flush_end_io)
 
-/* What is rare copies in tp_btf programs too: to follow typed pointers costs the verifier more than it spares here. */
+/* What is rare copies: to follow typed pointers costs the verifier more than it spares here. */
 /* clang-format off */
 #define REQUEST_PROGRAMS(event, handler, direct) \
 SEC("?tp_btf/block_" #event) \
 int event##_btf(u64 *ctx) \
 { \
 	return handler(block_arg(ctx, cfg.queue_first), direct); \
-} \
-SEC("?raw_tp/block_" #event) \
-int event##_raw(u64 *ctx) \
-{ \
-	return handler(block_arg(ctx, cfg.queue_first), false); \
 }
 /* clang-format on */
 
@@ -1084,20 +1078,8 @@ int io_start_btf(u64 *ctx)
 	return on_start((struct request *)ctx[0], true);
 }
 
-SEC("?raw_tp/block_io_start")
-int io_start_raw(u64 *ctx)
-{
-	return on_start((struct request *)ctx[0], false);
-}
-
 SEC("?tp_btf/block_rq_complete")
 int rq_complete_btf(u64 *ctx)
 {
 	return on_complete(ctx, (struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], true);
-}
-
-SEC("?raw_tp/block_rq_complete")
-int rq_complete_raw(u64 *ctx)
-{
-	return on_complete(ctx, (struct request *)ctx[0], (int)ctx[1], (u32)ctx[2], false);
 }

@@ -79,32 +79,14 @@ int fork_btf(u64 *ctx)
 	return on_fork((struct task_struct *)ctx[0], (struct task_struct *)ctx[1]);
 }
 
-SEC("?raw_tp/sched_process_fork")
-int fork_raw(u64 *ctx)
-{
-	return on_fork((struct task_struct *)ctx[0], (struct task_struct *)ctx[1]);
-}
-
 SEC("?tp_btf/sched_process_exit")
 int exit_btf(u64 *ctx)
 {
 	return on_exit((struct task_struct *)ctx[0]);
 }
 
-SEC("?raw_tp/sched_process_exit")
-int exit_raw(u64 *ctx)
-{
-	return on_exit((struct task_struct *)ctx[0]);
-}
-
 SEC("?tp_btf/task_rename")
 int rename_btf(u64 *ctx)
-{
-	return on_rename((struct task_struct *)ctx[0], (const void *)ctx[1]);
-}
-
-SEC("?raw_tp/task_rename")
-int rename_raw(u64 *ctx)
 {
 	return on_rename((struct task_struct *)ctx[0], (const void *)ctx[1]);
 }

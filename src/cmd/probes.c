@@ -9,11 +9,10 @@
 #include "probe/probe.h"
 #include "render/render.h"
 
-enum { OPT_BTF, OPT_RUNG, OPT_VERBOSE };
+enum { OPT_RUNG, OPT_VERBOSE };
 
 /* clang-format off */
 static const struct option_def options[] = {
-	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", NULL },
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way, or fail.", NULL },
 	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "verbose", 'v', NULL, OPT_VERBOSE, "Show what libbpf says.", NULL },
@@ -36,7 +35,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct probe_want *want = arg;
 
 	switch (id) {
-	case OPT_BTF: want->btf_path = value; return 0;
 	case OPT_RUNG: return probe_want_force(want, value, e);
 	case OUTPUT_AS_ROOT: return user_files_by_root(e);
 	default: log_level(false, true); return 0;

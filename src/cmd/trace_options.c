@@ -12,7 +12,7 @@
 
 /* clang-format off */
 enum {
-	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_BTF, OPT_RUNG, OPT_STRICT,
+	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_RUNG, OPT_STRICT,
 	OPT_NO_LEDGER, OPT_EAGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION
 };
 /* clang-format on */
@@ -53,7 +53,6 @@ enum {
 	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when any event was lost, even if COMMAND succeeded.", G_OUT },
 
 #define OTHER_OPTIONS \
-	{ "btf", 0, "FILE", OPT_BTF, "Take the kernel's type information from FILE.", G_KERNEL }, \
 	{ "rung", 0, "NAME=RUNG", OPT_RUNG, "Attach a probe or a family of probes only this way (tp_btf, raw_tp, " \
 	  "tp, fentry, kprobe), or not run at all; barriertrace probes lists both.", \
 	  G_KERNEL }, \
@@ -214,7 +213,6 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_DURATION: return set_seconds("duration", value, &o->run.duration_ns, e);
 	case OPT_RECORDING: o->record.path = value; return 0;
 	case OPT_ROTATE: return rotation_parse(value, &o->record, e);
-	case OPT_BTF: o->run.want.btf_path = value; return 0;
 	case OPT_MEMORY: return set_memory(value, &o->run.memory, e);
 	case OPT_RUNG: return probe_want_force(&o->run.want, value, e);
 	default: return set_flag(o, id, e);

@@ -471,8 +471,8 @@ void judge_dirty(struct exam *x, const struct diag_layer *l, const struct diag_s
 void judge_btf(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "none"))
-		finding_add(x, l, s, DIAG_NOTE, "Use a kernel with CONFIG_DEBUG_INFO_BTF, or --btf FILE.",
-			    "This kernel has no type information (BTF): it cannot be traced as it is.");
+		finding_add(x, l, s, DIAG_NOTE, "Use a kernel with CONFIG_DEBUG_INFO_BTF=y.",
+			    "This kernel has no type information (BTF): it cannot be traced.");
 }
 
 void judge_lockdown(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)

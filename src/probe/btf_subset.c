@@ -393,48 +393,10 @@ static int read_kernel(struct source *s)
 	return err;
 }
 
-/* Types alone are read as a whole; those of a kernel and all of its modules are some 20 MiB. */
-#define TYPES_MOST (256u << 20)
-
-static bool too_long(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint16_t magic = 0;
-	struct stat st;
-	bool is;
-
-	if (fd < 0)
-		return false;
-	is = pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == BTF_MAGIC && !fstat(fd, &st) &&
-	     st.st_size > TYPES_MOST;
-	close(fd);
-	return is;
-}
-
-/* libbpf knows in what files types can be. */
-static int read_file(struct source *s, const char *path)
-{
-	struct btf *btf;
-	const void *raw;
-	__u32 size;
-
-	if (too_long(path))
-		return -EFBIG;
-	btf = btf__parse(path, NULL);
-	if (!btf)
-		return -errno;
-	raw = btf__raw_data(btf, &size);
-	s->raw = xmust(malloc(size));
-	s->size = size;
-	memcpy(s->raw, raw, size);
-	btf__free(btf);
-	return 0;
-}
-
-int types_read(struct types *t, const char *path)
+int types_read(struct types *t)
 {
 	struct source s = { .raw = NULL };
-	int err = path ? read_file(&s, path) : read_kernel(&s);
+	int err = read_kernel(&s);
 
 	if (!err)
 		return add_source(t, &s);

@@ -23,8 +23,8 @@ const char *types_path(const struct types *t);
 /* Asks for what has this name: structures, unions, enumerations (or one of their values), typedefs, functions. */
 void types_ask(struct types *t, const char *name);
 
-/* Reads the kernel's own types, or those of a file. Returns 0 or a negative errno. */
-int types_read(struct types *t, const char *path);
+/* Reads the kernel's types. Returns 0 or a negative errno. */
+int types_read(struct types *t);
 /* And those of a kernel module, for the names asked for that the kernel itself hasn't got. */
 void types_read_module(struct types *t, const char *name);
 /* How that went: 0, -ENOENT when there are no types of a module of this name, or another negative errno. */

@@ -99,9 +99,7 @@ static int find_cast(void)
 {
 	struct types_target to;
 
-	return target_types && translates() && !types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to) ?
-		       to.id :
-		       0;
+	return translates() && !types_target(target_types, CONFIG_CAST_FUNCTION, BTF_KIND_FUNC, &to) ? to.id : 0;
 }
 
 /* Turns the programs' CONFIG_CAST into calls of the kernel's function. Where there is none to call, the verifier takes them out. */
@@ -446,13 +444,13 @@ static bool bar_refused(struct plan *plan)
 	return barred;
 }
 
-static int load_object(struct load *l, const struct probe_want *want, const struct plan *plan, const struct plan_types *types)
+static int load_object(struct load *l, const struct probe_want *want, const struct plan *plan, const struct types *types)
 {
 	int err;
 
-	target_types = types->target;
+	target_types = types;
 	cast_id = find_cast();
-	fill_config(&l->skel->rodata->cfg, want, plan, types_btf(types->kernel));
+	fill_config(&l->skel->rodata->cfg, want, plan, types_btf(types));
 	set_sizes(l, want);
 	choose_programs(l, want, plan);
 	memset(&refusal, 0, sizeof(refusal));
@@ -461,7 +459,7 @@ static int load_object(struct load *l, const struct probe_want *want, const stru
 	return err || !want->ledger ? err : fill_all(l);
 }
 
-int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
+int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct types *types,
 		  struct err *e)
 {
 	int err = load_object(l, want, plan, types);

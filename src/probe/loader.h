@@ -16,7 +16,7 @@ void load_ask(const struct load *l, struct types *types); /* for what the progra
 void load_free(struct load *l);				  /* with all that was loaded; NULL is fine */
 
 /* -EAGAIN: a program was refused and barred, or it is not known which; to be planned anew, with care, and for a new load. */
-int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct plan_types *types,
+int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct types *types,
 		  struct err *e);
 
 struct bpf_program *load_program(const struct load *l, enum probe_id id);

@@ -17,7 +17,6 @@
 #include "slot.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/user_file.h"
 #include "probe/probe_plan.h"
 #include "probe/probe_table.h"
 
@@ -26,7 +25,7 @@ struct probes {
 	struct bpf_link *link[PROBE_COUNT];
 	bool by_functions; /* sync calls are traced at their own functions */
 	struct plan plan;
-	struct plan_types types; /* while it is being opened */
+	struct types *types; /* of the kernel, while it is being opened */
 	bool forced[PROBE_COUNT];
 };
 
@@ -141,68 +140,22 @@ int probe_want_force(struct probe_want *want, const char *spec, struct err *e)
 
 /* ---- open ---- */
 
-static int no_types(const char *path, int err, struct err *e)
-{
-	char why[128];
-
-	libbpf_strerror(err, why, sizeof(why)); /* which has numbers of its own */
-	if (path)
-		return err_set(e, ENOENT, EXIT_FAILED, "--btf %s: cannot read it as BTF: %s", path, why);
-	return err_set(e, ENOENT, EXIT_KERNEL_CANNOT,
-		       "this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux: use a kernel built with "
-		       "CONFIG_DEBUG_INFO_BTF=y, or pass its BTF with --btf FILE");
-}
-
-/* What programs attach to is a matter of the running kernel, whatever types the user brought. NULL: it has none. */
-static struct types *own_targets(const struct probe_want *want)
-{
-	struct types *own = types_new();
-
-	if (!own)
-		return NULL;
-	plan_ask(want, own);
-	if (!types_read(own, NULL)) {
-		plan_read_modules(want, own);
-		if (!types_fill(own))
-			return own;
-	}
-	types_free(own);
-	return NULL;
-}
-
-/* A file of the user's: opened once, as the user. */
-static int read_given(struct types *t, const char *path, struct err *e)
-{
-	struct err why;
-	int fd = user_file_read(path, &why), err;
-	char opened[32];
-
-	if (fd < 0)
-		return err_set(e, -fd, why.status, "--btf: %s", why.text);
-	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
-	err = types_read(t, opened);
-	close(fd);
-	return err ? no_types(path, err, e) : 0;
-}
-
 static int read_types(struct probes *p, const struct probe_want *want, struct err *e)
 {
-	struct types *t = p->types.kernel;
 	int err;
 
-	load_ask(p->load, t);
-	plan_ask(want, t);
-	err = want->btf_path ? read_given(t, want->btf_path, e) : types_read(t, NULL);
-	if (err && want->btf_path)
-		return err;
-	if (!err && !want->btf_path)
-		plan_read_modules(want, t);
+	load_ask(p->load, p->types);
+	plan_ask(want, p->types);
+	err = types_read(p->types);
+	if (!err) {
+		plan_read_modules(want, p->types);
+		err = types_fill(p->types);
+	}
 	if (!err)
-		err = types_fill(t);
-	if (err)
-		return no_types(want->btf_path, err, e);
-	p->types.target = want->btf_path ? own_targets(want) : t;
-	return 0;
+		return 0;
+	return err_set(e, ENOENT, EXIT_KERNEL_CANNOT,
+		       "this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux: use a kernel built with "
+		       "CONFIG_DEBUG_INFO_BTF=y");
 }
 
 /* Anew while the kernel refuses something that can be done without. */
@@ -211,26 +164,18 @@ static int load_planned(struct probes *p, const struct probe_want *want, struct 
 	int err;
 
 	for (;;) {
-		err = plan_make(&p->plan, want, &p->types, e);
+		err = plan_make(&p->plan, want, p->types, e);
 		if (!err)
-			err = load_programs(p->load, want, &p->plan, &p->types, e);
+			err = load_programs(p->load, want, &p->plan, p->types, e);
 		keep_plan(&p->plan);
 		if (err != -EAGAIN)
 			return err;
 		load_free(p->load);
 		p->load = NULL;
-		err = load_new(p->types.kernel, want, &p->load, e);
+		err = load_new(p->types, want, &p->load, e);
 		if (err)
 			return err;
 	}
-}
-
-static void forget_types(struct probes *p)
-{
-	if (p->types.target != p->types.kernel)
-		types_free(p->types.target);
-	types_free(p->types.kernel);
-	p->types = (struct plan_types){ 0 };
 }
 
 int probes_open(const struct probe_want *want, struct probes **out, struct err *e)
@@ -239,9 +184,9 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 	int err;
 
 	plan_new(&p->plan);
-	p->types.kernel = types_new();
-	if (p->types.kernel)
-		err = load_new(p->types.kernel, want, &p->load, e);
+	p->types = types_new();
+	if (p->types)
+		err = load_new(p->types, want, &p->load, e);
 	else
 		err = err_set(e, errno, EXIT_FAILED, "cannot get memory for the kernel's types: %s", strerror(errno));
 	if (!err)
@@ -252,7 +197,8 @@ int probes_open(const struct probe_want *want, struct probes **out, struct err *
 		probes_close(p);
 		return err;
 	}
-	forget_types(p);
+	types_free(p->types);
+	p->types = NULL;
 	for (int i = 0; i < PROBE_COUNT; i++)
 		p->forced[i] = want->force[i] >= 0;
 	*out = p;
@@ -770,6 +716,6 @@ void probes_close(struct probes *p)
 		stop(p, (enum probe_id)i);
 	plan_end(&p->plan);
 	load_free(p->load);
-	forget_types(p);
+	types_free(p->types);
 	free(p);
 }

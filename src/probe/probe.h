@@ -74,7 +74,6 @@ enum rung { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE, RUNG_CO
 
 /* What a run needs; filled by the caller before probes_open(). */
 struct probe_want {
-	const char *btf_path; /* --btf FILE; NULL: the kernel's own */
 	bool on[PROBE_COUNT];
 	int force[PROBE_COUNT];	 /* -1: any rung; else the only one allowed: without it there is no run */
 	bool named[PROBE_COUNT]; /* forced by its own name, not by its family's */

@@ -33,14 +33,13 @@ static bool by_function(enum rung rung)
 	return rung == RUNG_FENTRY || rung == RUNG_KPROBE;
 }
 
-/* The rungs, best first. `types` may be NULL. */
+/* The rungs, best first. */
 static const enum rung *best_first(const struct types *types)
 {
 	static const enum rung usual[RUNG_COUNT] = { RUNG_TP_BTF, RUNG_RAW_TP, RUNG_TP, RUNG_FENTRY, RUNG_KPROBE };
 	static const enum rung preemptible[RUNG_COUNT] = { RUNG_TP, RUNG_TP_BTF, RUNG_RAW_TP, RUNG_FENTRY, RUNG_KPROBE };
 
-	return types && btf__find_by_name_kind(types_btf(types), PLAN_PREEMPTIBLE, BTF_KIND_TYPEDEF) > 0 ? preemptible :
-													   usual;
+	return btf__find_by_name_kind(types_btf(types), PLAN_PREEMPTIBLE, BTF_KIND_TYPEDEF) > 0 ? preemptible : usual;
 }
 
 static void tracepoint_type(const char *event, char name[128])
@@ -93,8 +92,6 @@ int plan_target(const struct types *types, const char *target, bool function, st
 {
 	char name[128];
 
-	if (!types)
-		return -ENOENT;
 	if (function)
 		return types_target(types, target, BTF_KIND_FUNC, found);
 	tracepoint_type(target, name);
@@ -181,14 +178,10 @@ static int try_rung(enum rung rung, const struct probe_row *row, const struct ty
 }
 
 /* To open it again would cost as much as the first time, and to close it more: it is kept for when the program is attached. */
-static int open_event(struct plan_entry *pe, const struct probe_row *row, const struct types *types)
+static int open_event(struct plan_entry *pe, const struct probe_row *row)
 {
 	char *why = pe->refused[RUNG_TP];
 
-	if (!types) { /* without them the other probes of a ledger can't be had */
-		snprintf(why, sizeof(pe->refused[RUNG_TP]), "load: %s", strerror(ENOENT));
-		return -ENOENT;
-	}
 	if (pe->event < 0)
 		pe->event = perf_event_tracepoint(row->group, row->event);
 	if (pe->event == -ENOENT)
@@ -205,8 +198,8 @@ static int open_event(struct plan_entry *pe, const struct probe_row *row, const 
 static int plan_rung(struct plan_entry *pe, const struct probe_row *row, enum rung r, const struct types *types, bool careful)
 {
 	if (r == RUNG_TP)
-		return open_event(pe, row, types);
-	if (!careful && !by_function(r) && (r != RUNG_TP_BTF || types))
+		return open_event(pe, row);
+	if (!careful && !by_function(r))
 		return 0;
 	return try_rung(r, row, types, careful, pe->refused[r], sizeof(pe->refused[r]));
 }
@@ -240,10 +233,7 @@ static int plan_rungs(struct plan *plan, enum probe_id id, const struct probe_wa
 	return pe->state == PROBE_ATTACHED ? 0 : last;
 }
 
-/*
- * Has the kernel, or the module that the probe names, its tracepoint? If not, says why. A kernel's types that the user
- * brought have none of its modules.
- */
+/* Has the kernel, or the module that the probe names, its tracepoint? If not, says why. */
 static int find_event(const struct probe_row *row, const struct types *types, char *why, size_t size)
 {
 	int err;
@@ -262,16 +252,16 @@ static int find_event(const struct probe_row *row, const struct types *types, ch
 	return -ENOENT;
 }
 
-static int plan_entry(struct plan *plan, enum probe_id id, const struct probe_want *want, const struct plan_types *types)
+static int plan_entry(struct plan *plan, enum probe_id id, const struct probe_want *want, const struct types *types)
 {
 	struct plan_entry *pe = &plan->entry[id];
-	int err = find_event(&probe_table[id], types->kernel, pe->refused[0], sizeof(pe->refused[0]));
+	int err = find_event(&probe_table[id], types, pe->refused[0], sizeof(pe->refused[0]));
 
 	if (err) {
 		pe->state = PROBE_ABSENT;
 		return err;
 	}
-	err = plan_rungs(plan, id, want, types->target);
+	err = plan_rungs(plan, id, want, types);
 	if (err)
 		pe->state = PROBE_REFUSED;
 	return err;
@@ -317,9 +307,9 @@ static bool lacks_start(const struct plan *plan, enum probe_id id, const struct 
 	return probe_table[id].later && want->force[id] < 0 && plan->entry[PROBE_IO_START].state != PROBE_ATTACHED;
 }
 
-int plan_make(struct plan *plan, const struct probe_want *want, const struct plan_types *types, struct err *e)
+int plan_make(struct plan *plan, const struct probe_want *want, const struct types *types, struct err *e)
 {
-	plan->order = best_first(types->target);
+	plan->order = best_first(types);
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		struct plan_entry *pe = &plan->entry[i];
 		int err;

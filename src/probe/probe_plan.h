@@ -28,12 +28,6 @@ struct plan {
 	bool careful;		/* try tracepoints too, which hardly a kernel refuses: after a refusal, to learn why */
 };
 
-/* What the plan asks of the types of the kernel. */
-struct plan_types {
-	struct types *kernel; /* those that are traced by: of --btf FILE, where there is one */
-	struct types *target; /* the running kernel's own, by which it finds what a program attaches to; NULL: it has none */
-};
-
 struct bpf_link;
 struct bpf_program;
 
@@ -49,7 +43,7 @@ void plan_read_modules(const struct probe_want *want, struct types *types);
  * Takes the first rung of each wanted probe that the types know and the kernel lets a trivial program attach to. May be
  * called again after plan_bar(). Fails, with *e filled, when a required probe is left without a rung.
  */
-int plan_make(struct plan *plan, const struct probe_want *want, const struct plan_types *types, struct err *e);
+int plan_make(struct plan *plan, const struct probe_want *want, const struct types *types, struct err *e);
 
 /* Where a program of this rung attaches. Returns 0 or -ENOENT; not for kprobes and raw tracepoints, which go by the name. */
 int plan_target(const struct types *types, const char *target, bool function, struct types_target *found);

@@ -16,19 +16,13 @@ const char *const rung_names[RUNG_COUNT] = {
 };
 /* clang-format on */
 
-#define RUNGS(program) \
-	{ \
-		[RUNG_TP_BTF] = program "_btf", [RUNG_RAW_TP] = program "_raw" \
-	}
-
-/* These need a typed task pointer: to take the stack of a sleeping task. */
-#define BTF_ONLY(program) \
+#define TYPED(program) \
 	{ \
 		[RUNG_TP_BTF] = program "_btf" \
 	}
 
 /* These compute with addresses, which typed pointers aren't for, or serve several tracepoints, which a type would not. */
-#define RAW_ONLY(program) \
+#define RAW(program) \
 	{ \
 		[RUNG_RAW_TP] = program "_raw" \
 	}
@@ -76,47 +70,47 @@ const char *const rung_names[RUNG_COUNT] = {
 
 const struct probe_row probe_table[PROBE_COUNT] = {
 	[PROBE_RQ_COMPLETE] = {
-		.name = "request.complete", .event = "block_rq_complete", .program = RUNGS("rq_complete"),
+		.name = "request.complete", .event = "block_rq_complete", .program = TYPED("rq_complete"),
 		.required = true,
 	},
 	[PROBE_RQ_ISSUE] = {
-		.name = "request.issue", .event = "block_rq_issue", .program = RUNGS("rq_issue"),
+		.name = "request.issue", .event = "block_rq_issue", .program = TYPED("rq_issue"),
 		.required = true,
 	},
 	[PROBE_RQ_INSERT] = {
-		.name = "request.insert", .event = "block_rq_insert", .program = RUNGS("rq_insert"),
+		.name = "request.insert", .event = "block_rq_insert", .program = TYPED("rq_insert"),
 		.required = true,
 	},
 	[PROBE_RQ_REQUEUE] = {
-		.name = "request.requeue", .event = "block_rq_requeue", .program = RUNGS("rq_requeue"),
+		.name = "request.requeue", .event = "block_rq_requeue", .program = TYPED("rq_requeue"),
 		.without = "requeued requests are not counted",
 	},
 	[PROBE_RQ_MERGE] = {
-		.name = "request.merge", .event = "block_rq_merge", .program = RUNGS("rq_merge"),
+		.name = "request.merge", .event = "block_rq_merge", .program = TYPED("rq_merge"),
 		.without = "merged requests are not counted",
 	},
 	[PROBE_IO_START] = {
-		.name = "request.start", .event = "block_io_start", .program = RUNGS("io_start"),
+		.name = "request.start", .event = "block_io_start", .program = TYPED("io_start"),
 		.without = "a request's sender is taken where it is inserted or issued",
 	},
 	[PROBE_BIO_QUEUE] = {
-		.name = "bio.queue", .event = "block_bio_queue", .program = RUNGS("bio_queue"),
+		.name = "bio.queue", .event = "block_bio_queue", .program = TYPED("bio_queue"),
 		.begins = true, .without = "dm, md and other bio-based disks show nothing",
 	},
 	[PROBE_BIO_COMPLETE] = {
-		.name = "bio.complete", .event = "block_bio_complete", .program = RUNGS("bio_complete"),
+		.name = "bio.complete", .event = "block_bio_complete", .program = TYPED("bio_complete"),
 		.without = "dm, md and other bio-based disks show nothing",
 	},
 	[PROBE_FORK] = {
-		.name = "task.fork", .event = "sched_process_fork", .program = RUNGS("fork"),
+		.name = "task.fork", .event = "sched_process_fork", .program = TYPED("fork"),
 		.without = "processes that begin during the run are not followed",
 	},
 	[PROBE_EXIT] = {
-		.name = "task.exit", .event = "sched_process_exit", .program = RUNGS("exit"),
+		.name = "task.exit", .event = "sched_process_exit", .program = TYPED("exit"),
 		.without = "a reused process number can be taken for that of a followed process",
 	},
 	[PROBE_RENAME] = {
-		.name = "task.rename", .event = "task_rename", .program = RUNGS("rename"),
+		.name = "task.rename", .event = "task_rename", .program = TYPED("rename"),
 		.without = "of a name, only the processes that had it at the start are followed, and their children",
 	},
 	[PROBE_SYS_ENTER] = {
@@ -134,74 +128,74 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 	CALL(PROBE_CALL_RANGE, "sync_file_range", FUNCTION_OF("sync_file_range"))
 	CALL(PROBE_CALL_SYNC, "sync", FUNCTION_OF_SYNC)
 	[PROBE_SWITCH] = {
-		.name = "sched.switch", .event = "sched_switch", .program = BTF_ONLY("switch"),
+		.name = "sched.switch", .event = "sched_switch", .program = TYPED("switch"),
 		.without = NO_LEDGER,
 	},
 	[PROBE_WAKING] = {
-		.name = "sched.waking", .event = "sched_waking", .program = BTF_ONLY("waking"),
+		.name = "sched.waking", .event = "sched_waking", .program = TYPED("waking"),
 		.without = NO_LEDGER,
 	},
 	[PROBE_FORGET] = {
-		.name = "sched.exit", .event = "sched_process_exit", .program = BTF_ONLY("forget"),
+		.name = "sched.exit", .event = "sched_process_exit", .program = TYPED("forget"),
 		.without = NO_LEDGER,
 	},
 	[PROBE_URING_SUBMIT] = {
-		.name = "uring.submit", .event = "io_uring_submit_req", .program = BTF_ONLY("uring_submit"),
+		.name = "uring.submit", .event = "io_uring_submit_req", .program = TYPED("uring_submit"),
 		.begins = true, .without = NO_URING,
 	},
 	/* its predecessor, up to 6.3 */
 	[PROBE_URING_SUBMIT_SQE] = {
-		.name = "uring.submit_sqe", .event = "io_uring_submit_sqe", .program = BTF_ONLY("uring_submit_sqe"),
+		.name = "uring.submit_sqe", .event = "io_uring_submit_sqe", .program = TYPED("uring_submit_sqe"),
 		.begins = true, .without = NO_URING,
 	},
 	[PROBE_URING_TASK_ADD] = {
-		.name = "uring.task_add", .event = "io_uring_task_add", .program = BTF_ONLY("uring_task_add"),
+		.name = "uring.task_add", .event = "io_uring_task_add", .program = TYPED("uring_task_add"),
 		.without = NO_URING,
 	},
 	[PROBE_URING_COMPLETE] = {
-		.name = "uring.complete", .event = "io_uring_complete", .program = BTF_ONLY("uring_complete"),
+		.name = "uring.complete", .event = "io_uring_complete", .program = TYPED("uring_complete"),
 		.without = NO_URING,
 	},
 	[PROBE_EXT4_SYNC] = {
-		.name = "async.ext4", .event = "ext4_sync_file_enter", .module = "ext4", .program = RAW_ONLY("sync_file"),
+		.name = "async.ext4", .event = "ext4_sync_file_enter", .module = "ext4", .program = RAW("sync_file"),
 		.without = NO_WORKER,
 	},
 	[PROBE_XFS_SYNC] = {
-		.name = "async.xfs", .event = "xfs_file_fsync", .module = "xfs", .program = RAW_ONLY("xfs_sync"),
+		.name = "async.xfs", .event = "xfs_file_fsync", .module = "xfs", .program = RAW("xfs_sync"),
 		.without = NO_WORKER,
 	},
 	[PROBE_BTRFS_SYNC] = {
-		.name = "async.btrfs", .event = "btrfs_sync_file", .module = "btrfs", .program = RAW_ONLY("sync_file"),
+		.name = "async.btrfs", .event = "btrfs_sync_file", .module = "btrfs", .program = RAW("sync_file"),
 		.without = NO_WORKER,
 	},
 	/* its successor, from 7.2 on */
 	[PROBE_BTRFS_ENTER] = {
 		.name = "async.btrfs_enter", .event = "btrfs_sync_file_enter", .module = "btrfs",
-		.program = RAW_ONLY("sync_file"), .without = NO_WORKER,
+		.program = RAW("sync_file"), .without = NO_WORKER,
 	},
 	/* bells only, see idle.bpf.h */
 	[PROBE_EXT4_SYNC_FS] = {
-		.name = "async.ext4_fs", .event = "ext4_sync_fs", .module = "ext4", .program = RAW_ONLY("sync_fs"),
+		.name = "async.ext4_fs", .event = "ext4_sync_fs", .module = "ext4", .program = RAW("sync_fs"),
 		.without = NO_BELL,
 	},
 	[PROBE_XFS_SYNC_FS] = {
-		.name = "async.xfs_fs", .event = "xfs_fs_sync_fs", .module = "xfs", .program = RAW_ONLY("sync_fs"),
+		.name = "async.xfs_fs", .event = "xfs_fs_sync_fs", .module = "xfs", .program = RAW("sync_fs"),
 		.without = NO_BELL,
 	},
 	[PROBE_BTRFS_SYNC_FS] = {
-		.name = "async.btrfs_fs", .event = "btrfs_sync_fs", .module = "btrfs", .program = RAW_ONLY("sync_fs"),
+		.name = "async.btrfs_fs", .event = "btrfs_sync_fs", .module = "btrfs", .program = RAW("sync_fs"),
 		.without = NO_BELL,
 	},
 	[PROBE_WORK_END] = {
-		.name = "async.work_end", .event = "workqueue_execute_end", .program = BTF_ONLY("work_end"),
+		.name = "async.work_end", .event = "workqueue_execute_end", .program = TYPED("work_end"),
 		.without = NO_AIO,
 	},
 	[PROBE_WORK_QUEUE] = {
-		.name = "work.queue", .event = "workqueue_queue_work", .program = RAW_ONLY("work_queue"),
+		.name = "work.queue", .event = "workqueue_queue_work", .program = RAW("work_queue"),
 		.without = NO_WORK,
 	},
 	[PROBE_WORK_START] = {
-		.name = "work.start", .event = "workqueue_execute_start", .program = RAW_ONLY("work_start"),
+		.name = "work.start", .event = "workqueue_execute_start", .program = RAW("work_start"),
 		.without = NO_WORK,
 	},
 	[PROBE_FLUSH_INSERT] = {

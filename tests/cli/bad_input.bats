@@ -93,34 +93,11 @@ in_namespace() {
 	unshare -m "$BASH" -ec "$1" "$BT" "${@:2}"
 }
 
-@test "bad input: no BTF, and another file of it" {
-	local hide='mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"'
+@test "bad input: no BTF" {
 	any_disk
 	need_mount_namespace
-	refused 4 'type information (BTF)*--btf FILE' unshare -m "$BASH" -ec "$hide" "$BT" "$DISK" -d 0.1 -o report
-	cp /sys/kernel/btf/vmlinux ../btf
-	in_namespace "$hide" "$DISK" -d 0.1 --btf ../btf --json ../json -o ../text 2>../err
-	[[ $(jq -r '[.probes[] | select(.state == "attached") | .rung] | unique | join(" ")' ../json) == raw_tp ]]
-	[[ ! -s ../err ]]
-}
-
-@test "bad input: --btf with no such file, or with none of it" {
-	any_disk
-	bad 1 '--btf: cannot read /absent: ' "$DISK" -d 0.1 --btf /absent -o report
-	echo text >../btf
-	bad 1 '--btf ../btf: ' "$DISK" -d 0.1 --btf ../btf -o report
-	bad 1 '--btf: cannot read /: Is a directory' "$DISK" -d 0.1 --btf / -o report
-}
-
-@test "counts with another BTF are the same" {
-	any_disk
-	need_mount_namespace
-	need_rig
-	cp /sys/kernel/btf/vmlinux ../btf
-	rig_up --fs none
-	in_namespace 'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"' "$RIG_DISK" --btf ../btf --json ../json \
-		-o ../text -- sh -c 'dd if="$1" of=/dev/null bs=4k count=20 iflag=direct status=none; sync "$1"' - "$RIG_DEV"
-	[[ $(of_disk ../json "$RIG_DISK" .ops.read.count) == 20 && $(of_disk ../json "$RIG_DISK" .flush.only) == 1 ]]
+	refused 4 'no type information (BTF)*CONFIG_DEBUG_INFO_BTF' unshare -m "$BASH" -ec \
+		'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"' "$BT" "$DISK" -d 0.1 -o report
 }
 
 LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/security/lockdown; shift'
@@ -322,8 +299,8 @@ LOCKED='mount -t tmpfs none /sys/kernel/security && echo "$1" >/sys/kernel/secur
 	bad 2 'no such probe: there are request, bio, *flush' --rung nothing=tp_btf -o report
 	bad 2 'no such probe' --rung request.=tp_btf -o report
 	bad 2 'no such probe' --rung reques=tp_btf -o report
-	bad 2 'no such rung: request has tp_btf, raw_tp' --rung request=kprobe -o report
-	bad 2 'no such rung: request.issue has tp_btf, raw_tp' --rung request.issue= -o report
+	bad 2 'no such rung: request has tp_btf' --rung request=kprobe -o report
+	bad 2 'no such rung: request.issue has tp_btf' --rung request.issue= -o report
 	bad 2 'no such rung: flush.insert has fentry, kprobe' --rung flush.insert=tp_btf -o report
 	bad 2 'no such rung: sync has' probes --rung sync=raw_tp
 	bad 2 'no such probe' record --rung nothing=tp_btf -o report
@@ -376,7 +353,6 @@ refused_rungs() {
 	bad 2 '--rung' --rung "$name" -o report
 	bad 2 'unknown option' "--$name" -o report
 	bad 1 'cannot write' "$DISK" -d 0.1 -o "/absent/$name"
-	bad 1 '--btf' "$DISK" -d 0.1 --btf "/absent/$name" -o report
 	bad 127 'not found' "$DISK" -o report -- "./$name"
 }
 
@@ -392,6 +368,5 @@ refused_rungs() {
 	bad 2 '' --rung "$long" -o report
 	bad 2 '' "--$long" -o report
 	bad 1 'cannot write' "$DISK" -d 0.1 -o "$long"
-	bad 1 '' "$DISK" -d 0.1 --btf "$long" -o report
 	bad 126 '' "$DISK" -o report -- "./$long"
 }

@@ -67,13 +67,6 @@ load ../truth/files
 	refused_groups
 }
 
-@test "files: nor are types, and what is none of them is told in words" {
-	need_tracing
-	refused "--btf: cannot read roots/secret: Permission denied for uid $ALICE" as_alice probes --btf roots/secret
-	refused '--btf roots/secret: cannot read it as BTF: ' "$BT" probes --btf roots/secret
-	[[ $(<err) != *Unknown* ]]
-}
-
 # as_capable COMMAND..: as Alice, whom a file's capabilities let trace, and override permissions
 as_capable() {
 	setpriv --reuid "$ALICE" --regid "$ALICE" --clear-groups --inh-caps "$CAPS" --ambient-caps "$CAPS" "$@"

@@ -27,7 +27,7 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t n, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned int seed);
 
 static const struct fuzz_target *const targets[] = {
-	&fuzz_recording, &fuzz_report, &fuzz_header, &fuzz_card, &fuzz_state, &fuzz_types, &fuzz_options,
+	&fuzz_recording, &fuzz_report, &fuzz_header, &fuzz_card, &fuzz_state, &fuzz_options,
 };
 
 /* libFuzzer starts itself anew (-merge) with the arguments that it knows. */

@@ -14,7 +14,7 @@ struct fuzz_target {
 	void (*seeds)(void); /* by fuzz_seed() */
 };
 
-extern const struct fuzz_target fuzz_recording, fuzz_report, fuzz_header, fuzz_card, fuzz_state, fuzz_types, fuzz_options;
+extern const struct fuzz_target fuzz_recording, fuzz_report, fuzz_header, fuzz_card, fuzz_state, fuzz_options;
 
 /* An input to begin with. */
 void fuzz_seed(const char *name, const void *bytes, size_t n);

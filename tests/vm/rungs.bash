@@ -76,7 +76,7 @@ judge_rungs() {
 	[[ $(<"$G/run.status") == 0 ]] || { cat "$G/run.err"; return 1; }
 	for rung in "${RUNGS[@]}"; do
 		took "$rung" "$rung" flush
-		took "$rung" "$([[ $rung == kprobe ]] && echo raw_tp || echo tp_btf)" request
+		took "$rung" tp_btf request
 		[[ $(jq .run.lost_events "$G/$rung.json") == 0 ]]
 	done
 	# one where that takes the place of block_io_start

@@ -2,12 +2,7 @@
 /* What is kept of the kernel's types is what libbpf finds in all of them. */
 #include <bpf/btf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "probe/kernel_constants.h"
 #include "probe/btf_subset.h"
@@ -22,13 +17,13 @@ static const char *const asked[] = {
 };
 /* clang-format on */
 
-static struct types *read_asked(const char *path)
+static struct types *read_asked(void)
 {
 	struct types *t = types_new();
 
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
 		types_ask(t, asked[i]);
-	if (types_read(t, path) || types_fill(t)) {
+	if (types_read(t) || types_fill(t)) {
 		types_free(t);
 		return NULL;
 	}
@@ -102,7 +97,7 @@ static void check_constants(void)
 		types_ask(mine, constants_enumerator(i));
 	types_ask(mine, "btf_trace_block_rq_issue");
 	types_ask(mine, "btf_trace_block_bio_queue");
-	ok(!types_read(mine, NULL) && !types_fill(mine), "types for the constants");
+	ok(!types_read(mine) && !types_fill(mine), "types for the constants");
 	constants_from_btf(all, &a);
 	constants_from_btf(types_btf(mine), &b);
 	ok(!memcmp(&a, &b, sizeof(a)), "the same constants as of all types");
@@ -111,43 +106,9 @@ static void check_constants(void)
 	types_free(mine);
 }
 
-/* A file of somebody else's: its many types share a name of a megabyte, which begins like one that is asked for. */
-#define LONG_NAME  (1u << 20)
-#define LONG_TYPES 20000u
-
-static void check_hostile(void)
-{
-	const size_t types = LONG_TYPES * sizeof(struct btf_type),
-		     size = sizeof(struct btf_header) + types + LONG_NAME + 3;
-	int fd = memfd_create("hostile", MFD_CLOEXEC);
-	char *bytes = calloc(1, size), path[32];
-	struct btf_header *h = (struct btf_header *)bytes;
-	struct btf_type *type = (struct btf_type *)(h + 1);
-	clock_t from = clock();
-	struct types *t;
-
-	*h = (struct btf_header){ .magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(*h) };
-	h->type_len = h->str_off = (__u32)types;
-	h->str_len = LONG_NAME + 3;
-	for (size_t i = 0; i < LONG_TYPES; i++)
-		type[i] = (struct btf_type){ .name_off = 1, .info = BTF_KIND_STRUCT << 24 };
-	memset(bytes + size - LONG_NAME - 2, 'b', LONG_NAME);
-	memcpy(bytes + size - LONG_NAME - 2, "bio", 3);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ok(write(fd, bytes, size) == (ssize_t)size, "a file of long names");
-	t = read_asked(path);
-	types_free(t);
-	ok((clock() - from) / CLOCKS_PER_SEC < 4, "is read in no time");
-	ok(!ftruncate(fd, 1l << 32) && (t = types_new()) && types_read(t, path) == -EFBIG,
-	   "and one of 4 GiB, with nothing in most of it, is not read");
-	types_free(t);
-	free(bytes);
-	close(fd);
-}
-
 static void check_kernel(void)
 {
-	struct types *t = read_asked(NULL);
+	struct types *t = read_asked();
 	struct types_target to;
 	struct btf *by_path;
 
@@ -168,37 +129,6 @@ static void check_kernel(void)
 	types_free(t);
 }
 
-/* Files come from anybody. */
-static void check_file(const void *bytes, size_t n, bool good, const char *what)
-{
-	char path[] = "/tmp/types.XXXXXX";
-	int fd = mkstemp(path);
-	struct types *t;
-
-	ok(fd >= 0 && write(fd, bytes, n) == (ssize_t)n, "%s: written", what);
-	close(fd);
-	t = read_asked(path);
-	ok(!t == !good, "%s: %s", what, good ? "taken" : "refused");
-	types_free(t);
-	unlink(path);
-}
-
-static void check_files(void)
-{
-	__u32 size;
-	const char *raw = btf__raw_data(all, &size);
-	char *bad = malloc(size);
-
-	check_file(raw, size, true, "a file with the kernel's types");
-	check_file(raw, size / 2, false, "half a file");
-	check_file("", 0, false, "an empty file");
-	memcpy(bad, raw, size);
-	/* the first type's name lies beyond all names: it has none */
-	memset(bad + ((const struct btf_header *)raw)->hdr_len, 0xff, 4);
-	check_file(bad, size, true, "a file with a name out of bounds");
-	free(bad);
-}
-
 int main(void)
 {
 	all = btf__load_vmlinux_btf();
@@ -206,10 +136,8 @@ int main(void)
 		printf("1..0 # SKIP missing: /sys/kernel/btf/vmlinux\n");
 		return 0;
 	}
-	check_hostile();
 	check_kernel();
 	check_constants();
-	check_files();
 	btf__free(all);
 	return tap_done();
 }
