@@ -49,7 +49,8 @@ enum {
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", G_OUT }, \
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls, no progress, no remarks " \
 	  "beside the report.", G_OUT }, \
-	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT }, \
+	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes, and what libbpf says of a refused " \
+	  "one.", G_OUT }, \
 	{ "strict", 0, NULL, OPT_STRICT, "Exit with status 5 when any event was lost, even if COMMAND succeeded.", G_OUT },
 
 #define OTHER_OPTIONS \
@@ -58,7 +59,8 @@ enum {
 	  G_KERNEL }, \
 	{ "eager", 0, NULL, OPT_EAGER, "Keep everything attached. By default, when a disk or the machine is watched, ledgers are " \
 	  "off after 10 s without a sync call, as they are most of the cost; the next call, which has none, brings them back. Where the " \
-	  "kernel has fentry, the tracepoint of all system calls is off after 10 s without a write that syncs (O_DSYNC), until the next.", \
+	  "kernel has fentry, from Linux 6.5 on, the tracepoint of all system calls is off after 10 s without a write that syncs " \
+	  "(O_DSYNC), until the next.", \
 	  G_KERNEL }, \
 	{ "memory", 0, "SIZE", OPT_MEMORY, "Let the kernel side take at most SIZE (512M): copies of counters, the ring " \
 	  "buffer and request slots get smaller until it fits; -v shows what each takes.", G_KERNEL }, \

@@ -205,6 +205,16 @@ MAY_USE=$(
 	((!${#missing[@]})) || { printf '%s\n' "${missing[@]}"; false; }
 }
 
+@test "the tests that the security document names are there" {
+	local file name missing=()
+	while IFS=: read -r file name; do
+		name=${name%%[….]*}
+		name=${name# }
+		grep -qF -e "${name% }" "tests/$file" || missing+=("$file: $name")
+	done < <(grep -oE '`[a-z]+/[a-z_]+\.bats`: [^;|)]+' docs/explanation/security.md | tr -d '`')
+	((!${#missing[@]})) || { printf '%s\n' "${missing[@]}"; false; }
+}
+
 @test "what a document links to is there, and README has at most 120 lines" {
 	local page target missing=()
 	for page in $(files '*.md'); do
