@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * idle.bpf.h - two doorbells, see enum wire_bell. While no sync call comes, user space detaches the programs that only ledgers need.
- * What stays attached costs nothing while nobody syncs. The first task that syncs rings `run.idle`. See run_idle.c.
+ * What stays attached costs nothing while nobody syncs. The first task that syncs rings `run.idle`. See run_attached.c.
  *
  * Where sync calls are traced at their own functions, only synchronous writes and the sync calls of 32-bit programs need sys_enter, and
  * a program there slows down every system call of the machine. While it is detached, such a call rings `run.sys_enter_bell`. See
- * run_sys_enter.c.
+ * run_attached.c.
  */
 #ifndef BT_IDLE_BPF_H
 #define BT_IDLE_BPF_H

@@ -84,7 +84,7 @@ static void on_second(void *ctx)
 	struct traced_run *run = ctx;
 
 	run_rescan(run);
-	run_idle_second(run);
+	run_attached_second(run);
 	run_save(run);
 	tell(run, run->observer.second);
 }

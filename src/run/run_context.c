@@ -96,8 +96,7 @@ static void take_losses(struct traced_run *run, enum span span, struct report *r
 		if (drops[i].reason)
 			report_add_lost(r, sums->drops[i] - before->run.drops[i], drops[i].reach, drops[i].reason);
 	note_sizes(run, r);
-	run_note_clocks(run, r);
-	run_note_idle(run, span, r);
+	run_attached_note(run, span, r);
 	if (run->not_followed)
 		strv_add(&r->notes, xasprintf("%u disk%s appeared when there was no room left to trace %s", run->not_followed,
 					      num_plural(run->not_followed), run->not_followed == 1 ? "it" : "them"));

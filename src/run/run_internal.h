@@ -49,35 +49,38 @@ struct turn {
 	struct heats *heats;
 };
 
-/* When programs that few calls need are detached, and for how long they stay once they are attached again. See run_idle.c. */
+/* When programs that few calls need are detached, and for how long they stay once they are attached again. */
 struct quiet {
 	uint64_t since;	       /* when a call that needs them was last noticed */
 	uint64_t changed;      /* when they were last detached or attached; 0: never */
 	uint64_t keep_until;   /* stay attached until then, if `calls` */
 	uint64_t calls_before; /* wire_run.idle_calls when they were detached */
-	bool calls;	       /* since they were attached again, calls have come, */
-	bool dropped;	       /* and the notes of calls that began before have been dropped */
+	bool off;
+	bool calls;   /* since they were attached again, calls have come, */
+	bool dropped; /* and the notes of calls that began before have been dropped */
 };
 
-/* The programs that only ledgers need. */
-struct idle {
-	enum { IDLE_AWAKE, IDLE_SETTLING, IDLE_RESTS } state;
-	uint64_t ns; /* at rest, before */
-	struct quiet quiet;
+/* What is attached, each besides what stands below it but for the functions of sync calls. The table of architecture.md. */
+enum attached_state {
+	ATTACHED_ALL,	      /* what ledgers need, sys_enter and sys_exit */
+	ATTACHED_BOTH,	      /* and the functions of sync calls: sys_enter can be detached soon */
+	ATTACHED_DRAINING,    /* without sys_enter; sys_exit stays until the calls that began before have ended */
+	ATTACHED_FUNCTIONS,   /* without both */
+	ATTACHED_SETTLING,    /* without what ledgers need, of which some may still run */
+	ATTACHED_REQUESTS,    /* the same, some ms later; or a run without ledgers */
+	ATTACHED_INSERTS,     /* without issue */
+	ATTACHED_COMPLETIONS, /* without insert */
+	ATTACHED_STATES
 };
 
-/* sys_enter and sys_exit, see run_sys_enter.c. */
-enum sys_enter_state {
-	SYS_ENTER_ON,	    /* both are attached */
-	SYS_ENTER_LEAVING,  /* sync calls are traced at their functions, too: sys_enter can be detached soon */
-	SYS_ENTER_DRAINING, /* sys_enter is detached; sys_exit stays until the calls that began before have ended */
-	SYS_ENTER_OFF,	    /* both are detached */
-};
-
-struct sys_enter {
-	enum sys_enter_state state;
-	struct quiet quiet; /* `changed`: also when functions began to be traced */
-	bool refused;	    /* sync calls can't be traced at their functions */
+struct attached {
+	enum attached_state state;
+	uint64_t since;		      /* in this state */
+	uint64_t ns[ATTACHED_STATES]; /* in each, before */
+	struct quiet ledgers, sys_enter;
+	struct clocks clocks;	/* do the requests' own do? */
+	bool clocks_refused;	/* insert and issue can't be attached any more */
+	bool functions_refused; /* sync calls can't be traced at their functions */
 };
 
 struct traced_run {
@@ -119,12 +122,7 @@ struct traced_run {
 	uint64_t ring_written;		 /* ring_written() at the last tick */
 	struct pace_meter *pace;	 /* of the CPUs, once it matters */
 	bool given_back;
-	struct clocks clocks; /* do the requests' own do? */
-	bool clocks_failed;   /* insert and issue can't be attached any more */
-	enum wire_clocks clocks_now;
-	uint64_t clocks_since_ns, clocks_ns[CLOCKS_KINDS]; /* since when that; for how long each, before */
-	struct idle idle;
-	struct sys_enter sys_enter;
+	struct attached attached;
 	unsigned int not_followed; /* disks that appeared when there was no room left */
 	bool looked;		   /* for what was under way when the trace began: */
 	struct before *before;	   /* calls; NULL: nobody could look */
@@ -206,32 +204,20 @@ void run_follow_journals(struct traced_run *run);
 
 bool run_knows_numbers(void); /* are our numbers of processes the kernel's own? */
 
-/* ---- run_clocks.c ---- */
+/* ---- run_wake_sources.c ---- */
 
-void run_look_at_clocks(struct traced_run *run);
-void run_clocks_traced(struct traced_run *run); /* insert and issue have been attached again */
-void run_note_clocks(const struct traced_run *run, struct report *r);
+void run_wake_sources_tell(struct traced_run *run);   /* whose requests wake us, to the kernel side */
+void run_wake_sources_places(struct traced_run *run); /* what is whose is known */
+/* True if all file systems are traced, and the calls of some would not wake us, as they are on none of our disks. */
+bool run_wake_sources_lacking(const struct traced_run *run);
 
-/* ---- run_idle.c ---- */
+/* ---- run_attached.c ---- */
 
-void run_idle_start(struct traced_run *run); /* what is whose is known */
-void run_idle_tick(struct traced_run *run);
-void run_idle_second(struct traced_run *run);
-void run_idle_tell(struct traced_run *run); /* tells the kernel side which devices' requests ring */
-void run_idle_bell(struct traced_run *run); /* has it been rung? Then all is attached again */
-bool run_idle_any_remote(const struct traced_run *run);
-bool run_quiet_enough(const struct quiet *q, uint64_t now);			 /* may the programs be detached? */
-void run_quiet_off(const struct traced_run *run, struct quiet *q, uint64_t now); /* they were detached */
-void run_quiet_on(const struct traced_run *run, struct quiet *q, uint64_t now);	 /* they were attached again */
-void run_quiet_drop(const struct traced_run *run, struct quiet *q, uint64_t now);
-void run_note_idle(const struct traced_run *run, enum span span, struct report *r);
-
-/* ---- run_sys_enter.c ---- */
-
-void run_sys_enter_tick(struct traced_run *run, uint64_t now); /* while ledgers are on */
-void run_sys_enter_bell(struct traced_run *run);
-void run_sys_enter_rests(struct traced_run *run);		/* after probes_rest() */
-void run_sys_enter_wakes(struct traced_run *run, uint64_t now); /* after probes_wake() */
+void run_attached_start(struct traced_run *run, uint64_t now);
+void run_attached_tick(struct traced_run *run);
+void run_attached_second(struct traced_run *run);
+void run_attached_wake(struct traced_run *run); /* has a call asked for what is detached? */
+void run_attached_note(const struct traced_run *run, enum span span, struct report *r);
 
 /* ---- run_context.c ---- */
 

@@ -229,7 +229,8 @@ static void note_start(struct traced_run *run)
 {
 	run_date(run->start_text);
 	memcpy(run->turn.start_text, run->start_text, sizeof(run->turn.start_text));
-	run->start_ns = run->step_ns = run->turn.start_ns = run->idle.quiet.since = run->sys_enter.quiet.since = clock_ns();
+	run->start_ns = run->step_ns = run->turn.start_ns = clock_ns();
+	run_attached_start(run, run->start_ns);
 	run->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 

@@ -44,7 +44,7 @@ void run_places_read(struct traced_run *run)
 {
 	run->mounts = mounts_watch();
 	learn(run);
-	run_idle_start(run);
+	run_wake_sources_places(run);
 }
 
 /* ---- what comes during the run ---- */
@@ -54,7 +54,7 @@ static void learn_again(struct traced_run *run)
 	run->places_changed = false;
 	if (!learn(run))
 		return;
-	run_idle_start(run);
+	run_wake_sources_places(run);
 	if (!run->sync)
 		return;
 	sync_learn(run->sync, run->places.device, run->places.n);

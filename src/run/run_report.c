@@ -108,7 +108,7 @@ void run_drain(struct traced_run *run)
 		start_analysis(run);
 	if (run->ring)
 		look_and_drain(run);
-	run_idle_bell(run);
+	run_attached_wake(run);
 }
 
 /* Do sync calls leave the CPUs idle, so that without what they wait for these would be quicker? */
@@ -138,8 +138,7 @@ void run_tick(struct traced_run *run)
 {
 	uint64_t time = clock_ns() - run->start_ns;
 
-	run_idle_tick(run);
-	run_look_at_clocks(run);
+	run_attached_tick(run);
 	run_outstanding_tick(run);
 
 	if (!run->given_back)

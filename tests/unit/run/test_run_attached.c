@@ -27,7 +27,11 @@ static struct {
 	int wakes, functions, syscalls; /* what these return */
 	struct wire_run sums;
 	unsigned int rested, woken, forgotten, dropped, told, at_functions, at_syscalls, enter_stopped, exit_stopped,
-		journals, clocks;
+		journals;
+	bool may_use_clocks;
+	enum wire_clocks clocks; /* that times are by now */
+	int clocks_fail;
+	struct wire_depth depths;
 	char said[256];
 	enum notice_level level;
 } k;
@@ -159,9 +163,20 @@ void run_follow_journals(struct traced_run *r __attribute__((unused)))
 	k.journals++;
 }
 
-void run_clocks_traced(struct traced_run *r __attribute__((unused)))
+bool probes_may_use_clocks(const struct probes *p __attribute__((unused)))
 {
-	k.clocks++;
+	return k.may_use_clocks;
+}
+
+int probes_use_clocks(struct probes *p __attribute__((unused)), enum wire_clocks which)
+{
+	k.clocks = which;
+	return k.clocks_fail;
+}
+
+struct wire_depth probes_depths(const struct probes *p __attribute__((unused)), uint32_t views __attribute__((unused)))
+{
+	return k.depths;
 }
 
 static void said(void *ctx __attribute__((unused)), enum notice_level level, const char *text)
@@ -185,13 +200,13 @@ static void begin(void)
 	run.opts.want.may_idle = true;
 	run.opts.notices.tell = said;
 	run.ring = (struct ring *)&ring;
-	run.idle.quiet.since = run.sys_enter.quiet.since = k.now;
+	run_attached_start(&run, k.now);
 }
 
 static void tick_after(uint64_t ns)
 {
 	k.now += ns;
-	run_idle_tick(&run);
+	run_attached_tick(&run);
 }
 
 /* Without a call, to rest: some ms later, as it settles first. */
@@ -206,7 +221,7 @@ static void begin_at_rest(void)
 static void ring(void)
 {
 	k.rung = true;
-	run_idle_bell(&run);
+	run_attached_wake(&run);
 }
 
 /* ---- ledgers ---- */
@@ -220,7 +235,7 @@ static void rests_when_quiet(void)
 	ok(k.rested == 1 && k.told == 1 && strstr(k.said, "no sync call for 10.0 s: ledgers are off"),
 	   "then they are off, once BPF knows who rings");
 	k.rung = true;
-	run_idle_bell(&run);
+	run_attached_wake(&run);
 	ok(!k.woken && !k.forgotten, "nothing is heard while programs may still run");
 	tick_after(100 * MS);
 	ok(k.forgotten == 1 && k.woken == 1, "some ms later what they left is forgotten, and the bell is heard");
@@ -229,6 +244,7 @@ static void rests_when_quiet(void)
 	tick_after(60 * SEC);
 	begin();
 	run.ring = NULL;
+	run_attached_start(&run, k.now);
 	tick_after(60 * SEC);
 	ok(!k.rested, "a run that may not, or has no ledgers, does not rest");
 }
@@ -276,10 +292,9 @@ static void wakes(void)
 	begin_at_rest();
 	tick_after(20 * SEC - 100 * MS);
 	ring();
-	ok(k.woken == 1 && k.journals == 1 && k.clocks == 1 && k.level == NOTICE_DETAIL &&
+	ok(k.woken == 1 && k.journals == 1 && k.level == NOTICE_DETAIL &&
 		   !strcmp(k.said, "after 20.0 s something asked for durability: ledgers are on again"),
 	   "the bell is heard, and journals are followed: %s", k.said);
-	ok(run.idle.ns == 20 * SEC, "the pause is counted");
 	tick_after(SEC - 1);
 	ok(!k.dropped, "calls that began before may end");
 	tick_after(1);
@@ -297,7 +312,7 @@ static void wakes(void)
 		   strstr(k.said, "cannot switch ledgers on again: Cannot allocate memory"),
 	   "what fails is said");
 	tick_after(0);
-	ok(run.idle.state == IDLE_AWAKE, "and not tried again at once");
+	ok(run.attached.state == ATTACHED_ALL, "and not tried again at once");
 }
 
 /* Until ledgers rest again; 0: not within two hours. In s. */
@@ -337,7 +352,7 @@ static void is_reported(void)
 	begin_at_rest();
 	k.sums.idle_calls = 5;
 	k.now += 20 * SEC - 100 * MS;
-	run_note_idle(&run, SPAN_RUN, &r);
+	run_attached_note(&run, SPAN_RUN, &r);
 	ok(r.idle_unended == 2 && r.notes && strstr(r.notes[0], "ledgers were off for 20.0 s of the run"),
 	   "a pause is noted while it lasts");
 	strv_free(r.notes);
@@ -346,13 +361,13 @@ static void is_reported(void)
 	k.now += 100 * SEC;
 	run.turn.run.idle_calls = 4;
 	run.turn.run.idle_ends = 3;
-	run_note_idle(&run, SPAN_FILE, &r);
+	run_attached_note(&run, SPAN_FILE, &r);
 	ok(r.idle_unended == 1 && r.notes && strstr(r.notes[0], "20.0 s"), "and after it; in a file its own calls");
 	strv_free(r.notes);
 	r = (struct report){ 0 };
 	begin();
 	k.sums.idle_ends = 4;
-	run_note_idle(&run, SPAN_RUN, &r);
+	run_attached_note(&run, SPAN_RUN, &r);
 	ok(!r.idle_unended && !r.notes, "without a pause there is no note");
 }
 
@@ -395,7 +410,7 @@ static void leaves_sys_enter(void)
 	ok(k.enter_stopped == 1 && !k.exit_stopped, "before sys_enter is detached");
 	called_after(SEC);
 	ok(!k.exit_stopped, "sys_exit is needed while a call lasts that began before");
-	k.oldest_call = run.sys_enter.quiet.changed;
+	k.oldest_call = run.attached.sys_enter.changed;
 	called_after(SEC);
 	ok(k.exit_stopped == 1 && strstr(k.said, "other system calls are not seen any more"),
 	   "not for one that began later");
@@ -439,8 +454,8 @@ static void comes_back(void)
 	begin_draining();
 	k.bell = BELL_RUNG;
 	k.now += 20 * SEC;
-	run_idle_bell(&run);
-	ok(k.at_syscalls == 1 && strstr(k.said, "every system call is seen again") && run.sys_enter.state == SYS_ENTER_ON,
+	run_attached_wake(&run);
+	ok(k.at_syscalls == 1 && strstr(k.said, "every system call is seen again") && run.attached.state == ATTACHED_ALL,
 	   "a write that syncs brings sys_enter back");
 	k.last_sys_enter_call = k.now + 1;
 	called_after(1 + SEC);
@@ -464,26 +479,71 @@ static void both_rest(void)
 
 	begin_draining();
 	tick_after(10 * SEC);
-	ok(k.rested == 1 && run.sys_enter.state == SYS_ENTER_OFF, "when ledgers rest, nothing is left to drain");
+	ok(k.rested == 1 && run.attached.state == ATTACHED_SETTLING, "when ledgers rest, nothing is left to drain");
 	tick_after(SEC);
 	ring();
-	ok(k.woken == 1 && run.sys_enter.state == SYS_ENTER_OFF, "and sync calls go on at their functions");
+	ok(k.woken == 1 && run.attached.state == ATTACHED_FUNCTIONS, "and sync calls go on at their functions");
 	begin_draining();
 	called_after(SEC);
-	changed = run.sys_enter.quiet.changed;
+	changed = run.attached.sys_enter.changed;
 	tick_after(10 * SEC);
-	ok(k.exit_stopped == 1 && k.rested == 1 && run.sys_enter.quiet.changed == changed,
+	ok(k.exit_stopped == 1 && k.rested == 1 && run.attached.sys_enter.changed == changed,
 	   "one that was off before has been so since then");
 	tick_after(SEC);
 	k.bell = BELL_OFF; /* probes_wake() attaches both */
 	ring();
-	ok(run.sys_enter.state == SYS_ENTER_ON && run.sys_enter.quiet.since == k.now, "unless that brought sys_enter back");
+	ok(run.attached.state == ATTACHED_ALL && run.attached.sys_enter.since == k.now,
+	   "unless that brought sys_enter back");
 	begin();
 	tick_after(10 * SEC);
-	ok(k.rested == 1 && run.sys_enter.state == SYS_ENTER_ON, "where there are no functions to trace it is as it was");
 	tick_after(SEC);
 	ring();
-	ok(run.sys_enter.quiet.since == k.now, "and its time begins anew");
+	ok(k.rested == 1 && run.attached.state == ATTACHED_ALL && run.attached.sys_enter.since == k.now,
+	   "where there are no functions to trace it is as it was, and its time begins anew");
+}
+
+/* ---- the requests' own clocks ---- */
+
+/* A tenth of a second with so many requests, whose own clocks are right. */
+static void busy_tick(unsigned int requests)
+{
+	k.depths.completed += requests;
+	k.depths.of += 1000 * requests;
+	tick_after(100 * MS);
+}
+
+static void clocks_at_rest(void)
+{
+	struct report r = { 0 };
+
+	begin();
+	k.may_use_clocks = true;
+	busy_tick(1000);
+	busy_tick(1000);
+	ok(run.attached.state == ATTACHED_ALL, "while ledgers are on, insert and issue are traced");
+	tick_after(10 * SEC);
+	tick_after(100 * MS);
+	for (int i = 0; i < 3; i++)
+		busy_tick(1000);
+	ok(k.clocks == CLOCKS_ALL && strstr(k.said, "times are the requests' own clocks"),
+	   "at rest the requests' own clocks do");
+	k.now += SEC;
+	run_attached_note(&run, SPAN_RUN, &r);
+	ok(r.notes && strstr(r.notes[0], "for 1.20 s of the run only completions were traced") &&
+		   strstr(r.notes[1], "ledgers were off for"),
+	   "both are noted: %s", r.notes ? r.notes[0] : "");
+	strv_free(r.notes);
+	ring();
+	ok(run.attached.state == ATTACHED_ALL && !run.attached.clocks.own, "a call takes all back");
+	begin();
+	k.may_use_clocks = true;
+	k.clocks_fail = -EBUSY;
+	run.ring = NULL;
+	run_attached_start(&run, k.now);
+	for (int i = 0; i < 3; i++)
+		busy_tick(1000);
+	ok(k.level == NOTICE_ERROR && strstr(k.said, "cannot stop tracing insert and issue: Device or resource busy"),
+	   "what fails is said, also without ledgers");
 }
 
 int main(void)
@@ -498,5 +558,6 @@ int main(void)
 	keeps_sys_enter();
 	comes_back();
 	both_rest();
+	clocks_at_rest();
 	return tap_done();
 }
