@@ -4,21 +4,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "model/json_fields.h"
 #include "util/mem.h"
-#include "util/num.h"
 
-#define FIRST_LINE "barriertrace experiment 1\n"
+#define VERSION	   1
 #define LARGEST	   (1u << 20)
-#define FIELDS	   6
 #define PREFIX	   "experiment."
 #define NEW_PREFIX ".new."
 
@@ -31,75 +28,42 @@ void state_free(struct state *s)
 
 /* ---- the text ---- */
 
-/* Everything that could end a field, a line or a reader's patience is %xx. */
-static void add_field(struct buf *b, const char *s)
-{
-	for (; s && *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c <= ' ' || c >= 127 || c == '%' || c == '|')
-			buf_printf(b, "%%%02x", c);
-		else
-			buf_char(b, (char)c);
-	}
-}
-
-static void add_place(struct buf *b, const struct place *p)
-{
-	buf_printf(b, "place %s|%u:%u|%" PRIu64 "|", p->row->name, p->major, p->minor, p->diskseq);
-	add_field(b, p->unit);
-	buf_char(b, '|');
-	add_field(b, p->sub);
-	buf_char(b, '|');
-	add_field(b, p->before);
-	buf_char(b, '\n');
-}
+static const struct json_field head_fields[] = { JSON_FIELD(INT, state, pid), JSON_FIELDS_END };
+static const struct json_field disk_fields[] = {
+	JSON_FIELD(U32, state_disk, major),
+	JSON_FIELD(U32, state_disk, minor),
+	JSON_FIELD(TEXT, state_disk, name),
+	JSON_FIELDS_END,
+};
+static const struct json_field place_fields[] = {
+	JSON_FIELD(STRING, place, unit),
+	JSON_FIELD(STRING, place, sub),
+	JSON_FIELD(STRING, place, before),
+	JSON_FIELD(U32, place, major),
+	JSON_FIELD(U32, place, minor),
+	JSON_FIELD(U64, place, diskseq),
+	JSON_FIELDS_END,
+};
 
 void state_encode(const struct state *s, struct buf *out)
 {
-	size_t from = out->len;
+	json_t *doc = json_fields_out(head_fields, s), *places = xmust(json_array());
+	char *text;
 
-	buf_str(out, FIRST_LINE);
-	buf_printf(out, "pid %d\n", s->pid);
-	for (size_t i = 0; i < s->n_disks; i++) {
-		buf_printf(out, "disk %u:%u ", s->disk[i].major, s->disk[i].minor);
-		add_field(out, s->disk[i].name);
-		buf_char(out, '\n');
+	for (size_t i = 0; i < s->n; i++) {
+		json_t *p = json_fields_out(place_fields, &s->place[i]);
+
+		json_object_set_new(p, "key", xmust(json_string(s->place[i].row->name)));
+		json_array_append_new(places, p);
 	}
-	for (size_t i = 0; i < s->n; i++)
-		add_place(out, &s->place[i]);
-	buf_printf(out, "end %08lx\n", crc32(0, (const Bytef *)out->data + from, (uInt)(out->len - from)));
-}
-
-static int hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* In place; false: no escape of ours. */
-static bool unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (*s != '%') {
-			*to++ = *s;
-			continue;
-		}
-		if (hex(s[1]) < 0 || hex(s[2]) < 0 || !(hex(s[1]) << 4 | hex(s[2])))
-			return false;
-		*to++ = (char)(hex(s[1]) << 4 | hex(s[2]));
-		s += 2;
-	}
-	*to = '\0';
-	return true;
-}
-
-static bool read_dev(const char *text, unsigned int *major, unsigned int *minor)
-{
-	int n = 0;
-
-	return text[0] >= '0' && text[0] <= '9' && sscanf(text, "%8u:%8u%n", major, minor, &n) == 2 && !text[n];
+	json_object_set_new(doc, "version", xmust(json_integer(VERSION)));
+	json_object_set_new(doc, "disks", json_fields_out_all(disk_fields, s->disk, s->n_disks, sizeof(*s->disk)));
+	json_object_set_new(doc, "settings", places);
+	text = xmust(json_dumps(doc, JSON_INDENT(1)));
+	buf_str(out, text);
+	buf_char(out, '\n');
+	free(text);
+	json_decref(doc);
 }
 
 /* A name of the kernel's, one folder or file: nothing that leads elsewhere. */
@@ -111,6 +75,8 @@ static bool is_plain(const char *s)
 /* Root writes where this says: it has to be a place that an experiment could have set. */
 static bool is_possible(const struct place *p)
 {
+	if (!p->row || !p->unit || !p->before)
+		return false;
 	if (p->row->kind == KEY_EXT4 || p->row->kind == KEY_ATIME)
 		return p->unit[0] == '/' && !p->sub;
 	if (p->row->kind == KEY_CPU && strncmp(p->unit, "cpu", 3))
@@ -118,89 +84,43 @@ static bool is_possible(const struct place *p)
 	return is_plain(p->unit) && (p->row->hidden ? p->sub && is_plain(p->sub) : !p->sub);
 }
 
-static bool read_place(char *line, struct state *s)
+static bool read_places(const json_t *places, struct state *s)
 {
-	char *field[FIELDS];
-	struct place p = { 0 };
-	size_t n = 0;
+	bool good = json_is_array(places);
 
-	for (char *at = line; at && n < FIELDS; n++) {
-		field[n] = strsep(&at, "|");
-		if (!unescape(field[n]) || (n == FIELDS - 1 && at))
-			return false;
+	for (size_t i = 0; good && i < json_array_size(places); i++) {
+		const json_t *o = json_array_get(places, i), *key = json_object_get(o, "key");
+		struct place *p = grow((void **)&s->place, &s->n, sizeof(*p));
+
+		json_fields_in(place_fields, o, p);
+		if (json_is_string(key))
+			p->row = key_find(json_string_value(key), json_string_length(key));
+		good = is_possible(p);
 	}
-	if (n < FIELDS || !read_dev(field[1], &p.major, &p.minor) || num_parse_u64(field[2], &p.diskseq))
-		return false;
-	p.row = key_find(field[0], strlen(field[0]));
-	p.unit = field[3];
-	p.sub = *field[4] ? field[4] : NULL;
-	p.before = field[5];
-	if (!p.row || !is_possible(&p))
-		return false;
-	p.unit = xstrdup(p.unit);
-	p.sub = xstrdup(p.sub);
-	p.before = xstrdup(p.before);
-	*(struct place *)grow((void **)&s->place, &s->n, sizeof(p)) = p;
-	return true;
+	return good;
 }
 
-static bool read_disk(char *line, struct state *s)
+static bool read_disks(const json_t *disks, struct state *s)
 {
-	char *name = strchr(line, ' ');
-	struct state_disk d = { 0 };
+	bool good = json_is_array(disks);
 
-	if (!name)
-		return false;
-	*name++ = '\0';
-	if (!read_dev(line, &d.major, &d.minor) || !unescape(name) || !is_plain(name) || strlen(name) >= sizeof(d.name))
-		return false;
-	strcpy(d.name, name);
-	*(struct state_disk *)grow((void **)&s->disk, &s->n_disks, sizeof(d)) = d;
-	return true;
-}
-
-static bool read_line(char *line, struct state *s)
-{
-	uint64_t pid;
-
-	if (!strncmp(line, "place ", 6))
-		return read_place(line + 6, s);
-	if (!strncmp(line, "disk ", 5))
-		return read_disk(line + 5, s);
-	if (strncmp(line, "pid ", 4) || num_parse_range(line + 4, 1, INT32_MAX, &pid))
-		return false;
-	s->pid = (int)pid;
-	return true;
-}
-
-/* Where the line "end" begins, if it is the last one and its sum is right; 0: not so. */
-static size_t checked(const char *text, size_t len)
-{
-	const size_t last = strlen("end 12345678\n");
-	char want[32];
-
-	if (len < strlen(FIRST_LINE) + last || memchr(text, '\0', len) || strncmp(text, FIRST_LINE, strlen(FIRST_LINE)))
-		return 0;
-	snprintf(want, sizeof(want), "end %08lx\n", crc32(0, (const Bytef *)text, (uInt)(len - last)));
-	return memcmp(text + len - last, want, last) ? 0 : len - last;
+	json_fields_in_all(disk_fields, disks, SIZE_MAX, (void **)&s->disk, &s->n_disks, sizeof(*s->disk));
+	for (size_t i = 0; good && i < s->n_disks; i++)
+		good = is_plain(s->disk[i].name);
+	return good;
 }
 
 int state_decode(const char *text, size_t len, struct state *out, struct err *e)
 {
-	size_t end = checked(text, len);
+	json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	struct state s = { 0 };
-	char *copy = xcalloc(len + 1, 1), *at = copy;
-	bool good = end;
+	bool good = json_integer_value(json_object_get(doc, "version")) == VERSION;
 
-	memcpy(copy, text, end);
-	at += good ? strlen(FIRST_LINE) : 0;
-	while (good && *at) {
-		char *line = strsep(&at, "\n");
-
-		good = at && read_line(line, &s);
-	}
-	free(copy);
-	if (!good || !s.pid) {
+	json_fields_in(head_fields, doc, &s);
+	good = good && s.pid > 0 && read_disks(json_object_get(doc, "disks"), &s) &&
+	       read_places(json_object_get(doc, "settings"), &s);
+	json_decref(doc);
+	if (!good) {
 		state_free(&s);
 		return err_set(e, EBADMSG, EXIT_FAILED, "it is damaged, or of another version");
 	}

@@ -3,11 +3,8 @@
  * restore_file.h - what has to be put back, on disk before anything is changed: a file for each experiment, in a folder that
  * is root's alone. The experiment holds a lock on it; a file without one is that of an experiment that was killed.
  *
- *	barriertrace experiment 1
- *	pid 4711
- *	disk 7:0 loop0
- *	place scheduler|7:0|5383|loop0||none		row, device, diskseq, unit, attribute, value: each with %xx where needed
- *	end 9a2b3c4d					CRC-32 of all before
+ *	{ "version": 1, "pid": 4711, "disks": [{ "major": 7, "minor": 0, "name": "loop0" }], "settings": [{ "key": "scheduler",
+ *	  "unit": "loop0", "before": "none", "major": 7, "minor": 0, "diskseq": 5383 }] }
  */
 #ifndef BT_EXPERIMENT_RESTORE_FILE_H
 #define BT_EXPERIMENT_RESTORE_FILE_H
