@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/json_fields.h"
+#include "model/fields.h"
 #include "util/mem.h"
 
 #define VERSION	   1
@@ -28,36 +28,36 @@ void state_free(struct state *s)
 
 /* ---- the text ---- */
 
-static const struct json_field head_fields[] = { JSON_FIELD(INT, state, pid), JSON_FIELDS_END };
-static const struct json_field disk_fields[] = {
-	JSON_FIELD(U32, state_disk, major),
-	JSON_FIELD(U32, state_disk, minor),
-	JSON_FIELD(TEXT, state_disk, name),
-	JSON_FIELDS_END,
+static const struct field head_fields[] = { FIELD(INT, state, pid), FIELDS_END };
+static const struct field disk_fields[] = {
+	FIELD(U32, state_disk, major),
+	FIELD(U32, state_disk, minor),
+	FIELD(TEXT, state_disk, name),
+	FIELDS_END,
 };
-static const struct json_field place_fields[] = {
-	JSON_FIELD(STRING, place, unit),
-	JSON_FIELD(STRING, place, sub),
-	JSON_FIELD(STRING, place, before),
-	JSON_FIELD(U32, place, major),
-	JSON_FIELD(U32, place, minor),
-	JSON_FIELD(U64, place, diskseq),
-	JSON_FIELDS_END,
+static const struct field place_fields[] = {
+	FIELD(STRING, place, unit),
+	FIELD(STRING, place, sub),
+	FIELD(STRING, place, before),
+	FIELD(U32, place, major),
+	FIELD(U32, place, minor),
+	FIELD(U64, place, diskseq),
+	FIELDS_END,
 };
 
 void state_encode(const struct state *s, struct buf *out)
 {
-	json_t *doc = json_fields_out(head_fields, s), *places = xmust(json_array());
+	json_t *doc = fields_to_json(head_fields, s), *places = xmust(json_array());
 	char *text;
 
 	for (size_t i = 0; i < s->n; i++) {
-		json_t *p = json_fields_out(place_fields, &s->place[i]);
+		json_t *p = fields_to_json(place_fields, &s->place[i]);
 
 		json_object_set_new(p, "key", xmust(json_string(s->place[i].row->name)));
 		json_array_append_new(places, p);
 	}
 	json_object_set_new(doc, "version", xmust(json_integer(VERSION)));
-	json_object_set_new(doc, "disks", json_fields_out_all(disk_fields, s->disk, s->n_disks, sizeof(*s->disk)));
+	json_object_set_new(doc, "disks", fields_to_json_array(disk_fields, s->disk, s->n_disks, sizeof(*s->disk)));
 	json_object_set_new(doc, "settings", places);
 	text = xmust(json_dumps(doc, JSON_INDENT(1)));
 	buf_str(out, text);
@@ -92,7 +92,7 @@ static bool read_places(const json_t *places, struct state *s)
 		const json_t *o = json_array_get(places, i), *key = json_object_get(o, "key");
 		struct place *p = grow((void **)&s->place, &s->n, sizeof(*p));
 
-		json_fields_in(place_fields, o, p);
+		fields_from_json(place_fields, o, p);
 		if (json_is_string(key))
 			p->row = key_find(json_string_value(key), json_string_length(key));
 		good = is_possible(p);
@@ -104,7 +104,7 @@ static bool read_disks(const json_t *disks, struct state *s)
 {
 	bool good = json_is_array(disks);
 
-	json_fields_in_all(disk_fields, disks, SIZE_MAX, (void **)&s->disk, &s->n_disks, sizeof(*s->disk));
+	fields_from_json_array(disk_fields, disks, SIZE_MAX, (void **)&s->disk, &s->n_disks, sizeof(*s->disk));
 	for (size_t i = 0; good && i < s->n_disks; i++)
 		good = is_plain(s->disk[i].name);
 	return good;
@@ -116,7 +116,7 @@ int state_decode(const char *text, size_t len, struct state *out, struct err *e)
 	struct state s = { 0 };
 	bool good = json_integer_value(json_object_get(doc, "version")) == VERSION;
 
-	json_fields_in(head_fields, doc, &s);
+	fields_from_json(head_fields, doc, &s);
 	good = good && s.pid > 0 && read_disks(json_object_get(doc, "disks"), &s) &&
 	       read_places(json_object_get(doc, "settings"), &s);
 	json_decref(doc);

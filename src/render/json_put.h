@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "model/fields.h"
 #include "util/mem.h"
 #include "render/render.h"
 #include "util/utf8.h"
@@ -73,6 +74,22 @@ static inline void put_strv(json_t *o, const char *key, char *const *v)
 	for (size_t i = 0; v && v[i]; i++)
 		push(a, string(v[i]));
 	put_filled(o, key, a);
+}
+
+/* What is known of a struct, in the order of its fields. */
+static inline void put_fields(json_t *o, const struct field *f, const void *s)
+{
+	for (; f->key; f++) {
+		if (!field_is_known(f, s))
+			continue;
+		switch (f->type) {
+		case FIELD_STRING:
+		case FIELD_TEXT: put_str(o, f->key, field_text(f, s)); break;
+		case FIELD_STRV: put_strv(o, f->key, field_texts(f, s)); break;
+		case FIELD_BOOL: put(o, f->key, json_boolean(field_number(f, s))); break;
+		default: put_u64(o, f->key, field_number(f, s));
+		}
+	}
 }
 
 static inline json_t *hist_buckets(const struct hist *h)

@@ -151,7 +151,7 @@ static void forget_kernel(struct frame *f)
 	f->run.n_outstanding = f->run.under_way = f->run.under_way_ns = 0;
 	f->run.looked_before = false;
 	for (size_t i = 0; i < f->n_devices; i++)
-		f->device[i].facts.kernel.have = false;
+		f->device[i].facts.kernel.have = f->device[i].facts.kernel.have_flush = false;
 }
 
 static void finish(struct replay *p, bool damaged, struct report *out)

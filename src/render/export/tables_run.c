@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "util/buf.h"
+#include "model/report_fields.h"
 #include "render/export/tables.h"
 
 /* Words with a blank between them; none when there are none. */
@@ -17,6 +18,19 @@ static void words(struct rows *to, char *const *v)
 	}
 	to->text(to, b.data);
 	buf_free(&b);
+}
+
+/* A cell for each field; none for what is not known. */
+static void row_fields(struct rows *to, const struct field *f, const void *s)
+{
+	for (; f->key; f++) {
+		if (f->type == FIELD_STRV)
+			words(to, field_texts(f, s));
+		else if (f->type == FIELD_STRING || f->type == FIELD_TEXT)
+			to->text(to, field_text(f, s));
+		else
+			row_known(to, field_is_known(f, s), field_number(f, s));
+	}
 }
 
 /* ---- the run ---- */
@@ -88,64 +102,23 @@ const char *const device_columns[] = {
 };
 /* clang-format on */
 
-static void device_facts(const struct report_device *d, struct rows *to)
-{
-	to->text(to, d->name);
-	to->integer(to, d->major);
-	to->integer(to, d->minor);
-	to->text(to, d->disk);
-	to->text(to, d->via);
-	to->text(to, d->model);
-	row_known(to, d->size, d->size);
-	to->text(to, d->write_cache);
-	row_known(to, d->have_fua, d->fua);
-	to->text(to, d->scheduler);
-	row_known(to, d->nr_requests, d->nr_requests);
-	row_known(to, d->have_wbt, d->wbt_lat_us);
-	row_known(to, d->have_rotational, d->rotational);
-	to->integer(to, d->bio_based);
-	to->integer(to, d->vanished);
-	words(to, d->slaves);
-}
-
-static void device_flush(const struct report_flush *f, struct rows *to)
-{
-	const uint64_t v[] = {
-		f->pre,	    f->post,	  f->only,	     f->mixed,		 f->unknown,
-		f->waiters, f->in_flight, f->barrier_writes, f->barrier_flushes, f->native_fua,
-	};
-
-	row_u64s(to, v, sizeof(v) / sizeof(v[0]));
-}
-
-static void device_kernel(const struct report_kernel *k, struct rows *to)
-{
-	const uint64_t v[] = {
-		k->reads,    k->read_bytes, k->read_ns,	      k->writes,     k->write_bytes,
-		k->write_ns, k->discards,   k->discard_bytes, k->discard_ns,
-	};
-
-	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
-		row_known(to, k->have, v[i]);
-	row_known(to, k->have && k->have_flush, k->flushes);
-	row_known(to, k->have && k->have_flush, k->flush_ns);
-}
-
 void fill_device(const struct report *r, struct rows *to)
 {
 	for (size_t i = 0; i < r->n_devices; i++) {
 		const struct report_device *d = &r->device[i];
 
-		device_facts(d, to);
-		device_flush(&d->flush, to);
-		device_kernel(&d->kernel, to);
+		row_fields(to, report_device_name_fields, d);
+		row_fields(to, report_device_facts_fields, d);
+		row_fields(to, report_flush_role_fields, &d->flush);
+		row_fields(to, report_flush_barrier_fields, &d->flush);
+		to->integer(to, d->flush.native_fua);
+		row_fields(to, report_kernel_fields, &d->kernel);
 		row_known(to, !d->bio_based, d->requeues);
 		row_known(to, !d->bio_based, d->merges);
 		to->integer(to, d->errors);
 		to->integer(to, d->unpaired);
 		row_known(to, r->command, d->by_command);
-		row_known(to, d->diskseq, d->diskseq);
-		row_known(to, d->from_ns, d->from_ns);
+		row_fields(to, report_device_since_fields, d);
 		to->end(to);
 	}
 }
@@ -163,10 +136,7 @@ void fill_mount(const struct report *r, struct rows *to)
 
 		for (size_t m = 0; m < d->n_mounts; m++) {
 			to->text(to, d->name);
-			to->text(to, d->mounts[m].dir);
-			to->text(to, d->mounts[m].fstype);
-			to->text(to, d->mounts[m].options);
-			to->text(to, d->mounts[m].barrier);
+			row_fields(to, report_mount_fields, &d->mounts[m]);
 			to->end(to);
 		}
 	}

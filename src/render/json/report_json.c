@@ -6,6 +6,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "model/report_fields.h"
 #include "render/json_put.h"
 
 static json_t *op_json(const struct report_op *op)
@@ -65,17 +66,10 @@ static void put_flush(json_t *o, const struct report_flush *f)
 	if (!f->pre && !f->post && !f->only && !f->mixed && !f->unknown && !f->waiters && !f->barrier_writes)
 		return;
 	j = xmust(json_object());
-	put_u64(j, "pre", f->pre);
-	put_u64(j, "post", f->post);
-	put_u64(j, "only", f->only);
-	put_u64(j, "mixed", f->mixed);
-	put_u64(j, "unknown", f->unknown);
-	put_u64(j, "waiters", f->waiters);
-	put_u64(j, "in_flight", f->in_flight);
+	put_fields(j, report_flush_role_fields, f);
 	if (f->no_depth)
 		put_u64(j, "in_flight_unknown", f->no_depth);
-	put_u64(j, "barrier_writes", f->barrier_writes);
-	put_u64(j, "barrier_flushes", f->barrier_flushes);
+	put_fields(j, report_flush_barrier_fields, f);
 	if (f->barrier_writes && f->barrier_flushes)
 		put(j, "flushes_per_commit", json_real((double)f->barrier_flushes / (double)f->barrier_writes));
 	put_u64(j, "native_fua", f->native_fua);
@@ -86,29 +80,6 @@ static void put_flush(json_t *o, const struct report_flush *f)
 	put(o, "flush", j);
 }
 
-static void put_kernel(json_t *o, const struct report_kernel *k)
-{
-	json_t *j;
-
-	if (!k->have)
-		return;
-	j = xmust(json_object());
-	put_u64(j, "reads", k->reads);
-	put_u64(j, "read_bytes", k->read_bytes);
-	put_u64(j, "read_ns", k->read_ns);
-	put_u64(j, "writes", k->writes);
-	put_u64(j, "write_bytes", k->write_bytes);
-	put_u64(j, "write_ns", k->write_ns);
-	put_u64(j, "discards", k->discards);
-	put_u64(j, "discard_bytes", k->discard_bytes);
-	put_u64(j, "discard_ns", k->discard_ns);
-	if (k->have_flush) {
-		put_u64(j, "flushes", k->flushes);
-		put_u64(j, "flush_ns", k->flush_ns);
-	}
-	put(o, "kernel", j);
-}
-
 static void put_mounts(json_t *o, const struct report_device *d)
 {
 	json_t *a = xmust(json_array());
@@ -116,51 +87,22 @@ static void put_mounts(json_t *o, const struct report_device *d)
 	for (size_t i = 0; i < d->n_mounts; i++) {
 		json_t *m = xmust(json_object());
 
-		put_str(m, "dir", d->mounts[i].dir);
-		put_str(m, "fstype", d->mounts[i].fstype);
-		put_str(m, "options", d->mounts[i].options);
-		put_str(m, "barrier", d->mounts[i].barrier);
+		put_fields(m, report_mount_fields, &d->mounts[i]);
 		push(a, m);
 	}
 	put_filled(o, "mounts", a);
 }
 
-static void put_facts(json_t *j, const struct report_device *d)
-{
-	put_str(j, "name", d->name);
-	put_u64(j, "major", d->major);
-	put_u64(j, "minor", d->minor);
-	if (d->diskseq)
-		put_u64(j, "diskseq", d->diskseq);
-	if (d->from_ns)
-		put_u64(j, "from_ns", d->from_ns);
-	put_str(j, "disk", d->disk);
-	put_str(j, "via", d->via);
-	put_str(j, "model", d->model);
-	if (d->size)
-		put_u64(j, "size", d->size);
-	put_str(j, "write_cache", d->write_cache);
-	if (d->have_fua)
-		put(j, "fua", json_boolean(d->fua));
-	put_str(j, "scheduler", d->scheduler);
-	if (d->nr_requests)
-		put_u64(j, "nr_requests", d->nr_requests);
-	if (d->have_wbt)
-		put_u64(j, "wbt_lat_us", d->wbt_lat_us);
-	if (d->have_rotational)
-		put(j, "rotational", json_boolean(d->rotational));
-	put(j, "bio_based", json_boolean(d->bio_based));
-	put(j, "vanished", json_boolean(d->vanished));
-	put_strv(j, "slaves", d->slaves);
-	put_mounts(j, d);
-}
-
 static json_t *device_json(const struct report *r, const struct report_device *d)
 {
-	json_t *j = xmust(json_object());
+	json_t *j = xmust(json_object()), *kernel = xmust(json_object());
 
-	put_facts(j, d);
-	put_kernel(j, &d->kernel);
+	put_fields(j, report_device_name_fields, d);
+	put_fields(j, report_device_since_fields, d);
+	put_fields(j, report_device_facts_fields, d);
+	put_mounts(j, d);
+	put_fields(kernel, report_kernel_fields, &d->kernel);
+	put_filled(j, "kernel", kernel);
 	put_flush(j, &d->flush);
 	put_filled(j, "ops", ops_json(d));
 	put_tally(j, "naive_write", &d->naive_write);
