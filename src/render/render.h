@@ -39,8 +39,7 @@ render_fn render_ndjson; /* the same on one line, for streams */
 	X(HTML, "html", "FILE", render_html, false, \
 	  "Write one self-contained page: verdict, ledger, flame, heat map over time, the slowest calls, tables.") \
 	X(FOLDED, "folded", "FILE", render_folded, false, \
-	  "Write folded stacks (nanoseconds), for any flame graph tool.") \
-	X(SPEEDSCOPE, "speedscope", "FILE", render_speedscope, false, "Write a profile for speedscope.") \
+	  "Write folded stacks (nanoseconds), for speedscope and any flame graph tool.") \
 	X(PERFETTO, "perfetto", "FILE", render_perfetto, true, \
 	  "Write a trace (Chrome JSON) for Perfetto: every sync call with its causes, every request that was waited for.") \
 	X(DB, "db", "FILE", render_db, true, "Write an SQLite database, to ask your own questions of.")

@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../helpers
 
-FILES=(flame html folded speedscope perfetto db) # and --csv DIR
+FILES=(flame html folded perfetto db) # and --csv DIR
 ALL=(-o --json "${FILES[@]/#/--}")               # what takes a FILE
 TABLES=(calls causes devices file_ledger files histograms leaves ledger mounts operations process_ledger processes remarks
 	requests run slices steps verdict whatif)
@@ -53,7 +53,7 @@ files_here() {
 		"$BT" report "$REC" | cmp - ../text
 		[[ -s $name && $(stat -c %a "$name") == 600 ]]
 	done
-	[[ $(files_here) == 'db flame folded html perfetto speedscope ' ]]
+	[[ $(files_here) == 'db flame folded html perfetto ' ]]
 }
 
 @test "outputs: new ones are their owner's alone, replaced ones keep their permissions, --mode decides" {
@@ -446,7 +446,7 @@ as_nobody() {
 	REC=../cut
 	run -5 --separate-stderr "$BT" report ../cut "${all[@]}" --csv tables -o text
 	[[ ! $output && ${#stderr_lines[@]} == 1 ]]
-	[[ $(files_here) == 'db flame folded html json perfetto speedscope tables text ' ]]
+	[[ $(files_here) == 'db flame folded html json perfetto tables text ' ]]
 }
 
 # It opens its text last, and waits there: nobody reads the pipe.

@@ -61,18 +61,6 @@ static void check_folded(const struct report *r, const struct buf *b)
 		abort();
 }
 
-static void check_speedscope(const struct report *r, const struct buf *b)
-{
-	json_t *j = parsed(b), *profile = json_array_get(json_object_get(j, "profiles"), 0), *weight;
-	uint64_t ns = 0;
-	size_t i;
-
-	json_array_foreach(json_object_get(profile, "weights"), i, weight) ns += (uint64_t)json_integer_value(weight);
-	if (ns != r->sync.total_ns)
-		abort();
-	json_decref(j);
-}
-
 /* What is between marks is escaped: a name ends no mark and begins none. */
 static void check_markup(const struct report *r, const struct buf *b)
 {
@@ -96,7 +84,7 @@ struct output {
 /* clang-format off */
 static const struct output quick[] = {
 	{ render_text, check_text }, { render_json, check_json }, { render_ndjson, check_json },
-	{ render_folded, check_folded }, { render_speedscope, check_speedscope },
+	{ render_folded, check_folded },
 };
 /* clang-format on */
 

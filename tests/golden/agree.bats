@@ -18,7 +18,7 @@ setup() {
 	for name in "${NAMES[@]}"; do
 		mkdir "$name"
 		"$BT" report "$RECORDINGS/$name.btrec" --json "$name/json" --flame "$name/flame" --html "$name/html" \
-			--folded "$name/folded" --speedscope "$name/speedscope" --perfetto "$name/perfetto" --db "$name/db" \
+			--folded "$name/folded" --perfetto "$name/perfetto" --db "$name/db" \
 			--csv "$name/csv" -o "$name/text" 2>/dev/null || [[ $name == cut && $? == 5 ]]
 	done
 }
@@ -68,11 +68,6 @@ of_csv() {
 
 folded() { cause_of_stack <folded; }
 
-speedscope() {
-	jq -r '.shared.frames as $f | .profiles[0] | [.samples, .weights] | transpose[] |
-		"\([.[0][] | $f[.].name] | join(";")) \(.[1])"' speedscope | cause_of_stack
-}
-
 leaves_of_json() { jq -r '.sync.leaves[] | "\(.cause) \(.ns)"' json; }
 processes_of_json() { jq -r '.sync.by_process[].ledger | to_entries[] | "\(.key) \(.value)"' json; }
 files_of_json() { jq -r '.sync.by_file[].ledger | to_entries[] | "\(.key) \(.value)"' json; }
@@ -110,9 +105,8 @@ html() { report_of_html | jq -r '.sync.ledger | to_entries[] | "\(.key) \(.value
 	agrees 'by file' files_of_json
 }
 
-@test "agree: folded stacks and speedscope" {
+@test "agree: folded stacks" {
 	agrees 'folded' folded
-	agrees 'speedscope' speedscope
 }
 
 @test "agree: CSV" {
@@ -152,7 +146,6 @@ all_are() {
 # Figures that are one number each.
 totals() {
 	echo "folded $(awk '{ all += $NF } END { printf "%.0f", all }' folded)"
-	jq -r '.profiles[0] | "weights \(.weights | add)", "end \(.endValue)"' speedscope
 	echo "flame $(grep -oE '<g class="f[^>]* data-depth="0"[^>]*' flame | grep -oE 'data-ns="[0-9]+' | tr -dc 0-9)"
 	echo "calls.csv $(of_csv calls.csv 'SELECT sum(duration_ns) FROM t')"
 	echo "run.csv $(of_csv run.csv 'SELECT sync_ns FROM t')"
@@ -169,7 +162,7 @@ totals() {
 		cd "$BATS_TEST_TMPDIR/$name" || return
 		totals >got
 		all_are "$(jq .sync.total_ns json)"
-		[[ $(wc -l <got) == 11 ]]
+		[[ $(wc -l <got) == 9 ]]
 	done
 }
 
@@ -239,10 +232,9 @@ counts() {
 }
 
 @test "agree: without a ledger there is none anywhere" {
-	"$BT" report "$RECORDINGS/blocks.btrec" --json json --folded folded --speedscope speedscope --perfetto perfetto \
+	"$BT" report "$RECORDINGS/blocks.btrec" --json json --folded folded --perfetto perfetto \
 		--db db --csv csv --flame flame --html html -o text
 	[[ $(jq 'has("sync")' json) == false && ! -s folded ]]
-	[[ $(jq '.profiles[0].weights | length' speedscope) == 0 ]]
 	[[ $(jq '[.traceEvents[]? | select(.ph == "X")] | length' perfetto) == 0 ]]
 	[[ $(query 'SELECT count(*) FROM sync_call') == 0 && $(query 'SELECT count(*) FROM leaf') == 0 ]]
 	[[ ! $(query 'SELECT sync_ns FROM run') && $(query 'SELECT count(*) FROM cause WHERE ns IS NOT NULL') == 0 ]]

@@ -16,7 +16,7 @@ setup() {
 	local name
 	for name in "${NAMES[@]}"; do
 		mkdir "$name"
-		"$BT" report "$RECORDINGS/$name.btrec" --speedscope "$name/speedscope" --perfetto "$name/perfetto" \
+		"$BT" report "$RECORDINGS/$name.btrec" --perfetto "$name/perfetto" \
 			--csv "$name/csv" --db "$name/db" -o "$name/text"
 	done
 }
@@ -32,28 +32,6 @@ each() {
 
 sql() {
 	sqlite3 -batch -bail -init /dev/null -readonly db "$@"
-}
-
-# What https://www.speedscope.app/file-format-schema.json asks of a file and of a sampled profile.
-is_speedscope() {
-	jq -e '
-		def index: type == "number" and . == floor and . >= 0;
-		."$schema" == "https://www.speedscope.app/file-format-schema.json"
-		and (keys - ["$schema", "activeProfileIndex", "exporter", "name", "profiles", "shared"] == [])
-		and (.name, .exporter | type == "string")
-		and (.activeProfileIndex as $i | .profiles[$i] != null)
-		and (.shared | keys == ["frames"])
-		and ([.shared.frames[] | keys == ["name"] and (.name | type == "string")] | all)
-		and ([.shared.frames[].name] | length > 0 and length == (unique | length))
-		and (.shared.frames | length) as $frames
-		| .profiles | length == 1 and (.[0]
-		| keys == ["endValue", "name", "samples", "startValue", "type", "unit", "weights"]
-		and .type == "sampled" and .unit == "nanoseconds" and (.name | type == "string")
-		and .startValue == 0 and .endValue == (.weights | add)
-		and (.samples | length) == (.weights | length)
-		and ([.weights[] | index] | all)
-		and ([.samples[] | length > 0 and all(index and . < $frames)] | all))
-	' speedscope >/dev/null
 }
 
 # One line per X slice, ordered as a reader nests them: track, begin, end, what
@@ -101,10 +79,6 @@ arrows_meet() {
 		and ([.traceEvents[] | select(.ph == "X" and .cat == "flush" and .name != "flush.wait")] | length) == ($s | length)
 		and ($s | length) > 20
 	' perfetto >/dev/null
-}
-
-@test "speedscope: as its schema says" {
-	each is_speedscope
 }
 
 @test "perfetto: every event as the format says, slices nest, arrows meet" {
@@ -156,9 +130,8 @@ again() {
 	[[ $(sql "SELECT count(*) > 0 FROM sync_call WHERE path LIKE '%/\"><script>x</script>'") == 1 ]]
 	[[ $(sql "SELECT count(*) > 0 FROM sync_call WHERE path LIKE '%/new\x0aline;semi\x09colon,=cmd|\"x\"'") == 1 ]]
 	[[ $(sql "SELECT count(*) > 0 FROM sync_call WHERE comm = 'ev\x1b[31m\x07;il\x0a'") == 1 ]]
-	jq -e '.shared.frames | map(.name) | index("script>")' speedscope
 	jq -e '[.traceEvents[] | select(.args.name == "ev\u001b[31m\u0007;il\n")] | length == 2' perfetto
-	run env LC_ALL=C grep -lP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]' speedscope perfetto csv/*
+	run env LC_ALL=C grep -lP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]' perfetto csv/*
 	[[ $status == 1 ]]
 }
 

@@ -46,7 +46,7 @@ render() {
 	local name=$1 dir
 	mkdir -p "$2" && dir=$(cd "$2" && pwd) || return
 	report "$dir" "$name" -o "$dir/text.txt" --json "$dir/report.json" --flame "$dir/flame.svg" --html "$dir/page.html" \
-		--folded "$dir/folded.txt" --speedscope "$dir/speedscope.json" --perfetto "$dir/perfetto.json" \
+		--folded "$dir/folded.txt" --perfetto "$dir/perfetto.json" \
 		--db "$dir/db" --csv "$dir/csv"
 	report "$dir" "$name" -o "$dir/ascii.txt" --ascii
 	report "$dir" "$name" -o "$dir/verbose.txt" --verbose

@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../helpers
 
-FILES=(flame html folded speedscope perfetto db)
+FILES=(flame html folded perfetto db)
 
 setup() {
 	need_rig
@@ -86,7 +86,7 @@ inserts() { # FILE N
 		"$RIG_MNT" "$name"
 	[[ $(json .sync.count live/json) -ge 3 ]]
 	# nothing breaks out
-	! LC_ALL=C grep -l $'[\x01-\x08\x0b-\x1f]' live/flame live/html live/folded live/perfetto live/speedscope live/text || return 1
+	! LC_ALL=C grep -l $'[\x01-\x08\x0b-\x1f]' live/flame live/html live/folded live/perfetto live/text || return 1
 	! grep -l '<script>x' live/flame live/html || return 1
 }
 

@@ -35,7 +35,7 @@ need_forge() {
 	local out
 	need_forge
 	"$FORGE" big.btrec 100000
-	for out in json html flame folded speedscope; do
+	for out in json html flame folded; do
 		reads big.btrec -o big.txt "--$out" big.out
 		comment "$out: $KIB KiB"
 		holds "$KIB <= 120 * 1024"

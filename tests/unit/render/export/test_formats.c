@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The formats for other programs: speedscope, Perfetto, CSV, SQLite. A report built by hand, hostile names included,
+ * The formats for other programs: Perfetto, CSV, SQLite. A report built by hand, hostile names included,
  * read back as its readers do.
  */
 #include <fcntl.h>
@@ -239,54 +239,6 @@ static json_int_t number(json_t *o, const char *key)
 	json_t *v = json_object_get(o, key);
 
 	return json_is_integer(v) ? json_integer_value(v) : -1;
-}
-
-/* ---- speedscope ---- */
-
-static bool frames_are_unique(json_t *frames)
-{
-	for (size_t i = 0; i < json_array_size(frames); i++)
-		for (size_t k = 0; k < i; k++)
-			if (!strcmp(str(json_array_get(frames, i), "name"), str(json_array_get(frames, k), "name")))
-				return false;
-	return json_array_size(frames) > 0;
-}
-
-static bool samples_are_frames(json_t *samples, size_t n_frames)
-{
-	json_t *s, *f;
-	size_t i, k;
-
-	json_array_foreach(samples, i, s)
-		json_array_foreach(s, k, f) if (!json_is_integer(f) || json_integer_value(f) < 0 ||
-						(size_t)json_integer_value(f) >= n_frames) return false;
-	return true;
-}
-
-static void test_speedscope(const struct report *r)
-{
-	json_t *j = parse(render_speedscope, r), *frames, *p, *w, *v;
-	json_int_t sum = 0;
-	size_t i;
-
-	frames = json_object_get(json_object_get(j, "shared"), "frames");
-	p = json_array_get(json_object_get(j, "profiles"), 0);
-	w = json_object_get(p, "weights");
-	json_array_foreach(w, i, v) sum += json_integer_value(v);
-	ok(!strcmp(str(j, "$schema"), "https://www.speedscope.app/file-format-schema.json") &&
-		   !strcmp(str(p, "type"), "sampled") && !strcmp(str(p, "unit"), "nanoseconds"),
-	   "speedscope: as its schema says");
-	ok(frames_are_unique(frames), "speedscope: a name is one frame");
-	ok(samples_are_frames(json_object_get(p, "samples"), json_array_size(frames)) &&
-		   json_array_size(json_object_get(p, "samples")) == r->sync.n_leaves,
-	   "speedscope: a sample per leaf");
-	ok(json_array_size(w) == r->sync.n_leaves && sum == (json_int_t)r->sync.total_ns &&
-		   number(p, "startValue") == 0 && number(p, "endValue") == sum,
-	   "speedscope: weights are all sync time");
-	ok(!strcmp(str(json_array_get(frames, 0), "name"), "postgres") &&
-		   json_integer_value(json_array_get(json_array_get(json_object_get(p, "samples"), 0), 0)) == 0,
-	   "speedscope: the root comes first");
-	json_decref(j);
 }
 
 /* ---- Perfetto ---- */
@@ -721,9 +673,6 @@ static void test_empty(void)
 	json_t *j;
 	sqlite3 *db;
 
-	j = parse(render_speedscope, &r);
-	ok(number(json_array_get(json_object_get(j, "profiles"), 0), "endValue") == 0, "empty: a profile without samples");
-	json_decref(j);
 	j = parse(render_perfetto, &r);
 	ok(json_is_array(json_object_get(j, "traceEvents")) && !json_array_size(json_object_get(j, "traceEvents")) &&
 		   !json_object_get(json_object_get(j, "otherData"), "calls_left_out"),
@@ -766,7 +715,6 @@ int main(void)
 	struct report r;
 
 	make_report(&r);
-	test_speedscope(&r);
 	test_perfetto(&r);
 	test_csv(&r);
 	test_db(&r);
