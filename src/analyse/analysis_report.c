@@ -108,11 +108,9 @@ static struct report_leaf *report_leaves(const struct sync_analysis *a, size_t *
 {
 	struct report_leaf *out = xcalloc(a->leaves.n, sizeof(*out)), *next = out;
 
-	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+	for (uint32_t i = 0; i < a->leaves.n; i++) {
 		const struct leaf *l = &a->leaves.leaf[i];
 
-		if (!l->each)
-			continue;
 		*next++ = (struct report_leaf){
 			.path = leaf_path(a, l),
 			.cause = leaf_cause(l),

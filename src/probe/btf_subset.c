@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "util/buf.h"
+#include "util/hash_map.h"
 #include "util/mem.h"
 #include "probe/module_btf.h"
 
@@ -49,7 +50,8 @@ struct types {
 	int fd; /* memory, in which libbpf finds them */
 	char path[32];
 	struct asked *asked;
-	size_t n_asked, room; /* a hash table: a power of two */
+	size_t n_asked;
+	struct hash_map asked_by_name;
 	bool begins[1 << 16]; /* so, with two letters, does a name that was asked for */
 	struct source *source;
 	size_t n_sources;
@@ -76,11 +78,12 @@ static void drop_sources(struct types *t)
 {
 	for (size_t i = 0; i < t->n_sources; i++)
 		source_free(&t->source[i]);
-	for (size_t i = 0; i < t->room; i++)
+	for (size_t i = 0; i < t->n_asked; i++)
 		free(t->asked[i].name);
 	free(t->asked);
+	hash_map_free(&t->asked_by_name);
 	t->asked = NULL;
-	t->room = t->n_asked = 0;
+	t->n_asked = 0;
 }
 
 void types_free(struct types *t)
@@ -126,30 +129,12 @@ static uint16_t beginning(const char *name)
 	return (uint16_t)((unsigned char)name[0] << 8 | (unsigned char)(name[0] ? name[1] : 0));
 }
 
-/* Its place: its own or a free one. */
-static struct asked *asked_at(const struct types *t, const char *name, size_t len)
+static struct asked *find_asked(const struct types *t, const char *name, size_t len)
 {
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)name[i]) * 16777619u;
-	while (t->asked[h & (t->room - 1)].name &&
-	       (strncmp(t->asked[h & (t->room - 1)].name, name, len) || t->asked[h & (t->room - 1)].name[len]))
-		h++;
-	return &t->asked[h & (t->room - 1)];
-}
-
-static void make_room(struct types *t)
-{
-	struct asked *old = t->asked;
-	size_t n = t->room;
-
-	t->room = n ? 2 * n : 256;
-	t->asked = xcalloc(t->room, sizeof(*t->asked));
-	for (size_t i = 0; i < n; i++)
-		if (old[i].name)
-			*asked_at(t, old[i].name, strlen(old[i].name)) = old[i];
-	free(old);
+	HASH_MAP_EACH (&t->asked_by_name, hash_bytes(name, len), i)
+		if (!strncmp(t->asked[i].name, name, len) && !t->asked[i].name[len])
+			return &t->asked[i];
+	return NULL;
 }
 
 struct types *types_new(void)
@@ -161,7 +146,6 @@ struct types *types_new(void)
 		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	t->fd = fd;
-	make_room(t);
 	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d", fd);
 	return t;
 }
@@ -171,16 +155,12 @@ void types_ask(struct types *t, const char *name)
 	size_t len = name_len(name);
 	struct asked *a;
 
-	if (!len)
+	if (!len || find_asked(t, name, len))
 		return;
-	if (2 * t->n_asked >= t->room)
-		make_room(t);
-	a = asked_at(t, name, len);
-	if (a->name)
-		return;
+	hash_map_add(&t->asked_by_name, (uint32_t)t->n_asked, hash_bytes(name, len));
+	a = grow((void **)&t->asked, &t->n_asked, sizeof(*a));
 	a->name = xasprintf("%.*s", (int)len, name);
 	t->begins[beginning(a->name)] = true;
-	t->n_asked++;
 }
 
 /* ---- reading ---- */
@@ -245,12 +225,9 @@ static uint32_t keep(struct types *t, struct source *s, uint32_t id)
 /* NULL: it is none that was asked for. */
 static struct asked *asked_by_name(const struct types *t, const char *name)
 {
-	struct asked *a;
-
 	if (!t->begins[beginning(name)] || strnlen(name, NAME_MOST) == NAME_MOST)
 		return NULL;
-	a = asked_at(t, name, name_len(name));
-	return a->name ? a : NULL;
+	return find_asked(t, name, name_len(name));
 }
 
 /* Those that the kernel itself has are not looked for in its modules. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash_map.h"
 #include "util/mem.h"
 
-#define NONE  (~0u)
 #define TASKS 16384u /* as many as the analysis remembers */
 #define FILES 32768u
 
@@ -15,7 +15,6 @@
 
 struct known {
 	uint64_t id, dev; /* the key */
-	uint32_t chain;	  /* next of the same hash */
 	bool used;
 	uint32_t file;		  /* the last one that it was written into */
 	struct wire_head *record; /* owned; names of a file are packed: see pack() */
@@ -23,7 +22,7 @@ struct known {
 
 struct table {
 	struct known *entry;
-	uint32_t *head; /* `max` of them */
+	struct hash_map map;
 	uint32_t n, max, hand;
 };
 
@@ -46,8 +45,6 @@ static void table_new(struct table *t, uint32_t max)
 {
 	t->max = max;
 	t->entry = xcalloc(max, sizeof(*t->entry));
-	t->head = xcalloc(max, sizeof(*t->head));
-	memset(t->head, 0xff, max * sizeof(*t->head));
 }
 
 static void table_free(struct table *t)
@@ -55,33 +52,15 @@ static void table_free(struct table *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		free(t->entry[i].record);
 	free(t->entry);
-	free(t->head);
-}
-
-static uint32_t *head_of(const struct table *t, uint64_t id, uint64_t dev)
-{
-	uint64_t h = (id ^ dev << 32) * 0x9e3779b97f4a7c15;
-
-	return &t->head[(h >> 32) % t->max];
+	hash_map_free(&t->map);
 }
 
 static struct known *find(const struct table *t, uint64_t id, uint64_t dev)
 {
-	uint32_t i = *head_of(t, id, dev);
-
-	while (i != NONE && (t->entry[i].id != id || t->entry[i].dev != dev))
-		i = t->entry[i].chain;
-	return i == NONE ? NULL : &t->entry[i];
-}
-
-static void unlink_entry(struct table *t, uint32_t i)
-{
-	uint32_t *at = head_of(t, t->entry[i].id, t->entry[i].dev);
-
-	while (*at != i)
-		at = &t->entry[*at].chain;
-	*at = t->entry[i].chain;
-	free(t->entry[i].record);
+	HASH_MAP_EACH (&t->map, hash_words(id, dev), i)
+		if (t->entry[i].id == id && t->entry[i].dev == dev)
+			return &t->entry[i];
+	return NULL;
 }
 
 static uint32_t blank(struct table *t)
@@ -94,7 +73,8 @@ static uint32_t blank(struct table *t)
 		t->entry[t->hand].used = false;
 	i = t->hand;
 	t->hand = (i + 1) % t->max;
-	unlink_entry(t, i);
+	hash_map_remove(&t->map, i);
+	free(t->entry[i].record);
 	return i;
 }
 
@@ -104,11 +84,11 @@ static void put(struct table *t, uint64_t id, uint64_t dev, struct wire_head *re
 	struct known *k = find(t, id, dev);
 
 	if (!k) {
-		uint32_t i = blank(t), *head = head_of(t, id, dev);
+		uint32_t i = blank(t);
 
 		k = &t->entry[i];
-		*k = (struct known){ .id = id, .dev = dev, .chain = *head };
-		*head = i;
+		*k = (struct known){ .id = id, .dev = dev };
+		hash_map_add(&t->map, i, hash_words(id, dev));
 	} else {
 		free(k->record);
 	}

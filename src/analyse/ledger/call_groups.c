@@ -9,11 +9,7 @@
 
 static uint32_t hash_group(uint32_t id, const char *text)
 {
-	uint64_t h = id + 0x9e3779b97f4a7c15;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return (uint32_t)(h ^ h >> 32);
+	return hash_words(hash_bytes(text, strlen(text)), id);
 }
 
 static uint32_t add_group(struct groups *g, uint32_t id, const char *text)
@@ -27,27 +23,23 @@ static uint32_t add_group(struct groups *g, uint32_t id, const char *text)
 	return g->n++;
 }
 
-/* The slot of a group; an empty one if there is none. */
-static uint32_t *group_slot(const struct groups *g, uint32_t id, const char *text)
+/* GROUPS_OTHER: there is none. */
+static uint32_t find_group(const struct groups *g, uint32_t id, const char *text, uint32_t hash)
 {
-	uint32_t h = hash_group(id, text) & (g->n_slots - 1);
-
-	for (; g->slot[h] != GROUPS_OTHER; h = (h + 1) & (g->n_slots - 1)) {
-		const struct group *have = g->group[g->slot[h]];
-
-		if (have->id == id && !strcmp(have->text, text))
-			break;
-	}
-	return &g->slot[h];
+	HASH_MAP_EACH (&g->map, hash, i)
+		if (g->group[i]->id == id && !strcmp(g->group[i]->text, text))
+			return i;
+	return GROUPS_OTHER;
 }
 
 uint32_t groups_find(struct groups *g, uint32_t id, const char *text)
 {
-	uint32_t *slot = group_slot(g, id, text);
+	uint32_t hash = hash_group(id, text), i = find_group(g, id, text, hash);
 
-	if (*slot == GROUPS_OTHER && g->n < g->max)
-		*slot = add_group(g, id, text);
-	return *slot;
+	if (i != GROUPS_OTHER || g->n == g->max)
+		return i;
+	hash_map_add(&g->map, g->n, hash);
+	return add_group(g, id, text);
 }
 
 static void free_group(struct group *g)
@@ -100,21 +92,22 @@ uint32_t *groups_make_room(struct groups *g, uint64_t now_ns)
 		g->group[kept++] = g->group[i];
 	}
 	g->n = kept;
-	memset(g->slot, 0, g->n_slots * sizeof(*g->slot));
+	hash_map_clear(&g->map);
 	for (uint32_t i = 1; i < g->n; i++)
-		*group_slot(g, g->group[i]->id, g->group[i]->text) = i;
+		hash_map_add(&g->map, i, hash_group(g->group[i]->id, g->group[i]->text));
 	return to;
 }
 
 void groups_rename(struct groups *g, uint32_t group, uint32_t id, const char *text)
 {
-	uint32_t *slot = group_slot(g, id, text);
+	uint32_t hash = hash_group(id, text);
 
-	if (*slot != GROUPS_OTHER)
+	if (find_group(g, id, text, hash) != GROUPS_OTHER)
 		return;
 	free(g->group[group]->text);
 	g->group[group]->text = xstrdup(text);
-	*slot = group;
+	hash_map_remove(&g->map, group);
+	hash_map_add(&g->map, group, hash);
 }
 
 void groups_clear(struct groups *g)
@@ -123,17 +116,15 @@ void groups_clear(struct groups *g)
 		free_group(g->group[i]);
 	g->n = 0;
 	g->gone = g->looked_ns = 0;
-	memset(g->slot, 0, g->n_slots * sizeof(*g->slot));
+	hash_map_clear(&g->map);
 	add_group(g, 0, g->other);
 }
 
 void groups_init(struct groups *g, uint32_t max, const char *other)
 {
 	g->max = max;
-	g->n_slots = 4 * max;
 	g->other = other;
 	g->group = xcalloc(max, sizeof(*g->group));
-	g->slot = xcalloc(g->n_slots, sizeof(*g->slot));
 	groups_clear(g);
 }
 
@@ -142,7 +133,7 @@ void groups_free(struct groups *g)
 	groups_clear(g);
 	free_group(g->group[GROUPS_OTHER]);
 	free(g->group);
-	free(g->slot);
+	hash_map_free(&g->map);
 }
 
 void group_add(struct group *g, uint64_t end_ns, uint64_t ns, const struct ledger *l)

@@ -8,6 +8,7 @@
 
 #include "model/report.h"
 #include "model/sparse_histogram.h"
+#include "util/hash_map.h"
 
 #define GROUPS_OTHER 0u /* first entry of each table: those that have no line of their own */
 
@@ -24,8 +25,7 @@ struct group {
 struct groups {
 	struct group **group;
 	uint32_t n, max;
-	uint32_t *slot;	  /* index; GROUPS_OTHER: empty */
-	uint32_t n_slots; /* a power of two, at least 4 * max: a renamed file leaves its old slot behind */
+	struct hash_map map;
 	const char *other;
 	uint64_t gone;	    /* names that gave way to others */
 	uint64_t looked_ns; /* for room */

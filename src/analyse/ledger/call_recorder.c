@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash_map.h"
 #include "util/mem.h"
 
 #define CALLS_MAX    (1u << 20) /* 48 MiB; the ledgers of those without slices, some 30 MiB */
@@ -13,71 +14,32 @@
 struct detail {
 	struct report_detail *kept;
 	uint64_t start_ns;
-	size_t cap_names;
-	uint32_t *slot; /* hash of shared names: index, 0: empty; cap_names * 2 of them, a power of two */
-	bool no_slices; /* the last call has none */
+	struct hash_map shared; /* names */
+	bool no_slices;		/* the last call has none */
 };
 
 /* ---- names ---- */
-
-static uint64_t hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return h ^ h >> 32;
-}
-
-static uint32_t *find(struct detail *d, const char *text)
-{
-	size_t mask = d->cap_names * 2 - 1, h = hash(text) & mask;
-
-	while (d->slot[h] && strcmp(d->kept->name[d->slot[h]], text))
-		h = (h + 1) & mask;
-	return &d->slot[h];
-}
-
-static void grow_names(struct detail *d)
-{
-	struct report_detail *k = d->kept;
-	size_t n = d->cap_names * 2;
-	uint32_t *old = d->slot;
-
-	d->cap_names *= 2;
-	k->name = xrealloc(k->name, d->cap_names * sizeof(*k->name));
-	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
-	for (size_t i = 0; i < n; i++)
-		if (old[i])
-			*find(d, k->name[old[i]]) = old[i];
-	free(old);
-}
 
 uint32_t detail_own_name(struct detail *d, const char *text)
 {
 	struct report_detail *k = d->kept;
 
-	if (k->n_names == d->cap_names)
-		grow_names(d);
-	k->name[k->n_names] = xstrdup(text);
-	return (uint32_t)k->n_names++;
+	*(char **)grow((void **)&k->name, &k->n_names, sizeof(*k->name)) = xstrdup(text);
+	return (uint32_t)k->n_names - 1;
 }
 
 uint32_t detail_name(struct detail *d, const char *text)
 {
-	struct report_detail *k = d->kept;
-	uint32_t *slot;
+	uint32_t hash;
 
 	if (!text || !*text)
 		return 0;
-	slot = find(d, text);
-	if (*slot)
-		return *slot;
-	if (k->n_names == d->cap_names) {
-		grow_names(d);
-		slot = find(d, text);
-	}
-	return *slot = detail_own_name(d, text);
+	hash = hash_bytes(text, strlen(text));
+	HASH_MAP_EACH (&d->shared, hash, i)
+		if (!strcmp(d->kept->name[i], text))
+			return i;
+	hash_map_add(&d->shared, (uint32_t)d->kept->n_names, hash);
+	return detail_own_name(d, text);
 }
 
 void detail_rename(struct detail *d, uint32_t name, const char *to)
@@ -186,12 +148,8 @@ struct detail *detail_new(uint64_t start_ns)
 	struct detail *d = xcalloc(1, sizeof(*d));
 
 	d->start_ns = start_ns;
-	d->cap_names = 1024;
-	d->slot = xcalloc(d->cap_names * 2, sizeof(*d->slot));
 	d->kept = xcalloc(1, sizeof(*d->kept));
-	d->kept->name = xcalloc(d->cap_names, sizeof(*d->kept->name));
-	d->kept->name[0] = xstrdup("");
-	d->kept->n_names = 1;
+	detail_own_name(d, "");
 	return d;
 }
 
@@ -208,6 +166,6 @@ void detail_free(struct detail *d)
 	if (!d)
 		return;
 	report_detail_free(d->kept);
-	free(d->slot);
+	hash_map_free(&d->shared);
 	free(d);
 }

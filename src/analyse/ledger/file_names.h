@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/hash_map.h"
+
 struct inode {
 	uint64_t ino;
 	uint32_t dev;
-	uint32_t chain; /* next of the same hash */
 	bool used;
 	char *path;	/* NULL: not known (yet) */
 	uint64_t epoch; /* when `group` was looked up */
@@ -19,7 +20,7 @@ struct inode {
 
 struct inodes {
 	struct inode *inode;
-	uint32_t *head; /* of the chain for a hash */
+	struct hash_map map;
 	uint32_t n, next;
 };
 

@@ -14,63 +14,54 @@
 #define OWNERS_MAX (LEAVES_END + CAUSE_COUNT)
 #define NONE	   (~0u)
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	return (h ^ v ^ h >> 29) * 0x9e3779b97f4a7c15;
-}
-
-static uint32_t hash_owner(const struct leaf_owner *o)
-{
-	uint64_t word[3];
-
-	memcpy(word, o, sizeof(word));
-	return (uint32_t)(mix(mix(mix(0, word[0]), word[1]), word[2]) >> 32);
-}
-
 /* Its index; NONE: there is none, and no room for a leaf of it. */
 static uint32_t find_owner(struct leaves *l, const struct leaf_owner *o, uint32_t max)
 {
-	uint32_t i = hash_owner(o) % LEAF_SLOTS;
+	uint32_t hash = hash_bytes(o, sizeof(*o));
 
-	for (; l->owner_slot[i]; i = (i + 1) % LEAF_SLOTS)
-		if (!memcmp(&l->owner[l->owner_slot[i] - 1], o, sizeof(*o)))
-			return l->owner_slot[i] - 1;
+	HASH_MAP_EACH (&l->owners, hash, i)
+		if (!memcmp(&l->owner[i], o, sizeof(*o)))
+			return i;
 	if (l->n >= max)
 		return NONE;
+	hash_map_add(&l->owners, l->n_owners, hash);
 	l->owner_last_ns[l->n_owners] = 0;
-	l->owner[l->n_owners++] = *o;
-	l->owner_slot[i] = l->n_owners;
-	return l->n_owners - 1;
+	l->owner[l->n_owners] = *o;
+	return l->n_owners++;
 }
 
-/* Where the leaf is, or would be. */
-static inline struct leaf *leaf_place(const struct leaves *l, uint32_t owner, const struct walk_slice *s)
+static inline struct leaf leaf_key(uint32_t owner, const struct walk_slice *s)
 {
-	uint64_t owner_cause = (uint64_t)owner << 32 | s->cause, dev_via = (uint64_t)s->dev << 32 | s->via;
-	uint64_t i = mix(owner_cause, dev_via * 0x9e3779b97f4a7c15) >> 32;
-	struct leaf *p;
+	return (struct leaf){ (uint64_t)owner << 32 | s->cause, (uint64_t)s->dev << 32 | s->via, NULL };
+}
 
-	for (;; i++) {
-		p = &l->leaf[i % LEAF_SLOTS];
-		if (!p->each || (p->owner_cause == owner_cause && p->dev_via == dev_via))
-			return p;
-	}
+/* NULL: there is none. */
+static inline struct leaf *known_leaf(const struct leaves *l, const struct leaf *key)
+{
+	HASH_MAP_EACH (&l->by_key, hash_words(key->owner_cause, key->dev_via), i)
+		if (l->leaf[i].owner_cause == key->owner_cause && l->leaf[i].dev_via == key->dev_via)
+			return &l->leaf[i];
+	return NULL;
+}
+
+static struct leaf *add_leaf(struct leaves *l, const struct leaf *key, struct tally *each)
+{
+	struct leaf *p = &l->leaf[l->n];
+
+	hash_map_add(&l->by_key, l->n++, hash_words(key->owner_cause, key->dev_via));
+	*p = *key;
+	p->each = each;
+	return p;
 }
 
 /* NULL: there is none, and no room for one. */
 static struct leaf *find_leaf(struct leaves *l, uint32_t owner, const struct walk_slice *s, uint32_t max)
 {
-	struct leaf *p = leaf_place(l, owner, s);
+	struct leaf key = leaf_key(owner, s), *p = known_leaf(l, &key);
 
-	if (p->each)
+	if (p || l->n >= max)
 		return p;
-	if (l->n >= max)
-		return NULL;
-	p->owner_cause = (uint64_t)owner << 32 | s->cause;
-	p->dev_via = (uint64_t)s->dev << 32 | s->via;
-	p->each = xcalloc(1, sizeof(*p->each));
-	l->n++;
-	return p;
+	return add_leaf(l, &key, xcalloc(1, sizeof(*p->each)));
 }
 
 static void owner_seen(struct leaves *l, uint32_t owner, uint64_t ns)
@@ -113,9 +104,9 @@ static void add_batch(struct leaves *l, const struct wire_sync *s, uint32_t owne
 	unsigned int bucket[BATCH];
 
 	for (size_t i = 0; i < n; i++) {
-		struct leaf *leaf = leaf_place(l, owner, &slice[i]);
+		struct leaf key = leaf_key(owner, &slice[i]), *leaf = known_leaf(l, &key);
 
-		found[i] = leaf->each ? leaf : new_leaf(l, s, owner, &slice[i]);
+		found[i] = leaf ? leaf : new_leaf(l, s, owner, &slice[i]);
 		__builtin_prefetch(found[i]->each, 1);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -133,7 +124,8 @@ static void free_tables(struct leaves *l)
 	free(l->leaf);
 	free(l->owner);
 	free(l->owner_last_ns);
-	free(l->owner_slot);
+	hash_map_free(&l->by_key);
+	hash_map_free(&l->owners);
 }
 
 /* The table has room for it. */
@@ -141,14 +133,11 @@ static void move_leaf(struct leaves *to, const struct leaf *from, const struct l
 		      const struct walk_slice *s, uint64_t last_ns)
 {
 	uint32_t owner = find_owner(to, o, OWNERS_MAX);
-	struct leaf *p = leaf_place(to, owner, s);
+	struct leaf key = leaf_key(owner, s), *p = known_leaf(to, &key);
 
 	owner_seen(to, owner, last_ns);
-	if (!p->each) {
-		*p = *from;
-		p->owner_cause = (uint64_t)owner << 32 | s->cause;
-		p->dev_via = (uint64_t)s->dev << 32 | s->via;
-		to->n++;
+	if (!p) {
+		add_leaf(to, &key, from->each);
 		return;
 	}
 	tally_merge(p->each, from->each);
@@ -165,13 +154,11 @@ static void rebuild(struct leaves *l, const uint8_t *level, const uint32_t *file
 
 	leaves_init(l);
 	l->looked_ns = old.looked_ns;
-	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+	for (uint32_t i = 0; i < old.n; i++) {
 		const struct leaf *from = &old.leaf[i];
 		struct walk_slice s = { .cause = leaf_cause(from) };
 		struct leaf_owner o = other_owner;
 
-		if (!from->each)
-			continue;
 		if (!level || level[i] != CAUSE_ONLY) {
 			o = old.owner[from->owner_cause >> 32];
 			o.file = level && level[i] == NO_FILE ? GROUPS_OTHER : file ? file[o.file] : o.file;
@@ -191,15 +178,15 @@ void leaves_move(struct leaves *l, const uint32_t *to)
 /* Of those that give way no more than `to` is left. */
 static void reduce(struct leaves *l, uint64_t now_ns, enum level to)
 {
-	uint8_t *level = xcalloc(LEAF_SLOTS, sizeof(*level));
+	uint8_t *level = xcalloc(l->n, sizeof(*level));
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < LEAF_SLOTS; i++)
-		sum += l->leaf[i].each ? l->leaf[i].each->sum : 0;
-	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
+	for (uint32_t i = 0; i < l->n; i++)
+		sum += l->leaf[i].each->sum;
+	for (uint32_t i = 0; i < l->n; i++) {
 		const struct leaf *p = &l->leaf[i];
 
-		if (p->each && room_gives_way(l->owner_last_ns[p->owner_cause >> 32], p->each->sum, sum / l->n, now_ns))
+		if (room_gives_way(l->owner_last_ns[p->owner_cause >> 32], p->each->sum, sum / l->n, now_ns))
 			level[i] = (uint8_t)to;
 	}
 	rebuild(l, level, NULL);
@@ -230,14 +217,12 @@ void leaves_add(struct leaves *l, const struct wire_sync *s, uint32_t file, cons
 
 void leaves_clear(struct leaves *l)
 {
-	for (uint32_t i = 0; i < LEAF_SLOTS; i++) {
-		if (!l->leaf[i].each)
-			continue;
+	for (uint32_t i = 0; i < l->n; i++) {
 		tally_free(l->leaf[i].each);
 		free(l->leaf[i].each);
-		l->leaf[i].each = NULL;
 	}
-	memset(l->owner_slot, 0, LEAF_SLOTS * sizeof(*l->owner_slot));
+	hash_map_clear(&l->by_key);
+	hash_map_clear(&l->owners);
 	l->n = l->n_owners = 0;
 	l->looked_ns = 0;
 }
@@ -245,10 +230,9 @@ void leaves_clear(struct leaves *l)
 void leaves_init(struct leaves *l)
 {
 	*l = (struct leaves){ 0 };
-	l->leaf = xcalloc(LEAF_SLOTS, sizeof(*l->leaf));
+	l->leaf = xcalloc(OWNERS_MAX, sizeof(*l->leaf));
 	l->owner = xcalloc(OWNERS_MAX, sizeof(*l->owner));
 	l->owner_last_ns = xcalloc(OWNERS_MAX, sizeof(*l->owner_last_ns));
-	l->owner_slot = xcalloc(LEAF_SLOTS, sizeof(*l->owner_slot));
 }
 
 void leaves_free(struct leaves *l)

@@ -7,6 +7,7 @@
 
 #include "model/sparse_histogram.h"
 #include "analyse/ledger/walk.h"
+#include "util/hash_map.h"
 #include "wire.h"
 
 /* What all leaves of a call have in common. No padding: compared and hashed as words. */
@@ -21,17 +22,16 @@ _Static_assert(sizeof(struct leaf_owner) == 24, "padding");
 struct leaf {
 	uint64_t owner_cause; /* index << 32 | cause */
 	uint64_t dev_via;     /* dev << 32 | via */
-	struct tally *each;   /* the single contributions; owned. NULL: there is no such leaf */
+	struct tally *each;   /* the single contributions; owned */
 };
 
-#define LEAF_SLOTS 16384u
-
 struct leaves {
-	struct leaf *leaf;	  /* by hash */
-	uint32_t n;		  /* that there are */
+	struct leaf *leaf;
+	struct hash_map by_key;
+	uint32_t n;
 	struct leaf_owner *owner; /* each has a leaf at least */
 	uint64_t *owner_last_ns;  /* the end of its last call */
-	uint32_t *owner_slot;	  /* index + 1; 0: empty */
+	struct hash_map owners;
 	uint32_t n_owners;
 	uint64_t looked_ns; /* for room */
 };

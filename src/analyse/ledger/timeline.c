@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash_map.h"
 #include "util/mem.h"
 
-#define NONE	     (~0u)
+#define NONE	     HASH_NONE
 #define TASKS_MAX    16384u
 #define TASKS_FEW    256u /* that many stay, however old */
 #define RING_MIN     8u
@@ -21,26 +22,20 @@
 #define KEEP_NS	     (120 * 1000000000ull) /* what is older makes room before more memory is taken */
 #define SWEEP_NS     (15 * 1000000000ull)
 
-struct link {
-	uint32_t hash;
-	uint32_t chain; /* next of the same head */
-};
-
 struct timeline {
 	struct tl_task *task; /* TASKS_MAX of them */
 	uint32_t n_tasks;     /* entries ever used */
 	uint32_t known;	      /* in use */
-	uint32_t free;	      /* forgotten ones, linked by `chain` */
+	uint32_t free;	      /* forgotten ones, linked by `older` */
 	uint32_t newest, oldest;
-	uint32_t *task_hash; /* TASKS_MAX heads */
-	size_t n_sleeps;     /* slots in all rings */
-	uint64_t needed;     /* what ended before is not asked for */
-	uint64_t swept;	     /* when rings were last looked through */
+	struct hash_map by_tid;
+	size_t n_sleeps; /* slots in all rings */
+	uint64_t needed; /* what ended before is not asked for */
+	uint64_t swept;	 /* when rings were last looked through */
 
 	struct tl_request *request; /* a ring */
 	uint32_t cap, next, n_requests;
-	uint32_t *request_hash; /* cap heads */
-	struct link *link;	/* cap; beside the ring: to look for a request is not to touch all others */
+	struct hash_map by_end; /* by `rq` and when it was done */
 
 	struct wire_bio *bio; /* a ring; NULL: none came */
 	uint32_t bios;	      /* places in it; a power of two */
@@ -55,18 +50,12 @@ struct timeline {
 
 /* ---- tasks ---- */
 
-static uint32_t hash_tid(uint32_t tid)
-{
-	return (tid * 2654435769u >> 16) % TASKS_MAX;
-}
-
 static uint32_t find(const struct timeline *tl, uint32_t tid)
 {
-	uint32_t i = tl->task_hash[hash_tid(tid)];
-
-	while (i != NONE && tl->task[i].tid != tid)
-		i = tl->task[i].chain;
-	return i;
+	HASH_MAP_EACH (&tl->by_tid, hash_words(tid, 0), i)
+		if (tl->task[i].tid == tid)
+			return i;
+	return NONE;
 }
 
 const struct tl_task *tl_task(const struct timeline *tl, uint32_t tid)
@@ -105,14 +94,11 @@ static void drop_ring(struct timeline *tl, struct tl_task *t)
 static void forget(struct timeline *tl, uint32_t i)
 {
 	struct tl_task *t = &tl->task[i];
-	uint32_t *at = &tl->task_hash[hash_tid(t->tid)];
 
-	while (*at != i)
-		at = &tl->task[*at].chain;
-	*at = t->chain;
+	hash_map_remove(&tl->by_tid, i);
 	unlink_use(tl, t);
 	drop_ring(tl, t);
-	t->chain = tl->free;
+	t->older = tl->free;
 	tl->free = i;
 	tl->known--;
 }
@@ -126,21 +112,19 @@ static uint32_t blank(struct timeline *tl)
 	if (tl->free == NONE)
 		return tl->n_tasks++;
 	i = tl->free;
-	tl->free = tl->task[i].chain;
+	tl->free = tl->task[i].older;
 	return i;
 }
 
 static struct tl_task *use(struct timeline *tl, uint32_t tid)
 {
-	uint32_t *head = &tl->task_hash[hash_tid(tid)];
 	uint32_t i = find(tl, tid);
 
 	if (i == NONE) {
 		i = blank(tl);
 		memset(&tl->task[i], 0, sizeof(tl->task[i]));
 		tl->task[i].tid = tid;
-		tl->task[i].chain = *head;
-		*head = i;
+		hash_map_add(&tl->by_tid, i, hash_words(tid, 0));
 		tl->known++;
 	} else if (i == tl->newest) {
 		return &tl->task[i];
@@ -574,41 +558,15 @@ void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete)
 
 /* ---- requests ---- */
 
-static uint32_t hash_request(uint64_t rq, uint64_t done)
-{
-	uint64_t h = (rq ^ done * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
-
-	return (uint32_t)(h >> 32);
-}
-
 struct tl_request *tl_request(const struct timeline *tl, uint64_t rq, uint64_t done)
 {
-	uint32_t hash = hash_request(rq, done), i = tl->request_hash[hash & (tl->cap - 1)];
-
-	for (; i != NONE; i = tl->link[i].chain) {
+	HASH_MAP_EACH (&tl->by_end, hash_words(rq, done), i) {
 		struct tl_request *r = &tl->request[i];
 
-		if (tl->link[i].hash == hash && r->r.rq == rq && r->r.done == done)
+		if (r->r.rq == rq && r->r.done == done)
 			return r;
 	}
 	return NULL;
-}
-
-static void link_request(struct timeline *tl, uint32_t i, uint32_t hash)
-{
-	uint32_t *head = &tl->request_hash[hash & (tl->cap - 1)];
-
-	tl->link[i] = (struct link){ hash, *head };
-	*head = i;
-}
-
-static void unlink_request(struct timeline *tl, uint32_t i)
-{
-	uint32_t *at = &tl->request_hash[tl->link[i].hash & (tl->cap - 1)];
-
-	while (*at != i)
-		at = &tl->link[*at].chain;
-	*at = tl->link[i].chain;
 }
 
 /* To twice its size, as enlarge(): the ring is full, so the oldest stands at `next`. */
@@ -617,15 +575,15 @@ static void enlarge_requests(struct timeline *tl)
 	uint32_t cap = tl->cap, old = tl->next;
 
 	tl->request = xrealloc(tl->request, 2 * cap * sizeof(*tl->request));
-	tl->link = xrealloc(tl->link, 2 * cap * sizeof(*tl->link));
-	tl->request_hash = xrealloc(tl->request_hash, 2 * cap * sizeof(*tl->request_hash));
-	memcpy(tl->request + cap, tl->request, old * sizeof(*tl->request));
-	memcpy(tl->link + cap, tl->link, old * sizeof(*tl->link));
-	memset(tl->request_hash, 0xff, 2 * cap * sizeof(*tl->request_hash));
 	tl->cap = 2 * cap;
 	tl->next = cap + old;
-	for (uint32_t i = old; i < tl->next; i++)
-		link_request(tl, i, tl->link[i].hash);
+	for (uint32_t i = 0; i < old; i++) {
+		const struct wire_request *r = &tl->request[i].r;
+
+		tl->request[cap + i] = tl->request[i];
+		hash_map_remove(&tl->by_end, i);
+		hash_map_add(&tl->by_end, cap + i, hash_words(r->rq, r->done));
+	}
 }
 
 static void room_for_request(struct timeline *tl, uint64_t now)
@@ -635,7 +593,7 @@ static void room_for_request(struct timeline *tl, uint64_t now)
 	if (tl->cap < REQUESTS_MAX && !is_old(tl, tl->request[tl->next].r.done, now)) {
 		enlarge_requests(tl);
 	} else {
-		unlink_request(tl, tl->next);
+		hash_map_remove(&tl->by_end, tl->next);
 		tl->n_requests--;
 	}
 }
@@ -663,7 +621,7 @@ bool tl_add_request(struct timeline *tl, const struct wire_request *r)
 	new->r = *r;
 	new->call = 0;
 	new->steps = 0;
-	link_request(tl, tl->next, hash_request(r->rq, r->done));
+	hash_map_add(&tl->by_end, tl->next, hash_words(r->rq, r->done));
 	tl->next = (tl->next + 1) & (tl->cap - 1);
 	tl->n_requests++;
 	return true;
@@ -676,14 +634,9 @@ struct timeline *tl_new(const struct kernel_symbol *symbols, size_t n)
 	struct timeline *tl = xcalloc(1, sizeof(*tl));
 
 	tl->task = xcalloc(TASKS_MAX, sizeof(*tl->task));
-	tl->task_hash = xcalloc(TASKS_MAX, sizeof(*tl->task_hash));
-	memset(tl->task_hash, 0xff, TASKS_MAX * sizeof(*tl->task_hash));
 	tl->free = tl->newest = tl->oldest = NONE;
 	tl->cap = REQUESTS_MIN;
 	tl->request = xcalloc(tl->cap, sizeof(*tl->request));
-	tl->link = xcalloc(tl->cap, sizeof(*tl->link));
-	tl->request_hash = xcalloc(tl->cap, sizeof(*tl->request_hash));
-	memset(tl->request_hash, 0xff, tl->cap * sizeof(*tl->request_hash));
 	tl->functions = functions_new(symbols, n);
 	return tl;
 }
@@ -695,10 +648,9 @@ void tl_free(struct timeline *tl)
 	for (uint32_t i = 0; i < tl->n_tasks; i++)
 		free(tl->task[i].ring);
 	free(tl->task);
-	free(tl->task_hash);
+	hash_map_free(&tl->by_tid);
 	free(tl->request);
-	free(tl->request_hash);
-	free(tl->link);
+	hash_map_free(&tl->by_end);
 	free(tl->bio);
 	free(tl->work);
 	free(tl->work_bio);

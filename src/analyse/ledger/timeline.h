@@ -41,7 +41,6 @@ struct tl_task {
 	struct tl_sleep *ring;
 	uint32_t cap, head, n;
 	/* the table's own */
-	uint32_t chain;	       /* next of the same hash */
 	uint32_t newer, older; /* by last use */
 };
 

@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/hash_map.h"
+
 #define VIAS_DEPTH 9	 /* names at most */
 #define VIAS_MAX   4096u /* beyond, less is told of them */
-#define VIA_SLOTS  (2 * VIAS_MAX)
 #define VIA_NAME   32u
 
 struct via {
@@ -21,11 +22,12 @@ struct via {
 struct vias {
 	struct via via[VIAS_MAX];
 	uint32_t n;
-	uint32_t hash[VIA_SLOTS]; /* index, 0: empty */
+	struct hash_map map;
 };
 
-/* Also before the first use. */
+/* Also before the first use, of one that is all zero. */
 void vias_forget(struct vias *v);
+void vias_free(struct vias *v);
 
 /* The way `up` and then `name`; `up` itself where there is no room. */
 uint32_t vias_push(struct vias *v, uint32_t up, const char *name);

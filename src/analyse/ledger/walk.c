@@ -923,5 +923,6 @@ void walk_free(struct walk *w)
 	if (!w)
 		return;
 	free(w->result.slice);
+	vias_free(&w->vias);
 	free(w);
 }

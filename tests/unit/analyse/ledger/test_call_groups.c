@@ -9,7 +9,6 @@
 #include "analyse/ledger/make_room.h"
 #include "analyse/ledger/other_calls.h"
 #include "analyse/ledger/slowest_calls.h"
-#include "longest_run.h"
 #include "rnd.h"
 #include "tap.h"
 #include "util/mem.h"
@@ -195,12 +194,6 @@ static void many_groups(void)
 	groups_free(&g);
 }
 
-static bool in_use(uint32_t slot)
-{
-	return g.slot[slot] != GROUPS_OTHER;
-}
-
-/* Their old names still take places. */
 static void many_new_names(void)
 {
 	bool good = true;
@@ -218,7 +211,6 @@ static void many_new_names(void)
 		good = good && groups_find(&g, i % 3, name) == i && find_many(i) == GROUPS_OTHER;
 	}
 	ok(good && g.n == MANY, "all may get another name");
-	ok(longest_run(g.n_slots, in_use) < 100, "similar names spread over the hash table");
 	groups_free(&g);
 }
 
@@ -422,34 +414,6 @@ static void inodes(void)
 	inodes_free(&t);
 }
 
-static unsigned int longest_chain(const struct inodes *t)
-{
-	unsigned int longest = 0;
-
-	for (uint32_t i = 0; i < INODES; i++) {
-		unsigned int n = 0;
-
-		for (uint32_t at = t->head[i]; at != UINT32_MAX; at = t->inode[at].chain)
-			n++;
-		longest = n > longest ? n : longest;
-	}
-	return longest;
-}
-
-static void inodes_of_many_disks(void)
-{
-	struct inodes t = { 0 };
-	unsigned int longest;
-
-	inodes_init(&t);
-	for (uint32_t i = 0; i < INODES; i++)
-		inodes_use(&t, WIRE_DEV(8, i % 256), i / 256);
-	longest = longest_chain(&t);
-	if (!ok(longest < 32, "the same file numbers on 256 disks spread over the hash table"))
-		diag("%u in one chain", longest);
-	inodes_free(&t);
-}
-
 int main(void)
 {
 	when_to_look();
@@ -466,6 +430,5 @@ int main(void)
 	slowest();
 	devices();
 	inodes();
-	inodes_of_many_disks();
 	return tap_done();
 }

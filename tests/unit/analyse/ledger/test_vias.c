@@ -5,7 +5,6 @@
 
 #include "analyse/ledger/vias.h"
 #include "joined.h"
-#include "longest_run.h"
 #include "tap.h"
 
 static struct vias v;
@@ -91,24 +90,6 @@ static void many_ways(void)
 	ok(v.n == 1 && is(vias_push(&v, 0, "more"), "more") && vias_push(&v, 0, "n5") < v.n, "forgotten, it begins anew");
 }
 
-static bool in_use(uint32_t slot)
-{
-	return v.hash[slot];
-}
-
-/* As kernel workers are called: many names begin alike, and many ways end alike. */
-static void names_alike(void)
-{
-	vias_forget(&v);
-	for (uint32_t i = 1; i < VIAS_MAX / 2; i++) {
-		char name[VIA_NAME];
-
-		snprintf(name, sizeof(name), "kworker/%u", i);
-		vias_push(&v, vias_push(&v, 0, name), "kworker/1");
-	}
-	ok(v.n == VIAS_MAX - 1 && longest_run(VIA_SLOTS, in_use) < 100, "similar names spread over the hash table");
-}
-
 int main(void)
 {
 	one_number_each();
@@ -116,6 +97,6 @@ int main(void)
 	no_name();
 	long_ways();
 	many_ways();
-	names_alike();
+	vias_free(&v);
 	return tap_done();
 }
