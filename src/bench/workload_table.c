@@ -11,6 +11,7 @@
 
 #include "bench/workdir.h"
 #include "bench/workload_list.h"
+#include "host/command.h"
 
 const struct workload workloads[] = {
 	{ .name = "barrier",
@@ -62,24 +63,9 @@ const struct workload *workload_find(const char *name)
 	return NULL;
 }
 
-/* Is it in one of PATH's folders, where execvp() will look? */
-static bool installed(const char *tool)
-{
-	const char *path = getenv("PATH"), *end;
-	char file[4096];
-
-	for (; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		if (snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, tool) < (int)sizeof(file) &&
-		    !access(file, X_OK))
-			return true;
-	}
-	return false;
-}
-
 int workload_allowed(const struct workload *w, const struct workload_opts *o, struct err *e)
 {
-	if (w->tool && !installed(w->tool))
+	if (w->tool && !command_in_path(w->tool, X_OK))
 		return err_set(e, ENOENT, EXIT_NOT_FOUND, "%s runs %s, which is not installed; on Debian: apt install %s",
 			       w->name, w->tool, w->package);
 	return place_allowed(o, w->need(o), w->takes & TAKES_SIZE, e);

@@ -190,7 +190,7 @@ static int hint_at_command(const struct trace *t, const char *word, int err, str
 		return err;
 	if (near)
 		err_add(e, "; or did you mean barriertrace %s?", near);
-	else if (command_in_path(word))
+	else if (command_in_path(word, F_OK))
 		err_add(e, "; a command to run stands behind --");
 	return err;
 }

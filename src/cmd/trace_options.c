@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "host/command.h"
@@ -112,7 +113,7 @@ static int misread(char *const *words, int err, struct err *e)
 		bool disk = !target_resolve(words[i], &on, &ignored);
 
 		targets_free(&on);
-		if (!disk && !strchr(words[i], '/') && command_in_path(words[i]))
+		if (!disk && !strchr(words[i], '/') && command_in_path(words[i], F_OK))
 			return err_set(e, EINVAL, EXIT_USAGE,
 				       "'%s' is a command: put -- before it (barriertrace -- %s ..)", words[i], words[i]);
 	}

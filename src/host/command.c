@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -214,21 +215,16 @@ static int identity_take(const struct identity *id, struct failure *f)
 	return 0;
 }
 
-bool command_in_path(const char *name)
+bool command_in_path(const char *name, int mode)
 {
 	const char *path = getenv("PATH"), *end;
 	char file[4096];
-	struct stat st;
 
 	for (; path; path = *end ? end + 1 : NULL) {
-		size_t n = (size_t)((end = strchrnul(path, ':')) - path);
+		int n = (int)((end = strchrnul(path, ':')) - path);
 
-		if (n + 1 + strlen(name) + 1 > sizeof(file))
-			continue;
-		memcpy(file, path, n);
-		strcpy(file + n, n ? "/" : "");
-		strcat(file, name);
-		if (stat(file, &st) == 0)
+		if (snprintf(file, sizeof(file), "%.*s%s%s", n, path, n ? "/" : "", name) < (int)sizeof(file) &&
+		    !access(file, mode))
 			return true;
 	}
 	return false;
@@ -245,7 +241,7 @@ static void run(char *const argv[], struct failure *f)
 	if (strchr(argv[0], '/')) {
 		if (f->code == ENOENT && stat(argv[0], &st) == 0)
 			f->step = STEP_INTERPRETER;
-	} else if (f->code == EACCES && !command_in_path(argv[0])) {
+	} else if (f->code == EACCES && !command_in_path(argv[0], F_OK)) {
 		/* a folder in PATH that is closed to us (root's own) says EACCES for every name */
 		f->code = ENOENT;
 	}

@@ -49,8 +49,8 @@ int command_fork_io(struct command *c, char *const argv[], bool as_root, const s
  */
 int command_release(struct command *c, struct err *e);
 
-/* Is there a file of this name in one of PATH's folders that we may look into? */
-bool command_in_path(const char *name);
+/* Is there a file of this name in one of PATH's folders that we may look into? `mode`: F_OK, or X_OK if it is to be run. */
+bool command_in_path(const char *name, int mode);
 
 /* Reaps the ended command: its status, or 128+N when signal N ended it. */
 int command_wait(struct command *c, int *status);

@@ -197,80 +197,41 @@ static bool is_roots_link(int dir, const struct stat *link)
 	return !(d.st_mode & (S_IWGRP | S_IWOTH)) || ((d.st_mode & S_ISVTX) && !link->st_uid);
 }
 
-/* A path while root walks it. */
-struct walk {
-	int at;
-	int links;
-	char rest[2 * PATH_MAX];
-};
+static int walk_as_root(int at, char *path, int *links);
 
-static int step_to(struct walk *w, int fd)
+/* One part of a path below `at`: its directory, or -errno. -EMLINK, which opening can't give: a link of somebody else's. */
+static int step(int at, const char *name, int *links)
 {
+	int fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err = -ENOTDIR;
+	char to[PATH_MAX] = "";
+	struct stat st;
+
 	if (fd < 0)
 		return -errno;
-	close(w->at);
-	w->at = fd;
-	return 0;
-}
-
-/* `link` is open; what it holds comes before the rest. */
-static int follow(struct walk *w, int link, const char *rest)
-{
-	char to[2 * PATH_MAX];
-	ssize_t n = readlinkat(link, "", to, PATH_MAX);
-
-	if (n < 0)
-		return -errno;
-	if (++w->links > LINKS_MOST)
-		return -ELOOP;
-	if ((size_t)n + 1 + strlen(rest) >= sizeof(to))
-		return -ENAMETOOLONG;
-	to[n] = '/';
-	strcpy(to + n + 1, rest);
-	strcpy(w->rest, to);
-	return *to == '/' ? step_to(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
-}
-
-/* One component of the rest. -EMLINK, which opening can't give: a link of somebody else's. */
-static int step(struct walk *w)
-{
-	char *name = w->rest + strspn(w->rest, "/"), *end = strchrnul(name, '/');
-	const char *rest = *end ? end + 1 : end;
-	struct stat st;
-	int fd, err;
-
-	*end = 0;
-	fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode)) {
-		memmove(w->rest, rest, strlen(rest) + 1);
-		return step_to(w, fd);
-	}
-	if (S_ISLNK(st.st_mode))
-		err = is_roots_link(w->at, &st) ? follow(w, fd, rest) : -EMLINK;
-	else
-		err = -ENOTDIR;
+	if (fstat(fd, &st) || (S_ISLNK(st.st_mode) && readlinkat(fd, "", to, sizeof(to) - 1) < 0))
+		err = -errno;
+	else if (S_ISDIR(st.st_mode))
+		return fd;
+	else if (S_ISLNK(st.st_mode))
+		err = !is_roots_link(at, &st) ? -EMLINK : ++*links > LINKS_MOST ? -ELOOP : walk_as_root(at, to, links);
 	close(fd);
 	return err;
 }
 
-/* As open() with O_PATH does, but for others' links. */
-static int walk_as_root(const char *path)
+/* As openat() with O_PATH does, but for others' links. Cuts the path up. */
+static int walk_as_root(int at, char *path, int *links)
 {
-	struct walk w = { .at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC) };
-	int err = w.at < 0 ? -errno : strlen(path) >= PATH_MAX ? -ENAMETOOLONG : 0;
+	int fd = openat(at, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+	const char *name;
 
-	if (!err)
-		strcpy(w.rest, path);
-	while (!err && w.rest[strspn(w.rest, "/")])
-		err = step(&w);
-	if (!err)
-		return w.at;
-	if (w.at >= 0)
-		close(w.at);
-	errno = -err;
-	return -1;
+	if (fd < 0)
+		return -errno;
+	while (fd >= 0 && (name = strsep(&path, "/"))) {
+		next = step(fd, *name ? name : ".", links);
+		close(fd);
+		fd = next;
+	}
+	return fd;
 }
 
 static int cannot_write(const char *path, int code, struct err *e)
@@ -300,17 +261,23 @@ int user_dir_open(const char *path, struct user_dir *d, struct err *e)
 int user_dir_open_itself(const char *path, struct user_dir *d, struct err *e)
 {
 	const char *name = last_of(path);
-	int err = user_files_begin(e), fd;
+	int err = user_files_begin(e), fd, links = 0;
 	char *dir;
 
 	if (err)
 		return err;
 	dir = name > path ? xasprintf("%.*s", (int)(name - path), path) : xstrdup(".");
-	fd = user_files_uid() ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : walk_as_root(dir);
+	if (user_files_uid()) {
+		fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		err = fd < 0 ? -errno : 0;
+	} else {
+		fd = walk_as_root(AT_FDCWD, dir, &links);
+		err = fd < 0 ? fd : 0;
+	}
 	user_files_end();
 	free(dir);
-	if (fd < 0)
-		return cannot_write(path, errno, e);
+	if (err)
+		return cannot_write(path, -err, e);
 	*d = (struct user_dir){ .fd = fd, .name = name };
 	return 0;
 }

@@ -298,14 +298,18 @@ static void test_in_path(void)
 	put("one/in_one", "", 0755);
 	put("two/in_two", "", 0755);
 	put("here", "", 0755);
+	put("one/no_program", "", 0644);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (rows[i].path)
 			setenv("PATH", rows[i].path, 1);
 		else
 			unsetenv("PATH");
-		ok(command_in_path(rows[i].name) == rows[i].want, "%s %s in PATH=%s", rows[i].name,
+		ok(command_in_path(rows[i].name, F_OK) == rows[i].want, "%s %s in PATH=%s", rows[i].name,
 		   rows[i].want ? "is" : "isn't", rows[i].path ? rows[i].path : "(none)");
 	}
+	setenv("PATH", "two:one", 1);
+	ok(command_in_path("no_program", F_OK) && !command_in_path("no_program", X_OK) && command_in_path("in_one", X_OK),
+	   "a file that can't be run is no program");
 	setenv("PATH", before, 1);
 	free(before);
 }
@@ -324,8 +328,8 @@ static void test_long_path(void)
 		strcpy(path + n, ":two");
 		setenv("PATH", path, 1);
 		/* behind it: a slash, one letter */
-		ok(command_in_path("x") == (n <= 4093), "a folder's name of %zu letters and one more", n);
-		ok(command_in_path("in_two"), "doesn't hide the folders after it");
+		ok(command_in_path("x", F_OK) == (n <= 4093), "a folder's name of %zu letters and one more", n);
+		ok(command_in_path("in_two", F_OK), "doesn't hide the folders after it");
 	}
 	setenv("PATH", before, 1);
 	free(before);

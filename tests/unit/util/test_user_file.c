@@ -239,7 +239,6 @@ static void test_dirs(void)
 {
 	struct user_dir d = USER_DIR_NONE;
 	struct stat a, b;
-	char deep[4200];
 
 	user_dir_close(&d);
 	ok(!user_dir_open("folder/name", &d, &e) && !strcmp(d.name, "name") && !fstat(d.fd, &a) &&
@@ -261,11 +260,6 @@ static void test_dirs(void)
 	   "a directory is no file");
 	ok(!user_dir_open("folder/.a", &d, &e) && !strcmp(d.name, ".a"), "but a name may begin with a dot");
 	user_dir_close(&d);
-	for (size_t n = 4095; n <= 4096; n++) {
-		memset(deep, '/', n);
-		strcpy(deep + n, "f");
-		ok(can_open_dir(deep) == (n == 4095), "a directory whose name has %zu bytes", n);
-	}
 }
 
 static bool reopens_as_input(int found)
@@ -325,49 +319,6 @@ static void test_many_links(void)
 	ok(!can_open_dir("link1/f") && strstr(e.text, "Too many levels"), "forty-one are not");
 }
 
-/* A link to "./././." of another one: 4,000 bytes more to go each. */
-static void test_long_links(void)
-{
-	static const char *const names[] = { "long1", "long2", "long3", "folder" };
-
-	for (int i = 0; i < 3; i++) {
-		struct buf to = { 0 };
-
-		buf_str(&to, names[i + 1]);
-		for (int k = 0; k < 2000; k++)
-			buf_str(&to, "/.");
-		make_link(to.data, names[i], 0);
-		buf_free(&to);
-	}
-	ok(can_open_dir("long2/f"), "what links hold may be long");
-	ok(!can_open_dir("long1/f") && strstr(e.text, "File name too long"), "but not without end");
-}
-
-/* A link of 4,000 bytes to one of 4,094, and what comes behind: 8,191 bytes there is room for. */
-static void test_longest_links(void)
-{
-	struct buf to = { 0 }, path = { 0 };
-
-	buf_str(&to, "folder");
-	buf_fill(&to, '/', 4000 - to.len);
-	make_link(to.data, "end", 0);
-	buf_clear(&to);
-	buf_str(&to, "end");
-	buf_fill(&to, '/', 4094 - to.len);
-	make_link(to.data, "begin", 0);
-	buf_str(&path, "begin/");
-	buf_fill(&path, '/', 99);
-	buf_str(&path, "f");
-	ok(can_open_dir(path.data), "as much as there is room for");
-	buf_clear(&path);
-	buf_str(&path, "begin/");
-	buf_fill(&path, '/', 100);
-	buf_str(&path, "f");
-	ok(!can_open_dir(path.data) && strstr(e.text, "File name too long"), "one byte more is refused");
-	buf_free(&path);
-	buf_free(&to);
-}
-
 static void test_absolute_links(void)
 {
 	char *to = xasprintf("%s/folder", dir);
@@ -405,9 +356,6 @@ static void test_no_descriptors(void)
 
 static void test_links_of_others(void)
 {
-	struct user_dir d;
-	char deep[5000];
-
 	make_dir("theirs", 0755, SOMEBODY);
 	make_dir("everybodys", 01777, 0);
 	make_dir("loose", 0777, 0);
@@ -432,10 +380,6 @@ static void test_links_of_others(void)
 	ok(!can_open_dir("absent/f") && strstr(e.text, "No such file"), "a directory that isn't there");
 	make("file", 0644, 0, 0);
 	ok(!can_open_dir("file/f") && strstr(e.text, "Not a directory"), "a file on the way");
-	memset(deep, '/', sizeof(deep) - 1);
-	deep[sizeof(deep) - 2] = 'f';
-	deep[sizeof(deep) - 1] = 0;
-	ok(user_dir_open(deep, &d, &e) == -ENAMETOOLONG, "a path that is too long");
 	ok(!can_open_dir("to/") && !can_open_dir("..") && !can_open_dir("to/."), "a directory is no file");
 }
 
@@ -895,8 +839,6 @@ int main(void)
 	}
 	test_links_of_others();
 	test_many_links();
-	test_long_links();
-	test_longest_links();
 	test_absolute_links();
 	test_no_descriptors();
 	test_inherited();
