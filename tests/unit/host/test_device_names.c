@@ -7,7 +7,6 @@
 #include "host/sysfs.h"
 #include "util/buf.h"
 #include "fake_tree.h"
-#include "open_files.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -68,56 +67,6 @@ static void nothing(void)
 	s = read_from("damaged\n\nffffffff81000100\nffffffff81000100 T\nffffffff81000100 T \n", &n);
 	ok(!s && !n, "nor are lines that make no sense");
 	free(s);
-}
-
-#define LONG_NAME "name_of_32_letters_like_no_other"
-
-/* Only whole lines name anything: what an earlier, longer line left behind is none of the last one. */
-static void cut_off(void)
-{
-	size_t n;
-	struct kernel_symbol *s = read_from("1 r down\n2 T", &n);
-
-	ok(!s && !n, "a line that is cut off");
-	free(s);
-}
-
-/* This machine's own, which it may hide. */
-static void own_functions(void)
-{
-	int before = open_files();
-	size_t n = 77;
-	FILE *f = symbols_open();
-	struct kernel_symbol *s = f ? symbols_of(f, wanted, &n) : NULL;
-
-	if (f)
-		fclose(f);
-	else
-		n = 0;
-	ok(!s == !n, "the kernel's own functions, or none");
-	ok(open_files() == before, "no descriptor is left");
-	free(s);
-}
-
-/* Which letters name a type, how names are told apart, and what is cut. */
-static void odd_ones(void)
-{
-	static const char *const names[] = { LONG_NAME, LONG_NAME "_and_more", "f", "g", NULL };
-	static const char text[] = "8 t " LONG_NAME "_and_more\n10 t " LONG_NAME "\n20 t " LONG_NAME "_\n"
-				   "30 T f.part.1234567890.constprop.1234567890.cold.12345\n31 r f\n32 W f\n33 u f\n"
-				   "40 T g\n40 T other\n3f T earlier\n41 T ff\n50 T \n60 T f g\n70 T f\tg\n";
-	FILE *file = fmemopen((char *)text, strlen(text), "r");
-	size_t n;
-	struct kernel_symbol *s = symbols_of(file, names, &n);
-
-	ok(n == 6 && is(&s[0], LONG_NAME "_and_more", 8, 0x10), "a name of 41 letters");
-	ok(n == 6 && is(&s[1], LONG_NAME, 0x10, 0x20), "one of 32 letters");
-	ok(n == 6 && is(&s[2], "f.part.1234567890.constprop.1234567890.cold.123", 0x30, 0x31),
-	   "a long one is cut, data is none");
-	ok(n == 6 && is(&s[3], "g", 0x40, 0x41), "one ends at a later address, not at an earlier one");
-	ok(n == 6 && is(&s[4], "f", 0x60, 0x70) && is(&s[5], "f", 0x70, 0x70), "what follows behind a blank is a module");
-	free(s);
-	fclose(file);
 }
 
 /* ---- devices ---- */
@@ -182,36 +131,6 @@ static void places(void)
 		   "what is mounted comes first, in its order, once");
 }
 
-/* A stack of ten: e0 on e1 on .. e9. The eighth below a device is looked at, the ninth isn't. */
-static void deep_stack(void)
-{
-	struct places p = { 0 };
-	bool good = true;
-
-	put("proc/self/mountinfo", "");
-	for (int i = 0; i < 10; i++) {
-		char *folder = xasprintf("virtual/block/e%d", i), *number = xasprintf("300:%d", i),
-		     *on = xasprintf("slaves/e%d=", i + 1);
-
-		DEVICE(folder, number, i < 9 ? on : "queue/write_cache=write back\n");
-		free(folder);
-		free(number);
-		free(on);
-	}
-	places_read(&p, NULL, 0);
-	for (size_t i = 0; i < p.n; i++)
-		if (p.device[i].name[0] == 'e')
-			good = good && p.device[i].volatile_cache == (p.device[i].name[1] != '0');
-	ok(p.n == 16 && good, "deep down an end is made");
-	places_free(&p);
-	put("proc/self/mountinfo", "1 0 300:0 / /a rw - ext2 x rw\n2 0 300:1 / /b rw - ext2 x rw\n");
-	places_read(&p, NULL, 0);
-	ok(p.n == 16 && !strcmp(p.device[0].mount, "/a") && !p.device[0].volatile_cache &&
-		   !strcmp(p.device[1].mount, "/b") && p.device[1].volatile_cache,
-	   "the same one beneath what is mounted");
-	places_free(&p);
-}
-
 static bool stands(const struct places *p, uint32_t dev, const char *name, const char *mount, bool traced)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -257,13 +176,9 @@ int main(void)
 {
 	functions();
 	nothing();
-	odd_ones();
-	cut_off();
-	own_functions();
 	tree_make();
 	make_devices();
 	places();
 	learning();
-	deep_stack();
 	return tree_done();
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Whom numbers and names select: process trees, and the cgroups of units and containers. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "fake_tree.h"
 #include "host/cgroup_find.h"
 #include "host/process_tree.h"
-#include "host/task_filter.h"
 
 /* ---- process trees ---- */
 
@@ -107,81 +106,7 @@ static void test_ended(void)
 	}
 }
 
-static void test_numbers(void)
-{
-	static const char name[][PROCESS_COMM] = { "number" };
-	static const pid_t all[] = { 20 };
-	struct processes_wanted want = chosen(all, 1, NULL, 0);
-	pid_t *found;
-	size_t n = 77;
-
-	process(0, "number", 'S', 20, 1);
-	process(1000, "number", 'S', 20, 1);
-	process(9000, "number", 'S', 20, 1);
-	process(20, "number", 'S', 9000, 1); /* each other's parent: a race with numbers that are given again */
-	ok(finds(alone(chosen(NULL, 0, name, 1)), "20 1000 9000"),
-	   "from the smallest number to the largest, and 0 is none");
-	ok(finds(chosen(all, 1, NULL, 0), "20 1000 9000"), "children in a circle");
-	ok(finds(chosen(NULL, 0, NULL, 0), ""), "who looks for nobody finds nobody");
-	found = processes_find("/no/such/place", &want, &n);
-	ok(found && !n, "nor does who looks where no processes are");
-	free(found);
-}
-
 /* ---- cgroups ---- */
-
-static void groups(const char *const *folder)
-{
-	for (; *folder; folder++) {
-		char *path = xasprintf("cgroup/%s/x", *folder);
-
-		free(full(path));
-		free(path);
-	}
-}
-
-#define GROUPS(...) groups((const char *const[]){ __VA_ARGS__, NULL })
-
-static bool cgroup(enum cgroup_of of, const char *name, size_t expected, const char *first)
-{
-	char *root = xasprintf("%s/cgroup", dir);
-	struct cgroup_found f = cgroup_find(root, of, name);
-	bool good = f.n == expected && !f.first == !f.n && !f.second == (f.n < 2);
-
-	if (good && first)
-		good = !strcmp((f.n ? f.first + strlen(root) : f.instance ? f.instance : ""), first);
-	if (!good)
-		diag("%s: %zu, %s", name, f.n, f.first ? f.first : f.instance ? f.instance : "-");
-	cgroup_found_free(&f);
-	free(root);
-	return good;
-}
-
-static void test_cgroups(void)
-{
-	GROUPS("system.slice/postgresql@15-main.service", "system.slice/redis.service/redis.service",
-	       "system.slice/docker-4f5eb7a6c1d2.scope",
-	       "docker/77aa456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-	       "machine.slice/libpod-c0ffee.scope", "kubepods.slice/kubepods-pod12.slice/cri-containerd-be61c0.scope",
-	       "machine.slice/libpod-conmon-c0ffee.scope", "lxc.payload.web1", "lxc.payload.web2");
-	ok(cgroup(CGROUP_OF_UNIT, "postgresql@15-main", 1, "/system.slice/postgresql@15-main.service"),
-	   "a unit without .service");
-	ok(cgroup(CGROUP_OF_UNIT, "postgresql@15-main.service", 1, NULL), "a unit with it");
-	ok(cgroup(CGROUP_OF_UNIT, "postgresql", 0, "postgresql@15-main.service"), "not an instance of it, which is told");
-	ok(cgroup(CGROUP_OF_UNIT, "postgresql.service", 0, "postgresql@15-main.service"), "nor of one with .service");
-	ok(cgroup(CGROUP_OF_UNIT, "postgres", 0, ""), "no other unit that begins so");
-	ok(cgroup(CGROUP_OF_UNIT, "system.slice", 1, "/system.slice"), "a slice");
-	ok(cgroup(CGROUP_OF_UNIT, "redis", 1, "/system.slice/redis.service"), "one within itself is one");
-	ok(cgroup(CGROUP_OF_CONTAINER, "4f5eb7a", 1, "/system.slice/docker-4f5eb7a6c1d2.scope"), "docker under systemd");
-	ok(cgroup(CGROUP_OF_CONTAINER, "77aa", 1, NULL), "docker on its own");
-	ok(cgroup(CGROUP_OF_CONTAINER, "be61c0", 1, NULL), "containerd under Kubernetes");
-	ok(cgroup(CGROUP_OF_CONTAINER, "c0ffee", 1, "/machine.slice/libpod-c0ffee.scope"), "podman, and not its monitor");
-	ok(cgroup(CGROUP_OF_CONTAINER, "web1", 1, NULL), "a name");
-	ok(cgroup(CGROUP_OF_CONTAINER, "web", 2, NULL), "two that begin so");
-	ok(cgroup(CGROUP_OF_CONTAINER, "ffee", 0, NULL), "amid an ID");
-	ok(cgroup(CGROUP_OF_CONTAINER, "postgresql", 0, NULL) && cgroup(CGROUP_OF_CONTAINER, "system", 0, NULL),
-	   "no service, no slice");
-}
 
 #define DIGITS_60 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab"
 
@@ -238,6 +163,34 @@ static const struct folder_row folder_rows[] = {
 	{ CGROUP_OF_CONTAINER, "0", DIGITS_60 "cdeg", 0 },
 };
 
+/* "1/a.slice/x.service": how many groups a name is, and which if it is one; or the instance that there is instead */
+static void several(const char *name, const char *want)
+{
+	char *root = xasprintf("%s/several", dir), *got;
+	struct cgroup_found f = cgroup_find(root, CGROUP_OF_UNIT, name);
+
+	got = xasprintf("%zu%s%s", f.n, f.n == 1 ? f.first + strlen(root) : "", f.instance ? f.instance : "");
+	is_text(got, want, name);
+	cgroup_found_free(&f);
+	free(root);
+}
+
+static void test_several(void)
+{
+	put("several/system.slice/postgresql@15-main.service/x", "");
+	put("several/system.slice/redis.service/redis.service/x", "");
+	put("several/three/x/tri.service/x", "");
+	put("several/three/y/tri.service/x", "");
+	put("several/three/z/tri.service/x", "");
+	put("several/file.service", "");
+	several("postgresql@15-main", "1/system.slice/postgresql@15-main.service");
+	several("postgresql", "0postgresql@15-main.service");
+	several("postgres", "0");
+	several("redis", "1/system.slice/redis.service");
+	several("file", "0");
+	several("tri.service", "3");
+}
+
 /* Each in a hierarchy of its own. */
 static void test_folders(void)
 {
@@ -257,37 +210,6 @@ static void test_folders(void)
 	}
 }
 
-static void test_several(void)
-{
-	GROUPS("three/x/tri.service", "three/y/tri.service", "three/z/tri.service", "one.slice/multi@1.service",
-	       "one.slice/multi@2.service");
-	put("cgroup/file.service", "");
-	ok(cgroup(CGROUP_OF_UNIT, "tri", 3, NULL), "three");
-	ok(cgroup(CGROUP_OF_UNIT, "file", 0, ""), "a file is no group");
-	ok(cgroup(CGROUP_OF_UNIT, "multi", 0, NULL), "two instances");
-	ok(cgroup(CGROUP_OF_CONTAINER, "multi", 0, ""), "containers have none");
-	ok(cgroup(CGROUP_OF_UNIT, "multi@2", 1, "/one.slice/multi@2.service"), "one of them");
-}
-
-/* ---- the filter ---- */
-
-static void test_filter(void)
-{
-	struct filter f = FILTER_NONE;
-	struct err e;
-	char *self = xasprintf("%d", getpid()), *text = xasprintf("pid %d", getpid());
-
-	ok(!filter_pid(&f, self, &e), "a process that is there");
-	ok(!filter_pid(&f, self, &e), "and again");
-	ok(f.n_pids == 1 && f.alive == 1 && !strcmp(f.text, text), "is one");
-	ok(!filter_look(&f), "and lives");
-	ok(filter_comm(&f, "nobody has this", &e) == -ESRCH, "a name that nobody has");
-	ok(f.n_comms == 0 && !strcmp(f.text, text), "is not taken");
-	filter_free(&f);
-	free(self);
-	free(text);
-}
-
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -295,11 +217,8 @@ int main(void)
 	test_processes();
 	ok(!gone(10) && !gone(13) && gone(12) && gone(99) && gone(41), "who has ended");
 	test_ended();
-	test_numbers();
-	test_cgroups();
-	test_folders();
 	test_several();
-	test_filter();
+	test_folders();
 	tree_remove();
 	return tap_done();
 }

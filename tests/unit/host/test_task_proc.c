@@ -1,51 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What /proc says of tasks: its texts field by field, up to the last value that makes sense, and its files in a made-up tree. */
 #include <errno.h>
-#include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "host/sysfs.h"
 #include "host/task_proc.h"
 #include "util/mem.h"
+#include "check.h"
 #include "fake_tree.h"
 #include "open_files.h"
-#include "tap.h"
 #include "wire.h"
 
-#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-static void is_str(const char *got, const char *want, const char *name)
-{
-	if (!ok(got && want ? !strcmp(got, want) : got == want, "%s", name))
-		diag("got '%s', want '%s'", got ? got : "(null)", want ? want : "(null)");
-}
-
-static void is_u64(uint64_t got, uint64_t want, const char *name)
-{
-	if (!ok(got == want, "%s", name))
-		diag("got %" PRIu64 ", want %" PRIu64, got, want);
-}
-
 /* ---- texts ---- */
-
-static void test_32bit(void)
-{
-	static const struct {
-		long nr;
-		uint64_t sp;
-		bool want;
-	} rows[] = {
-		{ 0, 0xffffffff, true }, { 0, 0x100000000, false }, { 0, 0x100000001, false },
-		{ 7, 1, true },		 { -1, 1, false },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		ok(task_call_is_32bit(&(struct task_call){ .nr = rows[i].nr, .sp = rows[i].sp }) == rows[i].want,
-		   "call %ld with its stack at %" PRIx64, rows[i].nr, rows[i].sp);
-}
 
 static bool is_call(const char *text, long nr, const uint64_t arg[6], uint64_t sp)
 {
@@ -383,14 +350,6 @@ static void test_open_files(void)
 	is_u64(task_mount_dev(91, 28), 0, "of a process that is gone");
 }
 
-static void test_may_look(void)
-{
-	put("proc/self/status", "CapEff:\t0000000000080000\n");
-	ok(task_may_look(), "who may trace others may see their calls");
-	put("proc/self/status", "CapPrm:\t0000000000080000\nCapEff:\tfffffffffff7ffff\n");
-	ok(!task_may_look(), "every other capability doesn't help");
-}
-
 /* ---- since when a task sleeps ---- */
 
 static void asleep_tree(char state, const char *ms)
@@ -485,7 +444,6 @@ int main(void)
 	}
 	proc = full("proc");
 	sysfs_roots(NULL, proc);
-	test_32bit();
 	test_call();
 	test_stat_fields();
 	test_stat_names();
@@ -497,7 +455,6 @@ int main(void)
 	test_task_files();
 	test_cmdline();
 	test_open_files();
-	test_may_look();
 	test_asleep();
 	test_each();
 	tree_remove();

@@ -172,46 +172,6 @@ static void test_err(void)
 	ok(strlen(e.text) == sizeof(e.text) - 1 && !strncmp(e.text, "b, cdx", 6), "as far as there is room");
 }
 
-static enum notice_level told_level;
-static char *told;
-
-static void tell(void *ctx, enum notice_level level, const char *text)
-{
-	free(told);
-	told = xasprintf("%s%s", (const char *)ctx, text);
-	told_level = level;
-}
-
-static void test_notice(void)
-{
-	const struct notices to = { .tell = tell, .ctx = "to me: " }, nobody = { 0 };
-
-	notice(NULL, 0, "x");
-	notice(&nobody, 0, "x");
-	ok(!told, "where nobody listens nothing is said");
-	notice(&to, (enum notice_level)1, "%d of %s", 2, "three");
-	ok(told && !strcmp(told, "to me: 2 of three") && told_level == 1, "what is said arrives");
-	free(told);
-}
-
-static uint64_t monotonic(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void test_clock(void)
-{
-	uint64_t before = monotonic(), now = clock_ns();
-
-	ok(before <= now && now <= monotonic(), "time goes on, in nanoseconds");
-	ok(clock_after(5, 6) == 11 && clock_after(UINT64_MAX - 5, 5) == UINT64_MAX &&
-		   clock_after(UINT64_MAX - 5, 4) == UINT64_MAX - 1 && clock_after(UINT64_MAX - 5, 6) == UINT64_MAX,
-	   "but not beyond its end");
-}
-
 static void test_distance(void)
 {
 	static const struct {
@@ -247,8 +207,6 @@ int main(void)
 	test_buf();
 	test_drain();
 	test_err();
-	test_notice();
-	test_clock();
 	test_distance();
 	return tap_done();
 }

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "util/subprocess.h"
@@ -110,41 +109,6 @@ static void test_apart(void)
 	buf_free(&b);
 }
 
-/* With room for so many descriptors: none for a pipe, or for one only. */
-static void test_no_pipes(void)
-{
-	struct rlimit was, few;
-	struct buf b = { 0 };
-	int ends[2];
-
-	if (pipe(ends) || getrlimit(RLIMIT_NOFILE, &was))
-		abort();
-	close(ends[0]);
-	close(ends[1]);
-	for (int i = 0; i < 2; i++) {
-		int got;
-
-		few = (struct rlimit){ .rlim_cur = (rlim_t)ends[i] + 1, .rlim_max = was.rlim_max };
-		setrlimit(RLIMIT_NOFILE, &few);
-		got = shell("exit 0", LONG_MS, &b);
-		setrlimit(RLIMIT_NOFILE, &was);
-		ok(got == -EMFILE, "with descriptors up to %d there is no program", ends[i]);
-	}
-	ok(!shell("exit 0", LONG_MS, &b), "with more there is");
-	buf_free(&b);
-}
-
-static void test_most(void)
-{
-	struct buf b = { 0 };
-
-	buf_str(&b, "12345");
-	ok(!shell("head -c 1048576 /dev/zero", LONG_MS, &b) && b.len == 1048576 + 5, "as much as a tool may say");
-	buf_clear(&b);
-	ok(shell("head -c 1048577 /dev/zero", LONG_MS, &b) == -E2BIG, "a byte more");
-	buf_free(&b);
-}
-
 static void test_ends(void)
 {
 	char *argv[] = { "/nowhere/at-all", NULL };
@@ -180,8 +144,6 @@ int main(void)
 	test_find();
 	test_output();
 	test_apart();
-	test_no_pipes();
-	test_most();
 	test_ends();
 	tree_remove();
 	ok(open_files() == before, "no descriptor is left open");

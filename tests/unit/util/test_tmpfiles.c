@@ -94,41 +94,6 @@ static void test_held(void)
 	}
 }
 
-/* Fill the stack, so that a missing sigemptyset() shows. */
-static void __attribute__((noinline)) fill_stack(void)
-{
-	volatile unsigned char bytes[4096];
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = 0xff;
-}
-
-static void test_mask(void)
-{
-	sigset_t ours, before, held, after;
-	bool same = true, back = true;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGWINCH);
-	sigaddset(&ours, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &ours, &before);
-	fill_stack();
-	tmpfiles_hold();
-	pthread_sigmask(SIG_BLOCK, NULL, &held);
-	tmpfiles_release();
-	pthread_sigmask(SIG_SETMASK, &before, &after);
-	for (int sig = 1; sig < 32; sig++) {
-		bool want = sigismember(&before, sig) || sigismember(&ours, sig);
-
-		back = back && sigismember(&after, sig) == want;
-		for (size_t i = 0; i < N_DEADLY; i++)
-			want = want || sig == deadly[i];
-		same = same && sigismember(&held, sig) == want;
-	}
-	ok(same, "the signals that end a process wait, and those of before, and no others");
-	ok(back, "and then those of before");
-}
-
 static void note_too_many(int sig)
 {
 	char name[16];
@@ -138,15 +103,6 @@ static void note_too_many(int sig)
 		snprintf(name, sizeof(name), "many%d", i);
 		note(name);
 	}
-}
-
-static void note_in_freed_place(int sig)
-{
-	note_too_many(sig);
-	tmpfiles_forget(dir, "many0");
-	note("another");
-	tmpfiles_forget(dir, "many63");
-	note("yet-another");
 }
 
 static int count_many(void)
@@ -179,9 +135,6 @@ static void test_room(void)
 
 	ok(killed_with(SIGTERM, note_too_many, SIGTERM) == SIGTERM && there("many64") && count_many() == 1,
 	   "sixty-four are remembered, more stay behind");
-	ok(killed_with(SIGTERM, note_in_freed_place, SIGTERM) == SIGTERM && !there("another") &&
-		   !there("yet-another") && there("many0") && there("many63") && count_many() == 3,
-	   "what is forgotten leaves its place to others");
 	memset(longest, 'x', NAME_MAX);
 	ok(killed_with(SIGTERM, note_long, SIGTERM) == SIGTERM && !there(longest), "a name may be as long as names can be");
 	unlink(longest);
@@ -204,24 +157,11 @@ static void kill_a_child(int sig)
 		make("child-ended");
 }
 
-static void forget_in_another(int sig)
-{
-	int other = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	(void)sig;
-	note("here");
-	tmpfiles_forget(other, "here");
-	tmpfiles_forget(dir, "her");
-}
-
 static void test_whose(void)
 {
 	ok(killed_with(SIGTERM, kill_a_child, SIGTERM) == SIGTERM && there("child-ended") && !there("kept"),
 	   "a child that ends so takes nothing with it");
 	unlink("child-ended");
-	ok(killed_with(SIGTERM, forget_in_another, SIGTERM) == SIGTERM && !there("here"),
-	   "what is forgotten is of that name, in that directory");
-	unlink("here");
 }
 
 int main(void)
@@ -233,7 +173,6 @@ int main(void)
 	dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	test_each_signal();
 	test_held();
-	test_mask();
 	test_room();
 	test_whose();
 	close(dir);

@@ -193,42 +193,6 @@ static void test_reopen(void)
 	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) < 0, "or isn't");
 }
 
-/* Without /proc by its name, if that is still the same file. */
-static void test_reopen_by_name(void)
-{
-	int found = open("plain", O_PATH | O_CLOEXEC), next = dup(found), fd;
-
-	close(next);
-	no_proc = true;
-	ok(reads("plain", 'x'), "without /proc a file is read, too");
-	fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDWR);
-	ok(fd == next && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR,
-	   "with the same flags");
-	close(fd);
-	make("another", 0600, getuid(), getgid());
-	ok(user_file_reopen(found, AT_FDCWD, "another", O_RDONLY) == -1 && errno == ENOENT,
-	   "but not another one that has got its name");
-	ok(user_file_reopen(found, AT_FDCWD, "folder", O_RDONLY) == -1 && errno == ENOENT, "nor a folder");
-	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) == -1 && errno == ENOENT, "nor one that has gone");
-	no_proc = false;
-	fd = dup(found);
-	ok(fd == next, "and nothing stays open");
-	close(fd);
-	close(found);
-}
-
-static void test_standard(void)
-{
-	ok(user_inherited_fd("/dev/stdin") == 0 && user_inherited_fd("/dev/stdout") == 1 &&
-		   user_inherited_fd("/dev/stderr") == 2 && user_inherited_fd("/dev/fd/0") == 0 &&
-		   user_inherited_fd("/dev/fd/1") == 1 && user_inherited_fd("/proc/self/fd/2") == 2,
-	   "the standard streams");
-	ok(user_inherited_fd("/dev/stdi") < 0 && user_inherited_fd("/dev/fd") < 0 &&
-		   user_inherited_fd("/dev/fd/-1") < 0 && user_inherited_fd("/dev/fd/2147483648") < 0 &&
-		   user_inherited_fd("/proc/self/fd/") < 0 && user_inherited_fd("-") < 0,
-	   "and what is none");
-}
-
 /* Nothing can be read by it, and no program that is run has it. */
 static bool is_place(int fd)
 {
@@ -262,47 +226,6 @@ static void test_dirs(void)
 	user_dir_close(&d);
 }
 
-static bool reopens_as_input(int found)
-{
-	bool good;
-	char c = 0;
-	int fd;
-
-	errno = ENOENT; /* from before */
-	fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDONLY);
-	good = !fd && read(fd, &c, 1) == 1 && c == 'x';
-	close(fd);
-	return good;
-}
-
-static void test_without_input(void)
-{
-	int found = open("plain", O_PATH | O_CLOEXEC), in = close_input(), before = open_files(), fd;
-	bool reopened;
-
-	ok(can_open_dir("f") && can_open_dir("folder/f") && can_open_dir("folder/../folder/f") && can_open_dir("/f"),
-	   "without standard input directories are found");
-	ok(!can_open_dir("absent/f") && !can_open_dir("folder/absent/f") && !can_open_dir("plain/f"), "or are not");
-	fd = user_file_read("plain", &e);
-	ok(fd >= 0 && !close(fd), "files are read");
-	ok(user_file_read("folder", &e) == -EISDIR, "or are not");
-	reopened = reopens_as_input(found);
-	no_proc = true;
-	ok(reopened && reopens_as_input(found), "and what was found may come in its place");
-	no_proc = false;
-	ok(open_files() == before, "nothing stays open");
-	restore_input(in);
-	close(found);
-}
-
-static void test_absolute(void)
-{
-	char *path = xasprintf("%s//folder/f", dir);
-
-	ok(can_open_dir(path), "a path may begin with the first directory");
-	free(path);
-}
-
 /* ---- as root ---- */
 
 /* link1 leads to link2, and so on, to a directory. */
@@ -330,28 +253,6 @@ static void test_absolute_links(void)
 	ok(!user_dir_open("first/f", &d, &e) && is_place(d.fd), "a link may lead to /");
 	user_dir_close(&d);
 	free(to);
-}
-
-/* At the first opening, and at each one after it. */
-static void test_no_descriptors(void)
-{
-	int lowest = dup(STDIN_FILENO), before, failed = 0;
-	struct rlimit was, now;
-	bool good = true;
-
-	close(lowest);
-	before = open_files();
-	getrlimit(RLIMIT_NOFILE, &was);
-	now = was;
-	for (now.rlim_cur = (rlim_t)lowest; now.rlim_cur < (rlim_t)lowest + 8; now.rlim_cur++) {
-		setrlimit(RLIMIT_NOFILE, &now);
-		if (can_open_dir("absolute/f"))
-			break;
-		good = good && !strcmp(e.text, "cannot write absolute/f: Too many open files");
-		failed++;
-	}
-	setrlimit(RLIMIT_NOFILE, &was);
-	ok(good && failed >= 3 && failed < 8 && open_files() == before, "running out of descriptors is reported");
 }
 
 static void test_links_of_others(void)
@@ -383,6 +284,30 @@ static void test_links_of_others(void)
 	ok(!can_open_dir("to/") && !can_open_dir("..") && !can_open_dir("to/."), "a directory is no file");
 }
 
+/* Without /proc by its name, if that is still the same file. */
+static void test_reopen_by_name(void)
+{
+	int found = open("plain", O_PATH | O_CLOEXEC), next = dup(found), fd;
+
+	close(next);
+	no_proc = true;
+	ok(reads("plain", 'x'), "without /proc a file is read, too");
+	fd = user_file_reopen(found, AT_FDCWD, "plain", O_RDWR);
+	ok(fd == next && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR,
+	   "with the same flags");
+	close(fd);
+	make("another", 0600, getuid(), getgid());
+	ok(user_file_reopen(found, AT_FDCWD, "another", O_RDONLY) == -1 && errno == ENOENT,
+	   "but not another one that has got its name");
+	ok(user_file_reopen(found, AT_FDCWD, "folder", O_RDONLY) == -1 && errno == ENOENT, "nor a folder");
+	ok(user_file_reopen(found, AT_FDCWD, "absent", O_RDONLY) == -1 && errno == ENOENT, "nor one that has gone");
+	no_proc = false;
+	fd = dup(found);
+	ok(fd == next, "and nothing stays open");
+	close(fd);
+	close(found);
+}
+
 static void test_inherited(void)
 {
 	int ours = open("/dev/null", O_RDONLY | O_CLOEXEC), theirs = open("/dev/null", O_RDONLY);
@@ -401,91 +326,7 @@ static void test_inherited(void)
 	close(theirs);
 }
 
-static bool replaces(const char *path)
-{
-	struct outfile o;
-	bool good = !outfile_open(&o, path, false, &e) && !outfile_commit(&o, &e);
-
-	outfile_close(&o);
-	return good;
-}
-
-/* Whose a file is after root has replaced it: its owner's, where nobody else could have put it there. */
-static void test_owners(void)
-{
-	static const struct {
-		const char *dir;
-		mode_t mode;
-		uid_t owner;
-		bool linked, kept;
-	} rows[] = {
-		{ "own0", 0755, 0, false, true },
-		{ "own1", 0700, SOMEBODY, false, true },
-		{ "own2", 0755, SOMEBODY + 1, false, false },
-		{ "own3", 0775, 0, false, false },
-		{ "own4", 0757, 0, false, false },
-		{ "own5", 0755, 0, true, false },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char *file = xasprintf("%s/f", rows[i].dir), *twin = xasprintf("%s/twin", rows[i].dir);
-		struct stat st;
-
-		make_dir(rows[i].dir, rows[i].mode, rows[i].owner);
-		make(file, 0640, SOMEBODY, GROUP);
-		if (rows[i].linked && link(file, twin))
-			abort();
-		ok(replaces(file) && !stat(file, &st) && st.st_uid == (rows[i].kept ? SOMEBODY : 0) &&
-			   st.st_gid == (rows[i].kept ? GROUP : 0) && (st.st_mode & 07777) == (rows[i].kept ? 0640 : 0600),
-		   "a file in %s is %s afterwards", rows[i].dir, rows[i].kept ? "its owner's" : "root's");
-		free(file);
-		free(twin);
-	}
-}
-
 /* ---- as somebody ---- */
-
-/* In /tmp and its like the rename would fail: so it is told at once. */
-static void test_sticky(void)
-{
-	struct outfile o;
-
-	make_dir("sticky", 01777, 0);
-	make_dir("own-sticky", 01777, SOMEBODY);
-	make_dir("not-sticky", 0777, 0);
-	make("sticky/roots", 0666, 0, 0);
-	make("sticky/theirs", 0600, SOMEBODY, SOMEBODY);
-	make("own-sticky/roots", 0600, 0, 0);
-	make("not-sticky/roots", 0600, 0, 0);
-	ok(outfile_open(&o, "sticky/roots", false, &e) == -EPERM &&
-		   strstr(e.text, "cannot write sticky/roots: Operation not permitted for uid 65533"),
-	   "another's file where each keeps his own");
-	outfile_close(&o);
-	ok(replaces("sticky/theirs") && replaces("own-sticky/roots") && replaces("not-sticky/roots") &&
-		   replaces("sticky/new"),
-	   "any other can be replaced");
-}
-
-static void test_scratch(void)
-{
-	struct outfile o;
-	struct stat st;
-	int fd;
-
-	outfile_open(&o, "mine/noted", false, &e);
-	fd = outfile_scratch(&o);
-	ok(fd > 0 && !fstat(fd, &st) && st.st_uid == SOMEBODY && setfsuid((uid_t)-1) == 0,
-	   "rights are given back once there is a file to note things in");
-	close(fd);
-	outfile_close(&o);
-	ok(setfsuid((uid_t)-1) == 0 && access("mine/noted", F_OK), "and once it is given up");
-	make_dir("named", 0700, SOMEBODY);
-	no_proc = true;
-	ok(!outfile_open(&o, "named/noted", false, &e) && o.temp, "even a file that has a name");
-	outfile_close(&o);
-	no_proc = false;
-	ok(setfsuid((uid_t)-1) == 0 && !rmdir("named"), "which goes");
-}
 
 static int times_asked;
 
@@ -676,43 +517,6 @@ static void test_not_restored(void)
 		   kept[i].what);
 }
 
-/* Of somebody who has capabilities without being root. The kernel doesn't take those of files by itself. */
-static bool gives_away_others(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-	uint32_t before, now;
-
-	if (prctl(PR_SET_KEEPCAPS, 1) || setresuid(SOMEBODY + 1, SOMEBODY + 1, SOMEBODY + 1) ||
-	    syscall(SYS_capget, &head, data))
-		return false;
-	data[0].effective = data[0].permitted;
-	data[1].effective = data[1].permitted;
-	if (syscall(SYS_capset, &head, data))
-		return false;
-	before = capabilities();
-	if (!(before & 1u << CAP_DAC_OVERRIDE) || user_files_begin(&e))
-		return false;
-	now = capabilities();
-	user_files_end();
-	return now == (before & ~of_files()) && capabilities() == before && setfsuid((uid_t)-1) == SOMEBODY + 1;
-}
-
-static bool in_child(bool (*fn)(void))
-{
-	pid_t child = fork();
-	int status = -1;
-
-	if (!child)
-		_exit(!fn());
-	return waitpid(child, &status, 0) == child && !status;
-}
-
-static void test_capabilities(void)
-{
-	ok(in_child(gives_away_others), "a non-root caller drops file capabilities, too");
-}
-
 static void test_rights(void)
 {
 	bool denied;
@@ -782,6 +586,21 @@ static void test_dirs_of_others(void)
 	user_dir_close(&d);
 }
 
+static void test_scratch(void)
+{
+	struct outfile o;
+	struct stat st;
+	int fd;
+
+	outfile_open(&o, "mine/noted", false, &e);
+	fd = outfile_scratch(&o);
+	ok(fd > 0 && !fstat(fd, &st) && st.st_uid == SOMEBODY && setfsuid((uid_t)-1) == 0,
+	   "rights are given back once there is a file to note things in");
+	close(fd);
+	outfile_close(&o);
+	ok(setfsuid((uid_t)-1) == 0 && access("mine/noted", F_OK), "and once it is given up");
+}
+
 static void test_outfile(void)
 {
 	struct outfile o = OUTFILE_NONE;
@@ -824,10 +643,7 @@ int main(void)
 	test_read();
 	test_reopen();
 	test_reopen_by_name();
-	test_standard();
 	test_dirs();
-	test_absolute();
-	test_without_input();
 	test_who();
 	test_who_no_longer();
 	if (getuid()) {
@@ -840,16 +656,12 @@ int main(void)
 	test_links_of_others();
 	test_many_links();
 	test_absolute_links();
-	test_no_descriptors();
 	test_inherited();
-	test_owners();
 	user_files_by(somebody);
-	test_sticky();
 	test_taken();
 	test_groups();
 	test_not_taken();
 	test_not_restored();
-	test_capabilities();
 	test_rights();
 	test_dirs_of_others();
 	test_other_threads();
