@@ -208,6 +208,8 @@ WIRE_ASSERT_SIZE(struct wire_queue, 192);
 /* ---- records: facts about sync calls, sent through the ring buffer ---- */
 
 /*
+ * Addresses of the kernel (rq, stack, function) are replaced as soon as a record was read: src/probe/addresses.h.
+ *
  * Only facts about calls that must not return before data is durable, about tasks that such calls wait for, and about
  * requests whose completion woke one of them. Explaining is left to user space. Every record starts with a head;
  * a reader skips kinds that it doesn't know by their size. Order of arrival is roughly, not exactly, the order of time.

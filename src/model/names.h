@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* names.h - what numbers in facts stand for: device numbers and addresses of kernel functions. */
+/* names.h - what numbers in facts stand for: of devices and of kernel functions. */
 #ifndef BT_MODEL_NAMES_H
 #define BT_MODEL_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a kernel function lies: to tell what a sleeping task's stack means. */
+/* Where a kernel function lies, or what stands for that (probe/addresses.h): to tell what a sleeping task's stack means. */
 struct kernel_symbol {
 	char name[48];
 	uint64_t start, end; /* [start, end) */

@@ -117,6 +117,7 @@ struct traced_run {
 	FILE *kallsyms; /* until the start */
 	struct kernel_symbol *symbols;
 	size_t n_symbols;
+	struct addresses *addresses;	 /* for all facts; from then on symbols have numbers */
 	struct sync_analysis *sync;	 /* of the run */
 	struct sync_analysis *sync_step; /* of the interval; NULL without a stream */
 	uint64_t ring_written;		 /* ring_written() at the last tick */

@@ -13,6 +13,7 @@
 #include "analyse/analysis.h"
 #include "util/clock.h"
 #include "recording/rotation_context.h"
+#include "probe/addresses.h"
 #include "probe/counters.h"
 #include "host/journal_threads.h"
 #include "host/cpu_time.h"
@@ -295,7 +296,9 @@ int run_attach(struct traced_run *run, struct err *e)
 		run->turn.heats = heats_new(run->counters);
 	}
 	read_symbols(run);
-	err = start_counting(run, e);
+	err = addresses_new(run->symbols, run->n_symbols, &run->addresses, e);
+	if (!err)
+		err = start_counting(run, e);
 	for (size_t i = 0; i < run->n_tracked; i++)
 		run_watch_heat(run, &run->tracked[i]);
 	note_start(run);

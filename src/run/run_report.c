@@ -9,6 +9,7 @@
 #include "analyse/report_top.h"
 #include "util/clock.h"
 #include "recording/rotation_context.h"
+#include "probe/addresses.h"
 #include "probe/counters.h"
 #include "host/cpu_time.h"
 #include "probe/heat_sampler.h"
@@ -26,6 +27,7 @@ void run_feed(void *ctx, const struct wire_head *fact)
 
 	if (fact->kind == WIRE_BELL)
 		return;
+	fact = addresses_replace(run->addresses, fact);
 	run_places_of(run, fact);
 	if (run->opts.recording)
 		run_record(run, fact);
@@ -267,6 +269,7 @@ void run_let_go(struct traced_run *run)
 	if (run->kallsyms)
 		fclose(run->kallsyms);
 	free(run->symbols);
+	addresses_free(run->addresses);
 	probes_close(run->probes);
 	free_disks(run);
 }

@@ -60,6 +60,40 @@ inserts() { # FILE N
 		- "$RIG_MNT"
 }
 
+# FILE: its payloads, unpacked
+payloads() {
+	python3 - "$1" <<-'END'
+		import struct, subprocess, sys
+		data, at = open(sys.argv[1], "rb").read(), 16
+		while at < len(data):
+		    length, stored = struct.unpack_from("<2I", data, at + 8)
+		    payload = data[at + 40:at + 40 + stored]
+		    if stored < length:
+		        payload = subprocess.run(["zstd", "-dc"], input=payload, stdout=subprocess.PIPE, check=True).stdout
+		    sys.stdout.buffer.write(payload)
+		    at += 40 + stored
+	END
+}
+
+@test "live outputs: a recording tells nothing of where the kernel lies" {
+	need zstd
+	grep -q ' [tT] jbd2_log_wait_commit' /proc/kallsyms || skip "missing: jbd2 in /proc/kallsyms"
+	rig_up --flush-us 500
+	make_inserts sql 20
+	same_later "$RIG_MNT" -- sqlite3 -batch -bail -init /dev/null "$RIG_MNT/db" '.read sql'
+	payloads rec >bytes
+	grep -qa '"name":"jbd2_log_wait_commit"' bytes
+	python3 - bytes <<-'END'
+		import re, struct, sys
+		data = open(sys.argv[1], "rb").read()
+		last = max(int(line.split()[0], 16) for line in open("/proc/kallsyms"))
+		numbers = [n for n, in struct.iter_unpack("<Q", data)] + [int(n) for n in re.findall(rb"\d{15,20}", data)]
+		# functions; what is mapped of memory
+		bad = [n for n in numbers if 0xffffffff80000000 <= n <= last or 0xffff800000000000 <= n < 0xfffffe0000000000]
+		assert len(numbers) > 1000 and not bad, [hex(n) for n in bad[:5]]
+	END
+}
+
 @test "live outputs: of a disk for a while, of all disks, of a process" {
 	rig_up --flush-us 500
 	inserts "$RIG_MNT/db" 1
