@@ -22,7 +22,7 @@ static int read_words(const struct trace_opts *o, const struct options_result *w
 
 	if (w->command || o->run_options)
 		return err_set(e, EINVAL, EXIT_USAGE,
-			       "--anonymise traces nothing: it goes with no command, and with no other option but -o, --huge, --mode and --as-root");
+			       "--anonymise traces nothing: it goes with no command, and with no other option but -o, --read-memory, --mode and --as-root");
 	if (n + (o->record.path != NULL) != 2)
 		return err_set(e, EINVAL, EXIT_USAGE,
 			       "--anonymise takes two recordings: barriertrace record --anonymise IN OUT");
@@ -67,7 +67,7 @@ static int speak(const char *in, const char *out, char *damage, const struct ano
 	return damage || done->left_out ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
-static int convert(const char *in, const char *out, bool huge, int *status, struct err *e)
+static int convert(const char *in, const char *out, int *status, struct err *e)
 {
 	struct recording *from = NULL;
 	struct recording_writer *to = NULL;
@@ -79,8 +79,6 @@ static int convert(const char *in, const char *out, bool huge, int *status, stru
 		err = recording_open(in, &from, e);
 	if (!err)
 		err = recording_create(out, &to, e);
-	if (!err)
-		recording_budget(from)->huge = huge;
 	if (!err)
 		err = anonymise(from, to, &done, e);
 	if (err)
@@ -101,5 +99,8 @@ int command_anonymise(const struct trace_opts *o, const struct options_result *w
 	const char *in = NULL, *out = NULL;
 	int err = read_words(o, words, &in, &out, e);
 
-	return err ? err : convert(in, out, o->huge, status, e);
+	if (err)
+		return err;
+	read_memory_limit(o->read_memory ? o->read_memory : READ_MEMORY);
+	return convert(in, out, status, e);
 }

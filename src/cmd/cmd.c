@@ -2,13 +2,17 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/workload.h"
 #include "cmd/options_doc.h"
 #include "util/edit_distance.h"
 #include "util/log.h"
+#include "util/mem.h"
+#include "util/num.h"
 
 #define NEAR_ENOUGH 3 /* edits from which a hint would only puzzle */
 
@@ -112,8 +116,21 @@ static int once_printed(int status)
 	return status ? status : EXIT_FAILED;
 }
 
+int read_memory_set(const char *value, uint64_t *bytes, struct err *e)
+{
+	if (num_parse_bytes(value, bytes) || !*bytes)
+		return err_set(e, EINVAL, EXIT_USAGE, "--read-memory '%s': write a size above 0, such as 4G", value);
+	return 0;
+}
+
+void read_memory_limit(uint64_t bytes)
+{
+	mem_limit(bytes, "; for a recording of your own, --read-memory SIZE allows more (default: 1G)");
+}
+
 int command_main(int argc, char **argv)
 {
+	json_set_alloc_funcs(xmalloc, free);
 	if (argc == 3 && !strcmp(argv[1], "--generate"))
 		return once_printed(print_generated(argv[2]));
 	if (argc == 2 && !strcmp(argv[1], WORKLOAD_ENTRY))

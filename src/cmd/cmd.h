@@ -3,6 +3,8 @@
 #ifndef BT_CMD_CMD_H
 #define BT_CMD_CMD_H
 
+#include <stdint.h>
+
 #include "cmd/options.h"
 #include "util/notice.h"
 
@@ -23,15 +25,16 @@ int cmd_experiment(char **argv); /* barriertrace experiment [TARGET] --set KEY=V
 int cmd_bench(char **argv);	 /* barriertrace bench [WORKLOAD] [DIR] */
 int cmd_probes(char **argv);	 /* barriertrace probes */
 
-/* A row for those that read recordings. */
-#define HUGE_OPTION(id, group) \
-	{ "huge", \
-	  0, \
-	  NULL, \
-	  id, \
-	  "Let a recording take more than 1 GiB of memory, if it is long enough for that (16 times its " \
-	  "length, unpacked): for your own.", \
-	  group },
+/* A row for those that read recordings, which may come from anybody. */
+#define READ_MEMORY_OPTION(id, group) \
+	{ "read-memory", 0, "SIZE", id, "Take at most SIZE of memory (default: 1G).", group },
+
+#define READ_MEMORY (1ull << 30)
+
+int read_memory_set(const char *value, uint64_t *bytes, struct err *e);
+
+/* Before a recording is opened. */
+void read_memory_limit(uint64_t bytes);
 
 /* All that main() does; the exit status. */
 int command_main(int argc, char **argv);

@@ -18,7 +18,7 @@
 #include "render/render_comparison.h"
 #include "run/replay.h"
 
-enum { OPT_HUGE };
+enum { OPT_READ_MEMORY };
 
 /* clang-format off */
 static const struct option_def options[] = {
@@ -28,7 +28,7 @@ static const struct option_def options[] = {
 	OUTPUT_SHOW_ARGS_OPTION(NULL)
 	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
-	HUGE_OPTION(OPT_HUGE, NULL)
+	READ_MEMORY_OPTION(OPT_READ_MEMORY, NULL)
 	OPTIONS_HELP_ROW
 	{ 0 },
 };
@@ -49,7 +49,7 @@ const struct command_def diff_def = {
 
 struct ctx {
 	struct outputs out;
-	bool huge;
+	uint64_t read_memory;
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -57,7 +57,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 	int err = outputs_set(&c->out, id, value, e);
 
-	c->huge = c->huge || id == OPT_HUGE;
+	if (err > 0 && id == OPT_READ_MEMORY)
+		err = read_memory_set(value, &c->read_memory, e);
 	return err < 0 ? err : 0;
 }
 
@@ -126,20 +127,20 @@ static int not_two(const char *card, const char *other, struct err *e)
 }
 
 /* `fd` is read and closed. `card`: the name of the other side, when that is one, or NULL. */
-static int read_side(int fd, const char *path, const char *card, const struct replay_opts *o, struct side *s, struct err *e)
+static int read_side(int fd, const char *path, const char *card, struct side *s, struct err *e)
 {
 	int err = card_read(fd, name_of(path), &s->card, &s->is_card, e);
 
 	if (!err && s->is_card)
 		believe(&s->card);
 	if (!s->is_card && !card)
-		return replay_fd(fd, name_of(path), o, &s->report, &s->damage, e);
+		return replay_fd(fd, name_of(path), false, &s->report, &s->damage, e);
 	close(fd);
 	return s->is_card ? err : not_two(card, path, e);
 }
 
 /* That the second is there is seen before the first is read: one program may fill two pipes one after the other. */
-static int read_sides(char *const *path, const struct replay_opts *o, struct side *s, struct err *e)
+static int read_sides(char *const *path, struct side *s, struct err *e)
 {
 	int fd = user_file_read(path[SIDE_A], e), other, err;
 
@@ -150,11 +151,11 @@ static int read_sides(char *const *path, const struct replay_opts *o, struct sid
 		close(fd);
 		return other;
 	}
-	err = read_side(fd, path[SIDE_A], NULL, o, &s[SIDE_A], e);
+	err = read_side(fd, path[SIDE_A], NULL, &s[SIDE_A], e);
 	if (err)
 		close(other);
 	else
-		err = read_side(other, path[SIDE_B], s[SIDE_A].is_card ? path[SIDE_A] : NULL, o, &s[SIDE_B], e);
+		err = read_side(other, path[SIDE_B], s[SIDE_A].is_card ? path[SIDE_A] : NULL, &s[SIDE_B], e);
 	if (!err && s[SIDE_A].is_card != s[SIDE_B].is_card)
 		err = not_two(path[SIDE_B], path[SIDE_A], e);
 	return err;
@@ -192,12 +193,12 @@ static int compare_recordings(struct outputs *o, char *const *path, const struct
 static int compare(struct ctx *c, char *const *path, int *status, struct err *e)
 {
 	struct side s[SIDES] = { 0 };
-	struct budget taken = { 0 };
 	int err;
 
+	read_memory_limit(c->read_memory);
 	for (int i = 0; i < SIDES; i++)
 		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
-	err = read_sides(path, &(struct replay_opts){ .huge = c->huge, .so_far = &taken }, s, e);
+	err = read_sides(path, s, e);
 	if (!err)
 		err = (s[SIDE_A].is_card ? compare_cards : compare_recordings)(&c->out, path, s, e);
 	*status = s[SIDE_A].report.incomplete || s[SIDE_B].report.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
@@ -219,7 +220,7 @@ static int run(void *ctx, const struct options_result *words, int *status, struc
 
 int cmd_diff(char **argv)
 {
-	struct ctx c = { .out = OUTPUTS_NONE };
+	struct ctx c = { .out = OUTPUTS_NONE, .read_memory = READ_MEMORY };
 	int status = command_do(&diff_def, argv, set, run, &c);
 
 	outputs_close(&c.out);

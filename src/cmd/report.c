@@ -10,7 +10,7 @@
 #include "cmd/outputs.h"
 #include "run/replay.h"
 
-enum { OPT_HUGE };
+enum { OPT_READ_MEMORY };
 
 #define G_OUT "Output"
 
@@ -25,7 +25,7 @@ static const struct option_def options[] = {
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
 	OUTPUT_OPTIONS
-	HUGE_OPTION(OPT_HUGE, NULL)
+	READ_MEMORY_OPTION(OPT_READ_MEMORY, NULL)
 	OPTIONS_HELP_ROW
 	{ 0 },
 };
@@ -36,15 +36,14 @@ const struct command_def report_def = {
 	.usage = "[OPTION].. FILE",
 	.summary = "Show a recording that barriertrace record made.",
 	.about = "The report is the one of the live run. Needs no rights and no tracing. A damaged or cut-off recording shows "
-		 "what is left of it, says so, and gives status 5. So does one that would take more memory than its size is worth: "
-		 "16 times its length, unpacked, and 64 MiB.",
+		 "what is left of it, says so, and gives status 5.",
 	.options = options,
 	.words = "FILE",
 };
 
 struct ctx {
 	struct outputs out;
-	bool huge;
+	uint64_t read_memory;
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -52,7 +51,8 @@ static int set(void *arg, int id, const char *value, struct err *e)
 	struct ctx *c = arg;
 	int err = outputs_set(&c->out, id, value, e);
 
-	c->huge = c->huge || id == OPT_HUGE;
+	if (err > 0 && id == OPT_READ_MEMORY)
+		err = read_memory_set(value, &c->read_memory, e);
 	return err < 0 ? err : 0;
 }
 
@@ -60,9 +60,10 @@ static int show(struct ctx *c, const char *path, int *status, struct err *e)
 {
 	struct report r = { 0 };
 	char *damage = NULL;
-	const struct replay_opts opts = { .detail = outputs_want_detail(&c->out), .huge = c->huge };
-	int err = replay(path, &opts, &r, &damage, e);
+	int err;
 
+	read_memory_limit(c->read_memory);
+	err = replay(path, outputs_want_detail(&c->out), &r, &damage, e);
 	c->out.taken[0] = strcmp(path, "-") ? path : NULL;
 	if (!err)
 		err = outputs_open(&c->out, TEXT_STDOUT, e);
@@ -87,7 +88,7 @@ static int run(void *ctx, const struct options_result *words, int *status, struc
 
 int cmd_report(char **argv)
 {
-	struct ctx c = { .out = OUTPUTS_NONE };
+	struct ctx c = { .out = OUTPUTS_NONE, .read_memory = READ_MEMORY };
 	int status = command_do(&report_def, argv, set, run, &c);
 
 	outputs_close(&c.out);

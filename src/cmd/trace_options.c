@@ -14,7 +14,7 @@
 /* clang-format off */
 enum {
 	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_RUNG, OPT_STRICT,
-	OPT_NO_LEDGER, OPT_EAGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_HUGE, OPT_VERSION
+	OPT_NO_LEDGER, OPT_EAGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_READ_MEMORY, OPT_VERSION
 };
 /* clang-format on */
 
@@ -92,8 +92,7 @@ static const struct option_def record_options[] = {
 	{ "anonymise", 0, NULL, OPT_ANONYMISE, "Trace nothing: copy the recording IN to OUT with other names in place of paths, arguments, "
 	  "processes, cgroups, mount points and mapped disks. Every report is the same but for them. '-' is standard input or output.",
 	  G_OUT },
-	{ "huge", 0, NULL, OPT_HUGE, "With --anonymise: let IN take more than 1 GiB of memory, if it is long enough for that (16 times its "
-	  "length, unpacked).", G_OUT },
+	{ "read-memory", 0, "SIZE", OPT_READ_MEMORY, "With --anonymise: take at most SIZE of memory (default: 1G).", G_OUT },
 	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	REPORT_OPTIONS("")
 	OUTPUT_OPTIONS
@@ -184,7 +183,6 @@ static int set_flag(struct trace_opts *o, int id, struct err *e)
 {
 	switch (id) {
 	case OPT_ANONYMISE: o->anonymise = true; break;
-	case OPT_HUGE: o->huge = true; break;
 	case OPT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
 	case OPT_STRICT: o->strict = true; break;
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
@@ -201,7 +199,7 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	struct trace_opts *o = ctx;
 	int err = outputs_set(&o->out, id, value, e);
 
-	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OPT_HUGE && id != OPT_AS_ROOT &&
+	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OPT_READ_MEMORY && id != OPT_AS_ROOT &&
 			  id != OUTPUT_MODE;
 	if (err <= 0)
 		return err;
@@ -216,6 +214,7 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_DURATION: return set_seconds("duration", value, &o->run.duration_ns, e);
 	case OPT_RECORDING: o->record.path = value; return 0;
 	case OPT_ROTATE: return rotation_parse(value, &o->record, e);
+	case OPT_READ_MEMORY: return read_memory_set(value, &o->read_memory, e);
 	case OPT_MEMORY: return set_memory(value, &o->run.memory, e);
 	case OPT_RUNG: return probe_want_force(&o->run.want, value, e);
 	default: return set_flag(o, id, e);
@@ -229,8 +228,9 @@ int trace_opts_check(const struct trace_opts *o, struct err *e)
 			       "'%s' selects what runs already, and a command behind -- is watched itself: "
 			       "leave one of them out",
 			       o->filter.text);
-	if (o->huge)
-		return err_set(e, EINVAL, EXIT_USAGE, "--huge goes with --anonymise: it is about recordings that are read");
+	if (o->read_memory)
+		return err_set(e, EINVAL, EXIT_USAGE,
+			       "--read-memory goes with --anonymise: it is about recordings that are read");
 	if (o->run.top && !o->run.interval_ns)
 		return err_set(e, EINVAL, EXIT_USAGE, "--top goes with --interval: it is about what each of them names");
 	if (o->filter.no_children && !filter_by_process(&o->filter))

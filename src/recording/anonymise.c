@@ -11,7 +11,6 @@
 struct anonymiser {
 	struct stand_ins *names;
 	struct recording_writer *out;
-	struct budget *budget;
 	struct anonymised done;
 	bool begun, ended; /* a header is written; `end` waits until all damage is known */
 	struct frame end;
@@ -151,7 +150,7 @@ static void name_model(struct anonymiser *a, struct report_device *d)
 
 static int read_frame(struct anonymiser *a, const struct recording_record *rec, struct frame *f, struct err *e)
 {
-	int err = frame_read(rec->data, rec->size, a->budget, f, e);
+	int err = frame_read(rec->data, rec->size, f, e);
 
 	if (err)
 		return err;
@@ -163,31 +162,27 @@ static int read_frame(struct anonymiser *a, const struct recording_record *rec, 
 
 static int write_frame(struct anonymiser *a, uint16_t kind, const struct frame *f, struct err *e)
 {
-	json_t *j = frame_encode(f);
-	char *text = xmust(json_dumps(j, JSON_COMPACT));
+	char *left_out, *text = frame_write(f, &left_out);
 	int err = recording_add_long(a->out, kind, text, strlen(text), e);
 
 	free(text);
-	json_decref(j);
+	free(left_out);
 	return err;
 }
 
 /* A header of later brings places that are new: see the format. */
 static int take_places(struct anonymiser *a, const struct recording_record *rec, struct err *e)
 {
-	uint64_t used = a->budget->used, left_out = a->budget->left_out;
 	struct err ignored;
 	struct frame f;
 	int err = 0;
 
 	if (!read_frame(a, rec, &f, &ignored)) {
-		if (a->budget->left_out == left_out)
-			err = write_frame(a, WIRE_HEADER, &f, e);
+		err = write_frame(a, WIRE_HEADER, &f, e);
 		frame_free(&f);
 	} else {
 		a->done.left_out++;
 	}
-	a->budget->used = used;
 	return err;
 }
 
@@ -252,11 +247,10 @@ static int take(struct anonymiser *a, const struct recording_record *rec, struct
 
 int anonymise(struct recording *in, struct recording_writer *out, struct anonymised *done, struct err *e)
 {
-	struct anonymiser a = { .names = stand_ins_new(), .out = out, .budget = recording_budget(in) };
+	struct anonymiser a = { .names = stand_ins_new(), .out = out };
 	struct recording_record rec;
 	int err = 0;
 
-	a.budget->written = true;
 	while (!err && recording_next(in, &rec))
 		err = take(&a, &rec, e);
 	if (!err && !a.begun)

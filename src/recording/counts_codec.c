@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/sparse_histogram.h"
 #include "recording/recording.h"
 
 #define VARINT_MAX	10
@@ -78,7 +77,6 @@ void recording_counts_encode(uint32_t view, bool interval, const struct view_cou
 struct numbers {
 	const uint8_t *p, *end;
 	bool bad;
-	uint32_t octaves; /* with something in them */
 };
 
 /* 0, and bad from then on, when there is none or it is more than 64 bits. */
@@ -103,7 +101,7 @@ static uint64_t get_number(struct numbers *n)
 static void get_hist(struct numbers *n, struct hist *h)
 {
 	uint64_t count = get_number(n), sum = get_number(n), min = get_number(n), max = get_number(n);
-	uint64_t used = get_number(n), index = 0, octave = UINT64_MAX;
+	uint64_t used = get_number(n), index = 0;
 
 	if (h) {
 		h->count = count;
@@ -119,8 +117,6 @@ static void get_hist(struct numbers *n, struct hist *h)
 			return;
 		}
 		index += step;
-		n->octaves += index / HIST_SUB != octave;
-		octave = index / HIST_SUB;
 		if (h)
 			h->bucket[index] = value;
 	}
@@ -179,7 +175,6 @@ int recording_counts_outline(const void *bytes, size_t size, struct counts_outli
 	*out = (struct counts_outline){
 		.view = (uint32_t)id,
 		.interval = flags & COUNTS_INTERVAL,
-		.octaves = n.octaves,
 	};
 	return 0;
 }

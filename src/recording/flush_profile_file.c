@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "model/flush_profile.h"
-#include "recording/bounded_json.h"
 #include "util/mem.h"
 
 /* bench barrier writes one row for each test and parameter, some 20, of up to 2 * HIST_BUCKETS pairs of numbers: 100 kB. */
@@ -199,10 +198,8 @@ static size_t read_all(int fd, char *to, size_t room)
 }
 
 /* The document, if it begins as JSON does; otherwise all is still to be read. */
-static json_t *load(int fd, bool *is_json, bool *refused, json_error_t *why)
+static json_t *load(int fd, bool *is_json, json_error_t *why)
 {
-	struct budget budget = { 0 };
-	uint64_t bytes;
 	char *text;
 	json_t *doc;
 
@@ -210,8 +207,7 @@ static json_t *load(int fd, bool *is_json, bool *refused, json_error_t *why)
 	if (!*is_json)
 		return NULL;
 	text = xcalloc(1, MOST_BYTES);
-	budget.length = read_all(fd, text, MOST_BYTES);
-	doc = bounded_json(text, budget.length, JSON_REJECT_DUPLICATES, &budget, &bytes, refused, why);
+	doc = json_loadb(text, read_all(fd, text, MOST_BYTES), JSON_REJECT_DUPLICATES, why);
 	free(text);
 	return doc;
 }
@@ -219,15 +215,12 @@ static json_t *load(int fd, bool *is_json, bool *refused, json_error_t *why)
 int card_read(int fd, const char *path, struct card *c, bool *is_card, struct err *e)
 {
 	json_error_t why = { 0 };
-	bool refused = false;
-	json_t *doc = load(fd, is_card, &refused, &why);
+	json_t *doc = load(fd, is_card, &why);
 	int err;
 
 	memset(c, 0, sizeof(*c));
 	if (!*is_card)
 		return -EINVAL;
-	if (refused)
-		return err_set(e, EFBIG, EXIT_INCOMPLETE, "%s: no barrier card takes so much memory for its size", path);
 	if (!doc)
 		return err_set(e, EINVAL, EXIT_FAILED, "%s: line %d: %s", path, why.line, why.text);
 	err = not_a_card(path, doc, e);

@@ -53,7 +53,7 @@ struct recording {
 	uint16_t kind; /* of it */
 	uint32_t item, parts;
 	struct recording_damage damage;
-	struct budget budget;
+	uint32_t headers;
 };
 
 /* ---- a window on the file, moved forward only ---- */
@@ -349,9 +349,7 @@ static bool next_block(struct recording *r)
 {
 	r->holding = r->threaded ? next_from_thread(r) : next_from_file(r);
 	r->at_record = 0;
-	if (r->holding)
-		r->budget.length += r->block[r->used % AHEAD].len;
-	else
+	if (!r->holding)
 		end_of_file(r);
 	return r->holding;
 }
@@ -383,6 +381,10 @@ static bool join(struct recording *r, const struct wire_head *head, struct recor
 	if (p->flags & PART_MORE)
 		return false;
 	r->joining = false;
+	if (head->kind == WIRE_HEADER && ++r->headers > RECORDING_HEADERS_MAX) {
+		r->damage.headers++;
+		return false;
+	}
 	r->ended = r->ended || head->kind == WIRE_END;
 	*rec = (struct recording_record){ .kind = head->kind, .data = r->joined.data, .size = r->joined.len };
 	return true;
@@ -415,18 +417,7 @@ bool recording_damage(const struct recording *r, struct recording_damage *out)
 	*out = r->damage;
 	out->records += r->lost_parts;
 	out->no_end = !r->ended;
-	out->left_out = !budget_kept(&r->budget);
-	return out->blocks || out->records || out->bytes || out->no_end || out->error || out->left_out;
-}
-
-struct budget *recording_budget(struct recording *r)
-{
-	return &r->budget;
-}
-
-static bool only_left_out(const struct recording_damage *d)
-{
-	return !d->blocks && !d->records && !d->bytes && !d->no_end && !d->error;
+	return out->blocks || out->records || out->bytes || out->no_end || out->error || out->headers;
 }
 
 char *recording_damage_note(const struct recording *r)
@@ -436,9 +427,8 @@ char *recording_damage_note(const struct recording *r)
 
 	if (!recording_damage(r, &d))
 		return NULL;
-	if (!only_left_out(&d))
-		buf_str(&b, d.no_end ? "the recording ends too early: it was cut off, or the run that made it was" :
-				       "the recording is damaged");
+	buf_str(&b, d.no_end ? "the recording ends too early: it was cut off, or the run that made it was" :
+			       "the recording is damaged");
 	if (d.error)
 		buf_printf(&b, "; reading it failed: %s", strerror(d.error));
 	if (d.blocks || d.records)
@@ -446,7 +436,9 @@ char *recording_damage_note(const struct recording *r)
 			   d.more ? "at least " : "", num_count(d.records).s, num_plural(d.records));
 	if (d.bytes)
 		buf_printf(&b, "; %s passed over", num_bytes(d.bytes, 0).s);
-	budget_note(&r->budget, &b);
+	if (d.headers)
+		buf_printf(&b, "; %s header%s beyond %s left out", num_count(d.headers).s, num_plural(d.headers),
+			   num_count(RECORDING_HEADERS_MAX).s);
 	return b.data;
 }
 

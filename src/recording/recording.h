@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/budget.h"
 #include "util/buf.h"
 #include "util/err.h"
 #include "model/scope_counts.h"
 #include "wire.h"
 
-#define RECORDING_VERSION    2		 /* what is written and read */
-#define RECORDING_LONG_KINDS 64		 /* kinds from here on are long: made by user space, split and joined */
-#define RECORDING_LONG_MAX   (16u << 20) /* bytes of one long record, joined */
+#define RECORDING_VERSION     2		 /* what is written and read */
+#define RECORDING_LONG_KINDS  64	 /* kinds from here on are long: made by user space, split and joined */
+#define RECORDING_LONG_MAX    (8u << 20) /* bytes of one long record, joined: of the description of a run above all */
+#define RECORDING_HEADERS_MAX 1000u	 /* of a file */
 
 /* ---- writing ---- */
 
@@ -29,6 +29,7 @@ struct recording_writer;
 struct recording_written {
 	uint64_t records, bytes; /* in the file */
 	uint64_t not_kept;	 /* records that came after the writer had stopped, or were lost with it */
+	uint32_t headers;	 /* among them */
 	bool stopped;
 };
 
@@ -54,7 +55,7 @@ int recording_create_fd(int fd, const char *name, struct recording_writer **out,
 /* One record from the kernel side, kind below RECORDING_LONG_KINDS. `size` in its head is trusted. */
 int recording_add(struct recording_writer *w, const struct wire_head *record, struct err *e);
 
-/* One long record: WIRE_HEADER, WIRE_COUNTS, WIRE_END or a later kind. -EINVAL if it is longer than the limit. */
+/* One long record: WIRE_HEADER, WIRE_COUNTS, WIRE_END or a later kind. -EINVAL if it is longer than the limit, or a header too many. */
 int recording_add_long(struct recording_writer *w, uint16_t kind, const void *bytes, size_t n, struct err *e);
 
 /* Writes what is gathered as a block: from now on it survives the end of this process. */
@@ -95,7 +96,7 @@ struct recording_damage {
 	bool more;	  /* what was lost at the end says nothing about its records */
 	bool no_end;	  /* no WIRE_END: cut off, or the run that made it was */
 	int error;	  /* errno of a failed read, or 0 */
-	bool left_out;	  /* intact, but more than the budget has: see budget.h */
+	uint64_t headers; /* intact, and beyond RECORDING_HEADERS_MAX: not read */
 };
 
 /* Whether the file begins like a recording. Where it is read from stays the same. */
@@ -109,9 +110,6 @@ int recording_open_fd(int fd, const char *name, struct recording **out, struct e
 
 /* The next record: true, or false at the end. Valid until the next call. */
 bool recording_next(struct recording *r, struct recording_record *rec);
-
-/* For what is made of its records: as long as what was read so far. The recording's own. */
-struct budget *recording_budget(struct recording *r);
 
 /* Once recording_next() has said false: whether anything is wrong, and what. */
 bool recording_damage(const struct recording *r, struct recording_damage *out);
@@ -130,7 +128,6 @@ void recording_counts_encode(uint32_t view, bool interval, const struct view_cou
 struct counts_outline {
 	uint32_t view;
 	bool interval;
-	uint32_t octaves; /* powers of two with something in them, in all its histograms: see sparse_histogram.h */
 };
 
 /* 0, or -EBADMSG with the outputs left alone. */

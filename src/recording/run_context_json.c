@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "model/outstanding.h"
-#include "recording/bounded_json.h"
+#include "recording/recording.h"
 #include "recording/run_context_json.h"
+#include "util/buf.h"
 #include "util/mem.h"
+
+#define FRAME_MAX (RECORDING_LONG_MAX - 1024) /* and what is said of what was left out */
 
 enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_STRV, M_U32S };
 
@@ -252,6 +255,64 @@ json_t *frame_encode(const struct frame *f)
 	return o;
 }
 
+/* What a description can do without, if it is too long: the first of these first. */
+static const struct {
+	const char *key;
+	bool of_devices;
+	const char *name;
+} extras[] = {
+	{ "heat", true, "heat maps" },
+	{ "mounts", true, "the disks' mounts" },
+	{ "places", false, "what is mounted" },
+	{ "outstanding", false, "calls that have not returned" },
+};
+
+static void leave_out(json_t *o, size_t i)
+{
+	json_t *devices = json_object_get(o, "devices"), *device;
+	size_t at;
+
+	if (!extras[i].of_devices)
+		json_object_del(o, extras[i].key);
+	else
+		json_array_foreach(devices, at, device) json_object_del(device, extras[i].key);
+}
+
+/* What was left out stands in it, and makes it incomplete. */
+static void note_left_out(json_t *o, const char *what)
+{
+	json_t *run = json_object_get(o, "run"), *notes = json_object_get(run, "notes");
+	char *note = xasprintf("the recording does not have %s, as its description of the run would be too long", what);
+
+	if (!notes)
+		json_object_set_new(run, "notes", notes = xmust(json_array()));
+	json_array_append_new(notes, string_out(note));
+	json_object_set_new(run, "incomplete", json_true());
+	free(note);
+}
+
+char *frame_write(const struct frame *f, char **left_out)
+{
+	json_t *o = frame_encode(f);
+	char *text = xmust(json_dumps(o, JSON_COMPACT));
+	struct buf what = { 0 };
+
+	for (size_t i = 0; strlen(text) > FRAME_MAX && i < sizeof(extras) / sizeof(extras[0]); i++) {
+		leave_out(o, i);
+		buf_printf(&what, "%s%s", what.len ? ", " : "", extras[i].name);
+		free(text);
+		text = xmust(json_dumps(o, JSON_COMPACT));
+	}
+	if (what.len) {
+		note_left_out(o, what.data);
+		free(text);
+		text = xmust(json_dumps(o, JSON_COMPACT));
+	}
+	json_decref(o);
+	*left_out = what.data;
+	return text;
+}
+
 /* ---- names ---- */
 
 static void string_replace(char **s, enum frame_text what, size_t at, frame_text_fn *replace, void *ctx)
@@ -342,22 +403,13 @@ static void text_in(const json_t *j, char *to, size_t size)
 	free(s);
 }
 
-/* What an allocation takes beside the string in it, which is no longer than the text it stands in. */
-#define STRING_BYTES 32u
-/* What a member takes as a part of a JSON tree, and as text. */
-#define MEMBER_BYTES 128u
-
-static char **strv_in(const json_t *j, struct budget *b)
+static char **strv_in(const json_t *j)
 {
 	size_t entries = json_array_size(j), n = 0;
 	char **v;
 
 	if (!entries)
 		return NULL;
-	if (!budget_take(b, (entries + 1) * (sizeof(*v) + STRING_BYTES))) {
-		b->left_out += entries;
-		return NULL;
-	}
 	v = xcalloc(entries + 1, sizeof(*v));
 	for (size_t i = 0; i < entries; i++) {
 		v[n] = string_in(json_array_get(j, i));
@@ -376,7 +428,7 @@ static void u32s_in(const json_t *j, uint32_t *to, size_t n)
 		to[i] = (uint32_t)json_integer_value(json_array_get(j, i));
 }
 
-static void member_in(const struct member *m, const json_t *j, struct budget *b, void *p)
+static void member_in(const struct member *m, const json_t *j, void *p)
 {
 	switch (m->type) {
 	case M_STRING: *(char **)p = string_in(j); break;
@@ -385,50 +437,29 @@ static void member_in(const struct member *m, const json_t *j, struct budget *b,
 	case M_U32: *(uint32_t *)p = (uint32_t)json_integer_value(j); break;
 	case M_INT: *(int *)p = (int)json_integer_value(j); break;
 	case M_BOOL: *(bool *)p = json_is_true(j); break;
-	case M_STRV: *(char ***)p = strv_in(j, b); break;
+	case M_STRV: *(char ***)p = strv_in(j); break;
 	case M_U32S: u32s_in(j, p, m->size / sizeof(uint32_t)); break;
 	}
 }
 
-static void struct_in(const struct member *m, const json_t *o, struct budget *b, void *s)
+static void struct_in(const struct member *m, const json_t *o, void *s)
 {
 	for (; m->key; m++) {
 		const json_t *v = json_object_get(o, m->key);
 
 		if (v)
-			member_in(m, v, b, (char *)s + m->offset);
+			member_in(m, v, (char *)s + m->offset);
 	}
 }
 
-/* One more of `size` in an array that has n, as grow() makes room: twice as much each time. */
-static bool take_room(struct budget *b, const struct member *m, size_t n, size_t size)
+static void array_in(const struct member *m, const json_t *a, void **first, size_t *n, size_t size)
 {
-	uint64_t bytes = n & (n - 1) ? 0 : (n ? n : 1) * size;
-
-	for (; m->key; m++)
-		bytes += (m->type == M_STRING ? STRING_BYTES : 0) + (b && b->written ? MEMBER_BYTES : 0);
-	return budget_take(b, bytes);
-}
-
-/* At most so many can be meant. */
-static void array_in(const struct member *m, const json_t *a, size_t most, struct budget *b, void **first, size_t *n,
-		     size_t size)
-{
-	size_t entries = json_array_size(a), meant = entries < most ? entries : most;
-
-	if (b)
-		b->surplus += entries - meant;
-	for (size_t i = 0; i < meant; i++) {
-		if (!take_room(b, m, i, size)) {
-			b->left_out += meant - i;
-			return;
-		}
-		struct_in(m, json_array_get(a, i), b, grow(first, n, size));
-	}
+	for (size_t i = 0; i < json_array_size(a); i++)
+		struct_in(m, json_array_get(a, i), grow(first, n, size));
 }
 
 /* NULL when it makes no sense: a picture less, no reason to refuse the rest. */
-static struct heat *heat_in(const json_t *o, struct budget *b)
+static struct heat *heat_in(const json_t *o)
 {
 	const json_t *n = json_object_get(o, "n");
 	json_int_t width = json_integer_value(json_object_get(o, "column_ns"));
@@ -436,10 +467,6 @@ static struct heat *heat_in(const json_t *o, struct budget *b)
 
 	if (width <= 0 || width > INT64_MAX / HEAT_COLUMNS)
 		return NULL;
-	if (!budget_take(b, sizeof(*h))) {
-		b->left_out++;
-		return NULL;
-	}
 	h = xcalloc(1, sizeof(*h));
 	h->column_ns = (uint64_t)width;
 	for (size_t i = 0; i + 2 < json_array_size(n); i += 3) {
@@ -455,13 +482,13 @@ static struct heat *heat_in(const json_t *o, struct budget *b)
 	return h;
 }
 
-static void heats_in(const json_t *o, struct budget *b, struct report_device *d)
+static void heats_in(const json_t *o, struct report_device *d)
 {
 	for (int c = 0; c < HEAT_CLASSES; c++) {
 		const json_t *j = json_object_get(o, heat_class_name((enum heat_class)c));
 
 		if (j)
-			d->heat[c] = heat_in(j, b);
+			d->heat[c] = heat_in(j);
 	}
 }
 
@@ -502,40 +529,31 @@ static bool take_views(const struct frame_device *fd, struct taken *t)
 	return !again;
 }
 
-static void device_in(const json_t *o, struct budget *b, struct frame_device *fd)
+static void device_in(const json_t *o, struct frame_device *fd)
 {
-	struct_in(device_members, o, b, &fd->facts);
-	struct_in(kernel_members, json_object_get(o, "kernel"), b, &fd->facts.kernel);
-	struct_in(in_flight_members, json_object_get(o, "in_flight"), b, &fd->facts.in_flight);
-	array_in(mount_members, json_object_get(o, "mounts"), SIZE_MAX, b, (void **)&fd->facts.mounts,
-		 &fd->facts.n_mounts, sizeof(struct report_mount));
-	heats_in(json_object_get(o, "heat"), b, &fd->facts);
+	struct_in(device_members, o, &fd->facts);
+	struct_in(kernel_members, json_object_get(o, "kernel"), &fd->facts.kernel);
+	struct_in(in_flight_members, json_object_get(o, "in_flight"), &fd->facts.in_flight);
+	array_in(mount_members, json_object_get(o, "mounts"), (void **)&fd->facts.mounts, &fd->facts.n_mounts,
+		 sizeof(struct report_mount));
+	heats_in(json_object_get(o, "heat"), &fd->facts);
 }
 
-/* A device is in the frame as well as in the report that is made of it. */
-static bool devices_in(const json_t *a, struct budget *b, struct frame *f)
+static bool devices_in(const json_t *a, struct frame *f)
 {
-	const size_t size = sizeof(*f->device) + sizeof(f->device->facts);
 	struct taken *taken = xcalloc(1, sizeof(*taken));
-	size_t n = json_array_size(a);
 	bool ok = true;
 
-	for (size_t i = 0; ok && i < n; i++) {
+	for (size_t i = 0; ok && i < json_array_size(a); i++) {
 		const json_t *one = json_array_get(a, i);
 		struct frame_device fd = { 0 };
 
-		struct_in(view_members, json_object_get(one, "views"), b, &fd);
-		ok = sane_views(f, &fd);
-		if (ok && !take_views(&fd, taken)) {
-			if (b)
-				b->surplus++;
-		} else if (ok && !take_room(b, device_members, f->n_devices, size)) {
-			b->left_out += n - i;
+		struct_in(view_members, json_object_get(one, "views"), &fd);
+		ok = sane_views(f, &fd) && take_views(&fd, taken);
+		if (!ok)
 			break;
-		} else if (ok) {
-			device_in(one, b, &fd);
-			*(struct frame_device *)grow((void **)&f->device, &f->n_devices, sizeof(fd)) = fd;
-		}
+		device_in(one, &fd);
+		*(struct frame_device *)grow((void **)&f->device, &f->n_devices, sizeof(fd)) = fd;
 	}
 	free(taken);
 	return ok;
@@ -563,8 +581,8 @@ static bool sane_outstanding(const struct frame *f)
 	return true;
 }
 
-/* Arrays of the frame's own. */
-static void arrays_in(const json_t *j, struct budget *b, struct frame *f)
+/* Arrays of the frame's own. False: one is longer than any run's. */
+static bool arrays_in(const json_t *j, struct frame *f)
 {
 	const struct {
 		const char *key;
@@ -583,21 +601,25 @@ static void arrays_in(const json_t *j, struct budget *b, struct frame *f)
 #undef A
 	};
 
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
-		array_in(arrays[i].members, json_object_get(j, arrays[i].key), arrays[i].most, b, arrays[i].first,
-			 arrays[i].n, arrays[i].size);
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		const json_t *a = json_object_get(j, arrays[i].key);
+
+		if (json_array_size(a) > arrays[i].most)
+			return false;
+		array_in(arrays[i].members, a, arrays[i].first, arrays[i].n, arrays[i].size);
+	}
+	return true;
 }
 
-int frame_decode(const json_t *j, struct budget *b, struct frame *out, struct err *e)
+int frame_decode(const json_t *j, struct frame *out, struct err *e)
 {
 	struct frame f = { 0 };
 	bool ok = json_is_object(j) && json_is_object(json_object_get(j, "run"));
 
-	struct_in(frame_members, j, b, &f);
-	struct_in(run_members, json_object_get(j, "run"), b, &f.run);
-	arrays_in(j, b, &f);
-	ok = ok && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) && pace_sane(&f.run.pace) &&
-	     devices_in(json_object_get(j, "devices"), b, &f);
+	struct_in(frame_members, j, &f);
+	struct_in(run_members, json_object_get(j, "run"), &f.run);
+	ok = ok && arrays_in(j, &f) && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) &&
+	     pace_sane(&f.run.pace) && devices_in(json_object_get(j, "devices"), &f);
 	if (!ok) {
 		frame_free(&f);
 		return err_set(e, EBADMSG, EXIT_FAILED, "the recording's description of the run makes no sense");
@@ -606,32 +628,11 @@ int frame_decode(const json_t *j, struct budget *b, struct frame *out, struct er
 	return 0;
 }
 
-static int too_large(const struct budget *b, struct err *e)
+int frame_read(const void *text, size_t n, struct frame *out, struct err *e)
 {
-	struct buf why = { 0 };
-	int err;
+	json_t *j = json_loadb(text, n, 0, NULL);
+	int err = frame_decode(j, out, e);
 
-	budget_reason(b, &why);
-	err = err_set(e, EFBIG, EXIT_INCOMPLETE, "the recording has a description of the run %s: nothing can be shown",
-		      why.data);
-	buf_free(&why);
-	return err;
-}
-
-int frame_read(const void *text, size_t n, struct budget *b, struct frame *out, struct err *e)
-{
-	uint64_t bytes = 0;
-	bool refused;
-	json_t *j = bounded_json(text, n, 0, b, &bytes, &refused, NULL);
-	int err;
-
-	/* its strings are no longer than the text */
-	if (!refused && !budget_take(b, n)) {
-		b->left_out++;
-		refused = true;
-	}
-	err = refused ? too_large(b, e) : frame_decode(j, b, out, e);
 	json_decref(j);
-	budget_give(b, bytes);
 	return err;
 }

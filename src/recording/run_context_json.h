@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "model/run_context.h"
-#include "util/budget.h"
 #include "util/err.h"
 
 /*
@@ -40,13 +39,13 @@ void frame_replace_texts(struct frame *f, frame_text_fn *replace, void *ctx);
 /* As JSON, for recordings; strings that are not UTF-8 survive. The result is the caller's. */
 json_t *frame_encode(const struct frame *f);
 
-/*
- * -EBADMSG and *e when it isn't a frame; *out is unchanged then. What is missing is not known. What the budget refuses, and what
- * no run has, is left out and counted there; NULL has no end.
- */
-int frame_decode(const json_t *j, struct budget *b, struct frame *out, struct err *e);
+/* The same as text that fits into a long record. *left_out: what it lacks for that, or NULL. Both are the caller's. */
+char *frame_write(const struct frame *f, char **left_out);
 
-/* The same from a record's bytes. EXIT_INCOMPLETE when the budget refuses the whole. */
-int frame_read(const void *text, size_t n, struct budget *b, struct frame *out, struct err *e);
+/* -EBADMSG and *e when it isn't a frame, or has more of something than any run; *out is unchanged then. What is missing is not known. */
+int frame_decode(const json_t *j, struct frame *out, struct err *e);
+
+/* The same from a record's bytes. */
+int frame_read(const void *text, size_t n, struct frame *out, struct err *e);
 
 #endif

@@ -415,9 +415,11 @@ int recording_add_long(struct recording_writer *w, uint16_t kind, const void *by
 	uint8_t *p;
 	int err;
 
-	if (kind < RECORDING_LONG_KINDS || n > RECORDING_LONG_MAX)
+	if (kind < RECORDING_LONG_KINDS || n > RECORDING_LONG_MAX ||
+	    (kind == WIRE_HEADER && w->written.headers == RECORDING_HEADERS_MAX))
 		return err_set(e, EINVAL, EXIT_FAILED, "a record of kind %u and %zu bytes cannot be recorded", kind, n);
 	w->item++;
+	w->written.headers += kind == WIRE_HEADER;
 	do {
 		now = n - at < PART_BYTES ? n - at : PART_BYTES;
 		part.head.size = (uint16_t)(sizeof(part) + now);

@@ -15,14 +15,11 @@
 struct packed_counts {
 	void *bytes; /* NULL: none came */
 	size_t size;
-	uint64_t taken; /* of the budget */
 };
 
 struct replay {
 	struct frame begin, end;
-	uint64_t places; /* bytes of a later header's, of the budget */
 	bool have_begin, have_end, detail;
-	struct budget *budget;
 	struct sync_analysis *sync;
 	struct packed_counts *packed; /* by view */
 	uint32_t n_packed;
@@ -32,30 +29,17 @@ struct replay {
 /* How many a recording may have: see VIEWS_MAX. */
 #define VIEWS_MAX 4096u
 
-static int take_frame(struct replay *p, const struct recording_record *rec, struct frame *f, struct err *e)
-{
-	return frame_read(rec->data, rec->size, p->budget, f, e);
-}
-
-/* Something was mounted, or a disk came. Of what is read only the analysis keeps some. */
+/* Something was mounted, or a disk came. */
 static void take_places(struct replay *p, const struct recording_record *rec)
 {
-	uint64_t used = p->budget->used, left_out = p->budget->left_out, bytes;
 	struct err ignored;
 	struct frame f;
 
-	if (!take_frame(p, rec, &f, &ignored)) {
-		bytes = f.n_places * sizeof(*f.place);
-		if (!budget_take(p->budget, bytes))
-			p->budget->left_out++;
-		if (p->budget->left_out == left_out && bytes) {
-			sync_learn(p->sync, f.place, f.n_places);
-			used += bytes - p->places;
-			p->places = bytes;
-		}
-		frame_free(&f);
-	}
-	p->budget->used = used;
+	if (frame_read(rec->data, rec->size, &f, &ignored))
+		return;
+	if (f.n_places)
+		sync_learn(p->sync, f.place, f.n_places);
+	frame_free(&f);
 }
 
 static int take_begin(struct replay *p, const struct recording_record *rec, struct err *e)
@@ -67,7 +51,7 @@ static int take_begin(struct replay *p, const struct recording_record *rec, stru
 		take_places(p, rec);
 		return 0;
 	}
-	err = take_frame(p, rec, &p->begin, e);
+	err = frame_read(rec->data, rec->size, &p->begin, e);
 	if (err)
 		return err;
 	p->have_begin = true;
@@ -88,12 +72,6 @@ static struct packed_counts *packed_of(struct replay *p, uint32_t view)
 	return &p->packed[view];
 }
 
-/* They end up in a device's tallies, some of them twice (naive_write). */
-static uint64_t bytes_of_counts(const struct counts_outline *c)
-{
-	return 2ull * c->octaves * sizeof(*(struct tally){ 0 }.octave);
-}
-
 /* The latest of a view counts. */
 static void take_counts(struct replay *p, const struct recording_record *rec)
 {
@@ -103,16 +81,8 @@ static void take_counts(struct replay *p, const struct recording_record *rec)
 	if (recording_counts_outline(rec->data, rec->size, &c) || c.interval || c.view >= VIEWS_MAX)
 		return;
 	to = packed_of(p, c.view);
-	budget_give(p->budget, to->taken);
-	free(to->bytes);
-	*to = (struct packed_counts){ 0 };
-	if (!budget_take(p->budget, rec->size + bytes_of_counts(&c))) {
-		p->budget->left_out++;
-		return;
-	}
-	to->taken = rec->size + bytes_of_counts(&c);
 	to->size = rec->size;
-	to->bytes = xrealloc(NULL, rec->size);
+	to->bytes = xrealloc(to->bytes, rec->size);
 	memcpy(to->bytes, rec->data, rec->size);
 }
 
@@ -133,7 +103,7 @@ static int take(struct replay *p, const struct recording_record *rec, struct err
 	case WIRE_HEADER: return take_begin(p, rec, e);
 	case WIRE_COUNTS: take_counts(p, rec); return 0;
 	case WIRE_END:
-		if (!p->have_end && !take_frame(p, rec, &p->end, e))
+		if (!p->have_end && !frame_read(rec->data, rec->size, &p->end, e))
 			p->have_end = true;
 		return 0;
 	default:
@@ -165,18 +135,12 @@ static void finish(struct replay *p, bool damaged, struct report *out)
 	out->final = true;
 }
 
-static int replay_all(struct recording *r, const char *path, const struct replay_opts *o, struct report *out,
-		      char **damage, struct err *e)
+static int replay_all(struct recording *r, const char *path, bool detail, struct report *out, char **damage, struct err *e)
 {
-	struct replay p = { .detail = o->detail, .budget = recording_budget(r), .view = xcalloc(1, sizeof(*p.view)) };
+	struct replay p = { .detail = detail, .view = xcalloc(1, sizeof(*p.view)) };
 	struct recording_record rec;
 	int err = 0;
 
-	p.budget->huge = o->huge;
-	if (o->so_far) {
-		p.budget->length = o->so_far->length;
-		p.budget->used = o->so_far->used;
-	}
 	while (!err && recording_next(r, &rec))
 		err = take(&p, &rec, e);
 	if (!err && !p.have_begin)
@@ -184,8 +148,6 @@ static int replay_all(struct recording *r, const char *path, const struct replay
 	*damage = err ? NULL : recording_damage_note(r);
 	if (!err)
 		finish(&p, *damage, out);
-	if (o->so_far)
-		*o->so_far = *p.budget;
 	if (*damage) {
 		out->incomplete = true;
 		strv_add(&out->notes, xasprintf("the recording is not whole: %s", *damage));
@@ -201,18 +163,18 @@ static int replay_all(struct recording *r, const char *path, const struct replay
 	return err;
 }
 
-int replay(const char *path, const struct replay_opts *o, struct report *out, char **damage, struct err *e)
+int replay(const char *path, bool detail, struct report *out, char **damage, struct err *e)
 {
 	struct recording *r;
 	int err = recording_open(path, &r, e);
 
-	return err ? err : replay_all(r, path, o, out, damage, e);
+	return err ? err : replay_all(r, path, detail, out, damage, e);
 }
 
-int replay_fd(int fd, const char *path, const struct replay_opts *o, struct report *out, char **damage, struct err *e)
+int replay_fd(int fd, const char *path, bool detail, struct report *out, char **damage, struct err *e)
 {
 	struct recording *r;
 	int err = recording_open_fd(fd, path, &r, e);
 
-	return err ? err : replay_all(r, path, o, out, damage, e);
+	return err ? err : replay_all(r, path, detail, out, damage, e);
 }

@@ -9,6 +9,7 @@
 #include "util/clock.h"
 #include "recording/rotation_context.h"
 #include "probe/heat_sampler.h"
+#include "recording/recording.h"
 #include "util/mem.h"
 #include "util/num.h"
 
@@ -97,6 +98,9 @@ static void take_losses(struct traced_run *run, enum span span, struct report *r
 			report_add_lost(r, sums->drops[i] - before->run.drops[i], drops[i].reach, drops[i].reason);
 	note_sizes(run, r);
 	run_attached_note(run, span, r);
+	if (run->turn.headers_full)
+		strv_add(&r->notes, xasprintf("what was mounted after %u other changes has no name in the recording",
+					      RECORDING_HEADERS_MAX - 1));
 	if (run->not_followed)
 		strv_add(&r->notes, xasprintf("%u disk%s appeared when there was no room left to trace %s", run->not_followed,
 					      num_plural(run->not_followed), run->not_followed == 1 ? "it" : "them"));

@@ -47,6 +47,7 @@ struct turn {
 	struct wire_run run;
 	uint64_t skipped, ends_missed;
 	struct heats *heats;
+	bool headers_full; /* of the recording's file */
 };
 
 /* When programs that few calls need are detached, and for how long they stay once they are attached again. */
@@ -109,9 +110,10 @@ struct traced_run {
 	struct ring *ring;  /* NULL: sync calls are not traced */
 	uint64_t oldest_ns; /* when the first of the calls under way began, as of the reading that goes on */
 	struct places places;
-	int mounts;	     /* mounts_watch() */
-	bool places_changed; /* something was mounted, or a disk came, since they were read */
-	uint32_t dev;	     /* of the latest fact that has one */
+	bool description_cut; /* said: the recording's description of the run lacks something */
+	int mounts;	      /* mounts_watch() */
+	bool places_changed;  /* something was mounted, or a disk came, since they were read */
+	uint32_t dev;	      /* of the latest fact that has one */
 	uint32_t strange[16];
 	size_t n_strange;
 	FILE *kallsyms; /* until the start */

@@ -4,7 +4,6 @@
 #include "recording/run_context_json.h"
 #include "run/run_internal.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -43,19 +42,21 @@ static void record_frame(struct traced_run *run, uint16_t kind, const struct fra
 {
 	struct report_no_arguments hidden = { 0 };
 	struct frame shown = *f;
-	char *text;
-	json_t *j;
+	char *text, *left_out;
 
 	if (rotation_hides_arguments(run->opts.recording)) {
 		report_hide_arguments(&f->run, &hidden);
 		shown.run = hidden.r;
 	}
-	j = frame_encode(&shown);
-	text = xmust(json_dumps(j, JSON_COMPACT));
+	text = frame_write(&shown, &left_out);
+	if (left_out && !run->description_cut)
+		notice(&run->opts.notices, NOTICE_ERROR,
+		       "the recording does not have %s, as its description of the run would be too long", left_out);
+	run->description_cut = run->description_cut || left_out;
 	record_long(run, kind, text, strlen(text));
 	report_no_arguments_free(&hidden);
+	free(left_out);
 	free(text);
-	json_decref(j);
 }
 
 static void record_counts(struct traced_run *run, const struct view_counts *v)
@@ -98,6 +99,9 @@ void run_record_start(struct traced_run *run)
 
 void run_record_places(struct traced_run *run)
 {
+	run->turn.headers_full = recording_written(rotation_writer(run->opts.recording))->headers == RECORDING_HEADERS_MAX;
+	if (run->turn.headers_full)
+		return;
 	record_frame(run, WIRE_HEADER, &(struct frame){ .place = run->places.device, .n_places = run->places.n });
 }
 
@@ -140,6 +144,7 @@ static void begin_turn(struct traced_run *run)
 	run->turn.run = *probes_sums(run->probes);
 	run->turn.skipped = probes_skipped_runs(run->probes);
 	run->turn.ends_missed = run_ends_missed(run);
+	run->turn.headers_full = false;
 	heats_restart(run->turn.heats);
 	for (size_t i = 0; i < run->n_tracked; i++) {
 		struct tracked *k = &run->tracked[i];

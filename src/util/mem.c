@@ -5,14 +5,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+/* The shadows that sanitizers keep of memory are larger than any limit. */
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+
+static const char *way_out = "";
+
+void mem_limit(uint64_t bytes, const char *if_more)
+{
+	struct rlimit r;
+
+	if (SANITIZED || getrlimit(RLIMIT_DATA, &r) || r.rlim_cur <= bytes)
+		return;
+	r.rlim_cur = bytes;
+	if (!setrlimit(RLIMIT_DATA, &r))
+		way_out = if_more;
+}
 
 void *xmust(void *p)
 {
 	if (!p) {
-		fputs("barriertrace: out of memory\n", stderr);
+		fprintf(stderr, "barriertrace: out of memory%s\n", way_out);
 		exit(1);
 	}
 	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return xmust(malloc(size ? size : 1));
 }
 
 void *xcalloc(size_t n, size_t size)

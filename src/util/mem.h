@@ -4,12 +4,20 @@
 #define BT_UTIL_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 void *xmust(void *p); /* p itself; NULL ends the program */
+void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s); /* NULL gives NULL */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * From now on the process has at most so much memory of its own (RLIMIT_DATA; a file that is mapped is not counted), unless it has a lower
+ * limit. `if_more` is said behind "out of memory" then; static.
+ */
+void mem_limit(uint64_t bytes, const char *if_more);
 
 /* Grows *array (elements of `size` bytes) by one zeroed element and returns it. */
 void *grow(void **array, size_t *n, size_t size);

@@ -37,9 +37,6 @@ uint32_t fuzz_random(unsigned int *seed, uint32_t most);
 
 void fuzz_expect(int true_, const char *what);
 
-/* So far no more was taken than a file of `n` bytes is worth, and `base` bytes. */
-void fuzz_expect_memory(size_t n, size_t base);
-
 /* A hash of the input: what is done for some inputs only is done for the same ones each time. */
 uint32_t fuzz_hash(const uint8_t *bytes, size_t n);
 

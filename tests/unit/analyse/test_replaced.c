@@ -72,7 +72,7 @@ int main(void)
 
 	make(&live);
 	j = frame_encode(&live);
-	ok(!frame_decode(j, NULL, &replayed, &e), "the disks are recorded: %s", e.text);
+	ok(!frame_decode(j, &replayed, &e), "the disks are recorded: %s", e.text);
 	json_decref(j);
 	report_build(&live, view_counts_at, views, NULL, REPORT_FINAL, &r);
 	is_apart(&r, "live");

@@ -178,7 +178,7 @@ static void test_frame(void)
 	ok(!strchr(text, '-'), "counts are written as they are");
 	json_decref(j);
 	j = json_loads(text, 0, NULL);
-	if (!ok(!frame_decode(j, NULL, &back, &e), "a frame with heat maps can be read again"))
+	if (!ok(!frame_decode(j, &back, &e), "a frame with heat maps can be read again"))
 		exit(tap_done());
 	out = back.device->facts.heat;
 	ok(out[HEAT_READ] && !memcmp(out[HEAT_READ], in[HEAT_READ], sizeof(**in)),
@@ -205,7 +205,7 @@ static struct heat *decoded(const char *heat)
 	struct err e;
 
 	json_object_set_new(device, "heat", json_loads(heat, JSON_DECODE_ANY, NULL));
-	if (ok(!frame_decode(j, NULL, &back, &e) && sane(back.device->facts.heat[HEAT_READ]), "harmless: %.90s", heat)) {
+	if (ok(!frame_decode(j, &back, &e) && sane(back.device->facts.heat[HEAT_READ]), "harmless: %.90s", heat)) {
 		h = back.device->facts.heat[HEAT_READ];
 		back.device->facts.heat[HEAT_READ] = NULL;
 		frame_free(&back);

@@ -81,39 +81,6 @@ static void test_bytes(void)
 	is_encoded(5, true, want, sizeof(want) - 1, "sums, cells with something in them, and of their buckets the steps");
 }
 
-static bool outline(uint32_t id, bool interval, uint32_t octaves)
-{
-	struct counts_outline out = { 0 };
-	struct buf b = { 0 };
-	bool good;
-
-	recording_counts_encode(id, interval, view, &b);
-	good = !recording_counts_outline(b.data, b.len, &out) && out.view == id && out.interval == interval &&
-	       out.octaves == octaves;
-	if (!good)
-		diag("view %u, interval %d, octaves %u", out.view, out.interval, out.octaves);
-	buf_free(&b);
-	return good;
-}
-
-static void test_outline(void)
-{
-	memset(view, 0, sizeof(*view));
-	ok(outline(0, false, 0) && outline(UINT32_MAX, true, 0), "an idle view has no octaves");
-	view->cell[3].queue.bucket[0] = 1;
-	view->cell[3].queue.bucket[HIST_SUB - 1] = 1;
-	ok(outline(7, true, 1), "two buckets of one octave");
-	view->cell[3].queue.bucket[HIST_SUB] = 1;
-	ok(outline(7, true, 2), "one of the next");
-	view->cell[3].queue.bucket[HIST_BUCKETS - 1] = 1;
-	view->cell[3].queue.bucket[HIST_BUCKETS - 2] = 1;
-	ok(outline(7, true, 3), "two of the last");
-	view->cell[3].device.bucket[5] = 1;
-	view->cell[3].total.bucket[5] = 1;
-	view->cell[4].total.bucket[5] = 1;
-	ok(outline(7, true, 6), "in each histogram anew");
-}
-
 /* One cell with one histogram in `device`; the others are empty. */
 #define CELL(hist) \
 	"\1\0\0" \
@@ -204,7 +171,6 @@ int main(void)
 	view = xcalloc(1, sizeof(*view));
 	test_numbers();
 	test_bytes();
-	test_outline();
 	test_checked();
 	test_flags();
 	test_last_bucket();

@@ -284,7 +284,7 @@ static void test_sizes(void)
 	is_error(recording_add(w, &space.head, &e), EINVAL, EXIT_FAILED, "kind 64", "the first of them as well");
 	is_error(recording_add_long(w, WIRE_SYNC, "", 0, &e), EINVAL, EXIT_FAILED, "kind 1",
 		 "and a kernel kind that is added as a long one");
-	is_error(recording_add_long(w, WIRE_END, "", RECORDING_LONG_MAX + 1, &e), EINVAL, EXIT_FAILED, "16777217",
+	is_error(recording_add_long(w, WIRE_END, "", RECORDING_LONG_MAX + 1, &e), EINVAL, EXIT_FAILED, "8388609",
 		 "and one beyond the limit");
 	add_json(w, &in, WIRE_END, "{}");
 	recording_close(w, &e);
