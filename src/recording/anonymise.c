@@ -51,7 +51,7 @@ static void name_file(struct anonymiser *a, struct wire_file *f)
 	for (size_t i = WIRE_NAMES; i-- > 0;) {
 		buf_clear(&a->text);
 		if (i < f->n && f->name[i][0])
-			replace_component(a->names, f->name[i], strnlen(f->name[i], WIRE_NAME), i ? "d" : "f", &a->text);
+			replace_part(a->names, f->name[i], strnlen(f->name[i], WIRE_NAME), &a->text);
 		put_name(a, f->name[i], WIRE_NAME);
 	}
 }

@@ -2,37 +2,120 @@
 #include "recording/anonymise_text.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "recording/known_names.h"
-#include "util/mem.h"
-
+#define LEN(a)	 (sizeof(a) / sizeof((a)[0]))
 #define COMM_MAX 15 /* of a task's name the kernel keeps so many bytes: a command's is to be the same name */
+
+static size_t digits(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && isdigit((unsigned char)s[n]))
+		n++;
+	return n;
+}
+
+static size_t word_len(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && isalnum((unsigned char)s[n]))
+		n++;
+	return n;
+}
+
+static bool starts_with(const char *s, size_t len, const char *prefix)
+{
+	return len >= strlen(prefix) && !memcmp(s, prefix, strlen(prefix));
+}
+
+/* ---- the kernel's own names of disks ---- */
+
+/* What follows the first number: p1, n1p2, c0n1, boot0 */
+static bool is_disk_number(const char *s, size_t len)
+{
+	static const char *const joints[] = { "n", "p", "c", "s", "boot" };
+	size_t n = digits(s, len), i;
+
+	while (n && n < len) {
+		for (i = 0; i < LEN(joints) && !starts_with(s + n, len - n, joints[i]); i++)
+			;
+		if (i == LEN(joints))
+			return false;
+		s += n + strlen(joints[i]);
+		len -= n + strlen(joints[i]);
+		n = digits(s, len);
+	}
+	return n > 0;
+}
+
+/* sda1, vdb: at most three letters, and a partition */
+static bool is_lettered(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && islower((unsigned char)s[n]))
+		n++;
+	return n > 0 && n <= 3 && digits(s + n, len - n) == len - n;
+}
+
+/* sda1, nvme0n1, dm-0; not md_NAME. What kind of disk it is decides what is plausible of it. */
+static bool is_disk(const char *name, size_t len)
+{
+	static const char *const lettered[] = { "sd", "hd", "vd", "xvd", "dasd" };
+	static const char *const numbered[] = { "nvme", "loop", "md",	  "md_d",   "dm-",     "ram",	"zram",
+						"nbd",	"rbd",	"drbd",	  "bcache", "pmem",    "ublkb", "zd",
+						"sr",	"fd",	"mmcblk", "nullb",  "mtdblock" };
+
+	for (size_t i = 0; i < LEN(lettered); i++)
+		if (starts_with(name, len, lettered[i]) &&
+		    is_lettered(name + strlen(lettered[i]), len - strlen(lettered[i])))
+			return true;
+	for (size_t i = 0; i < LEN(numbered); i++)
+		if (starts_with(name, len, numbered[i]) &&
+		    is_disk_number(name + strlen(numbered[i]), len - strlen(numbered[i])))
+			return true;
+	return false;
+}
+
+/* "sda (diskseq 17)", "sda (2)": of several disks that had this name. Bytes of what is behind it. */
+static size_t turn_len(const char *name, size_t len)
+{
+	size_t disk = 0, at;
+
+	while (disk < len && name[disk] != ' ')
+		disk++;
+	at = disk + 2;
+	if (!starts_with(name + disk, len - disk, " ("))
+		return 0;
+	if (starts_with(name + at, len - at, "diskseq "))
+		at += strlen("diskseq ");
+	at += digits(name + at, len - at);
+	return at + 1 == len && name[at] == ')' ? len - disk : 0;
+}
+
+static void replace_disk(struct stand_ins *s, const char *name, size_t len, struct buf *b)
+{
+	size_t turn = turn_len(name, len);
+
+	if (!len || is_disk(name, len - turn))
+		buf_add(b, name, len);
+	else
+		stand_in_add(s, NAME_DISK, name, len, starts_with(name, len, "md_") ? "md_" : "disk", b);
+}
 
 /* ---- paths ---- */
 
-void replace_component(struct stand_ins *s, const char *name, size_t len, const char *prefix, struct buf *b)
+void replace_part(struct stand_ins *s, const char *name, size_t len, struct buf *b)
 {
-	size_t suffix = known_suffix(name, len);
-
-	stand_in_add(s, NAME_PATH, name, len - suffix, prefix, b);
-	buf_add(b, name + len - suffix, suffix);
+	stand_in_add(s, NAME_PATH, name, len, "n", b);
 }
 
-static bool stays_in_path(const char *name, size_t len)
+static void replace_path(struct stand_ins *s, const char *path, size_t len, struct buf *b)
 {
-	return !len || (len == 1 && *name == '.') || (len == 2 && !memcmp(name, "..", 2));
-}
-
-static bool is_node(const char *path, size_t len)
-{
-	return len > 5 && !memcmp(path, "/dev/", 5) && known_disk(path + 5, len - 5);
-}
-
-/* `last`: the prefix of its last part */
-static void replace_path(struct stand_ins *s, const char *path, size_t len, const char *last, struct buf *b)
-{
-	if (is_node(path, len)) {
+	if (starts_with(path, len, "/dev/") && is_disk(path + 5, len - 5)) {
 		buf_add(b, path, len);
 		return;
 	}
@@ -40,10 +123,8 @@ static void replace_path(struct stand_ins *s, const char *path, size_t len, cons
 		const char *slash = memchr(path, '/', len);
 
 		n = slash ? (size_t)(slash - path) : len;
-		if (stays_in_path(path, n))
-			buf_add(b, path, n);
-		else
-			replace_component(s, path, n, slash ? "d" : last, b);
+		if (n)
+			replace_part(s, path, n, b);
 		if (slash) {
 			buf_char(b, '/');
 			n++;
@@ -51,57 +132,10 @@ static void replace_path(struct stand_ins *s, const char *path, size_t len, cons
 	}
 }
 
-/* ---- disks ---- */
-
-/* Bytes of a partition's number, with the p that parts it from a disk's. */
-static size_t partition_len(const char *name, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && isdigit((unsigned char)name[len - n - 1]))
-		n++;
-	if (n && len - n > 1 && name[len - n - 1] == 'p' && isdigit((unsigned char)name[len - n - 2]))
-		n++;
-	return n < len ? n : 0;
-}
-
-/* "sda (diskseq 17)", "sda (2)": of several disks that had this name. */
-static size_t turn_len(const char *name, size_t len)
-{
-	size_t n = 1;
-
-	if (len < 5 || name[len - 1] != ')')
-		return 0;
-	while (n < len && isdigit((unsigned char)name[len - n - 1]))
-		n++;
-	if (n + 8 < len && !memcmp(name + len - n - 8, "diskseq ", 8))
-		n += 8;
-	return n > 1 && n + 2 < len && !memcmp(name + len - n - 2, " (", 2) ? n + 2 : 0;
-}
-
-/* A partition stays one of its disk: the analysis looks for that in the name. A stand-in ends in a digit, so a p comes between. */
-static void replace_disk(struct stand_ins *s, const char *name, size_t len, struct buf *b)
-{
-	size_t turn = turn_len(name, len), n = partition_len(name, len);
-
-	if (turn) {
-		replace_disk(s, name, len - turn, b);
-		buf_add(b, name + len - turn, turn);
-	} else if (!len || known_disk(name, len)) {
-		buf_add(b, name, len);
-	} else if (n) {
-		replace_disk(s, name, len - n, b);
-		buf_str(b, name[len - n] == 'p' ? "" : "p");
-		buf_add(b, name + len - n, n);
-	} else {
-		stand_in_add(s, NAME_DISK, name, len, strncmp(name, "md_", 3) ? "disk" : "md_", b);
-	}
-}
-
 void replace_model(struct stand_ins *s, const char *device, const char *model, struct buf *b)
 {
-	if (!strncmp(device, "loop", 4) || !strncmp(device, "dm-", 3) || *model == '/')
-		replace_path(s, model, strlen(model), "f", b);
+	if (starts_with(device, strlen(device), "loop") || starts_with(device, strlen(device), "dm-") || *model == '/')
+		replace_path(s, model, strlen(model), b);
 	else
 		buf_str(b, model);
 }
@@ -109,94 +143,93 @@ void replace_model(struct stand_ins *s, const char *device, const char *model, s
 /* "/srv/db is on dm-0, on sda, sdb", "dm-0 is on sda3": the user's own word, then disks. */
 static void replace_via(struct stand_ins *s, const char *text, struct buf *b)
 {
-	const char *rest = text + strlen(text), *at = text;
-	size_t len;
+	while (*text) {
+		size_t n = strcspn(text, " ,"), gap = strspn(text + n, " ,");
 
-	while ((at = strstr(at, " is ")))
-		rest = at++;
-	len = (size_t)(rest - text);
-	if (known_disk(text, len) || !strncmp(text, "md_", 3))
-		replace_disk(s, text, len, b);
-	else
-		replace_path(s, text, len, "f", b);
-	while (*rest) {
-		size_t n = strcspn(rest, " ,");
-
-		if ((n == 2 && (!memcmp(rest, "is", 2) || !memcmp(rest, "on", 2))) || !n)
-			buf_add(b, rest, n);
+		if ((n == 2 && (!memcmp(text, "is", 2) || !memcmp(text, "on", 2))) || is_disk(text, n))
+			buf_add(b, text, n);
+		else if (starts_with(text, n, "md_"))
+			replace_disk(s, text, n, b);
 		else
-			replace_disk(s, rest, n, b);
-		rest += n;
-		n = strspn(rest, " ,");
-		buf_add(b, rest, n);
-		rest += n;
+			replace_path(s, text, n, b);
+		buf_add(b, text + n, gap);
+		text += n + gap;
 	}
 }
 
 /* ---- tasks and commands ---- */
 
-/* "jbd2/md_home-8": what stands behind the slash is a disk. */
-static bool replace_disk_of_thread(struct stand_ins *s, const char *name, size_t len, struct buf *b)
+/* 253; of workers u8, 1H */
+static bool is_number(const char *s, size_t len)
 {
-	const char *slash = memchr(name, '/', len), *end = name + len;
+	size_t u = len && *s == 'u', n = digits(s + u, len - u);
 
-	if (!slash || !known_thread(name, (size_t)(slash - name)) || strncmp(slash, "/md_", 4))
-		return false;
-	while (end > slash && isdigit((unsigned char)end[-1]))
-		end--;
-	if (end[-1] == '-')
-		end--;
-	else
-		end = name + len;
-	buf_add(b, name, (size_t)(slash + 1 - name));
-	replace_disk(s, slash + 1, (size_t)(end - slash - 1), b);
-	buf_add(b, end, (size_t)(name + len - end));
-	return true;
+	return n && (u + n == len || (u + n + 1 == len && s[u + n] == 'H'));
 }
 
-/* "kworker/u8:2-NAME": the analysis joins workers by the work that they do, and there is no room for which worker it is. */
-static bool replace_work(struct stand_ins *s, const char *name, size_t len, struct buf *b)
+/* At a part of a thread's name: bytes of the disk or the number that stands here, or 0. */
+static size_t open_part(const char *s, size_t len)
 {
-	size_t n = 0;
+	for (size_t n = len; n > 0; n--)
+		if ((n == len || !isalnum((unsigned char)s[n])) && (is_disk(s, n) || is_number(s, n)))
+			return n;
+	return 0;
+}
 
-	if (strncmp(name, "kworker/", 8))
-		return false;
-	while (n < len && name[n] != '-' && name[n] != '+')
-		n++;
-	if (n == len || !known_thread(name, n))
-		return false;
-	buf_printf(b, "kworker/%c", name[n]);
-	stand_in_add(s, NAME_TASK, name + n + 1, len - n - 1, "w", b);
-	return true;
+/* "jbd2/sda1-8" as it is; of "jbd2/md_home-8" "jbd2/k1", of "kworker/u8:2-writeback", whose numbers mean nothing, "kworker/-k2". */
+static void replace_thread(struct stand_ins *s, const char *name, size_t len, struct buf *b)
+{
+	size_t at = word_len(name, len), part;
+
+	while (at < len) {
+		part = open_part(name + at + 1, len - at - 1);
+		if (!part)
+			break;
+		at += 1 + part;
+	}
+	if (at < len && starts_with(name, len, "kworker/")) {
+		for (at = strlen("kworker/"); at < len && name[at] != '-' && name[at] != '+'; at++)
+			;
+		buf_printf(b, "kworker/%c", at < len ? name[at] : '-');
+		at = at + 1 < len ? at + 1 : strlen("kworker/");
+	} else {
+		at += at < len;
+		buf_add(b, name, at);
+	}
+	if (at < len)
+		stand_in_add(s, NAME_TASK, name + at, len - at, "k", b);
+}
+
+/* A worker of io_uring is a thread of its user's, and its name the kernel's. */
+static bool is_uring(const char *name, size_t len)
+{
+	return (starts_with(name, len, "iou-wrk-") || starts_with(name, len, "iou-sqp-")) && is_number(name + 8, len - 8);
 }
 
 void replace_task(struct stand_ins *s, const char *name, size_t len, bool kernel, struct buf *b)
 {
-	if (known_thread(name, len) || (len == 1 && *name == '?'))
+	if (is_uring(name, len) || (len == 1 && *name == '?'))
 		buf_add(b, name, len);
-	else if (len && !replace_work(s, name, len, b) && !replace_disk_of_thread(s, name, len, b))
-		stand_in_add(s, NAME_TASK, name, len, kernel ? "kthread" : "task", b);
+	else if (kernel)
+		replace_thread(s, name, len, b);
+	else if (len)
+		stand_in_add(s, NAME_TASK, name, len, "task", b);
 }
 
-/* A process is called as its program: both get one name. */
-static void replace_program(struct stand_ins *s, const char *path, size_t len, struct buf *b)
-{
-	const char *slash = memrchr(path, '/', len), *base = slash ? slash + 1 : path;
-	size_t base_len = (size_t)(path + len - base);
-
-	replace_path(s, path, (size_t)(base - path), "d", b);
-	replace_task(s, base, base_len < COMM_MAX ? base_len : COMM_MAX, false, b);
-}
-
-/* The arguments may be of any kind, a password too: only paths are looked into. */
+/* The arguments may be of any kind, a password too: only paths are looked into. A process is called as its program: both get one name. */
 static void replace_word(struct stand_ins *s, const char *word, size_t len, size_t at, struct buf *b)
 {
-	if (!at)
-		replace_program(s, word, len, b);
-	else if (len && *word == '/')
-		replace_path(s, word, len, "f", b);
-	else if (len)
+	const char *slash = memrchr(word, '/', len);
+	size_t dir = slash ? (size_t)(slash + 1 - word) : 0;
+
+	if (!at) {
+		replace_path(s, word, dir, b);
+		replace_task(s, word + dir, len - dir < COMM_MAX ? len - dir : COMM_MAX, false, b);
+	} else if (len && *word == '/') {
+		replace_path(s, word, len, b);
+	} else if (len) {
 		stand_in_add(s, NAME_ARGUMENT, word, len, "arg", b);
+	}
 }
 
 static void replace_cmdline(struct stand_ins *s, const char *text, struct buf *b)
@@ -212,227 +245,37 @@ static void replace_cmdline(struct stand_ins *s, const char *text, struct buf *b
 	}
 }
 
-/* ---- what was selected ---- */
+/* ---- the kernel and its mounts ---- */
 
-static const char *const selectors[] = { "pid ", "comm ", "cgroup ", "unit ", "container " };
-enum { BY_PID, BY_COMM, BY_CGROUP, BY_UNIT, BY_CONTAINER, SELECTORS };
-
-static int selector_of(const char *text)
+/* "6.1.0" of "6.1.0-18-amd64": what stands behind may be its owner's. */
+static void keep_release(const char *text, struct buf *b)
 {
-	int i = 0;
+	size_t len = 0;
 
-	while (i < SELECTORS && strncmp(text, selectors[i], strlen(selectors[i])))
-		i++;
-	return i;
-}
+	for (int i = 0; i < 3; i++) {
+		size_t dot = i && text[len] == '.', n = digits(text + len + dot, strlen(text + len + dot));
 
-/* A value may hold ", " itself: it ends where another selector begins. */
-static size_t value_len(const char *text)
-{
-	size_t n = 0;
-
-	while (text[n] && (strncmp(text + n, ", ", 2) || selector_of(text + n + 2) == SELECTORS))
-		n++;
-	return n;
-}
-
-static void replace_value(struct stand_ins *s, int selector, const char *value, size_t len, struct buf *b)
-{
-	if (selector == BY_PID && strspn(value, "0123456789") == len)
-		buf_add(b, value, len);
-	else if (selector == BY_COMM)
-		replace_task(s, value, len < COMM_MAX ? len : COMM_MAX, false, b);
-	else if (selector == BY_CGROUP)
-		replace_path(s, value, len, "d", b);
-	else if (selector == BY_UNIT)
-		replace_component(s, value, len, "unit", b);
-	else
-		replace_component(s, value, len, "container", b);
-}
-
-/* "pid 42, comm postgres" */
-static void replace_filter(struct stand_ins *s, const char *text, size_t len, struct buf *b)
-{
-	const char *end = text + len;
-
-	while (text < end) {
-		int selector = selector_of(text);
-		size_t n;
-
-		if (selector < SELECTORS) {
-			buf_str(b, selectors[selector]);
-			text += strlen(selectors[selector]);
-		}
-		n = value_len(text);
-		n = n < (size_t)(end - text) ? n : (size_t)(end - text);
-		replace_value(s, selector, text, n, b);
-		text += n;
-		if (text < end) {
-			buf_str(b, ", ");
-			text += 2;
-		}
+		if (!n || dot != (i > 0))
+			break;
+		len += dot + n;
 	}
+	buf_add(b, text, len);
 }
 
-/* ---- remarks ---- */
-
-/* "1.25 s", "16 MiB", "3" */
-static size_t quantity_len(const char *text)
+/* Whether writes are made durable. The rest is left out: a stand-in would be taken for another option by who compares two. */
+static void keep_options(const char *text, struct buf *b)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "min",
-					     "ns",  "us",  "µs",  "ms",	 "s",  "h",  "d",  "B" };
-	size_t n = strspn(text, "0123456789.,"), i;
+	static const char *const kept[] = { "barrier", "barrier=0", "barrier=1", "nobarrier", "fsync_mode=nobarrier" };
+	const size_t begin = b->len;
 
-	if (!n || text[n] != ' ')
-		return n;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		size_t unit = strlen(units[i]);
-
-		if (!strncmp(text + n + 1, units[i], unit) && !isalnum((unsigned char)text[n + 1 + unit]))
-			return n + 1 + unit;
-	}
-	return n;
-}
-
-/* In a beginning # stands for a quantity. */
-static bool begins(const char *text, const char *beginning)
-{
-	for (; *beginning; beginning++) {
-		size_t n = *beginning == '#' ? quantity_len(text) : *text == *beginning;
-
-		if (!n)
-			return false;
-		text += n;
-	}
-	return true;
-}
-
-/* The rest of these is the program's own too. */
-static bool is_own_remark(const char *text)
-{
-	static const char *const beginnings[] = {
-		"the ring buffer is #, to keep within --memory",
-		"of each hardware queue # tag",
-		"# disk appeared when there was no room left to trace it",
-		"# disks appeared when there was no room left to trace them",
-		"for # of the run only ",
-		"sync calls were not traced: ",
-		"process # ended during the run",
-		FROM_DAMAGED,
-		NOTE_LEFT_OUT,
-	};
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (begins(text, beginnings[i]))
-			return true;
-	return false;
-}
-
-static const char *ending(const char *text, const char *end)
-{
-	size_t len = strlen(text), n = strlen(end);
-
-	return len >= n && !strcmp(text + len - n, end) ? text + len - n : NULL;
-}
-
-/* "the recording /srv/run.bt lies on sda, which is traced: .." */
-static bool replace_place(struct stand_ins *s, const char *text, struct buf *b)
-{
-	static const char head[] = "the recording ", lies[] = " lies on ", tail[] = ", which is traced: ";
-	const char *path = text + strlen(head), *disk = NULL, *at = text, *end;
-
-	while ((at = strstr(at, lies)))
-		disk = at++;
-	end = disk ? strstr(disk, tail) : NULL;
-	if (strncmp(text, head, strlen(head)) || !end || disk < path)
-		return false;
-	buf_str(b, head);
-	replace_path(s, path, (size_t)(disk - path), "f", b);
-	buf_str(b, lies);
-	disk += strlen(lies);
-	replace_disk(s, disk, (size_t)(end - disk), b);
-	buf_printf(b, "%sits own writes are among those that are shown", tail);
-	return true;
-}
-
-/* "sda was replaced during the run: "sda (diskseq 17)" is another disk, traced from 1.25 s on; .." */
-static bool replace_disks(struct stand_ins *s, const char *text, struct buf *b)
-{
-	static const char middle[] = " was replaced during the run: \"";
-	const char *first_end = strstr(text, middle), *second = first_end ? first_end + strlen(middle) : NULL;
-	const char *end = second ? strchr(second, '"') : NULL;
-
-	if (!end || !begins(end, "\" is another disk, traced from # on; what it did before is not counted."))
-		return false;
-	replace_disk(s, text, (size_t)(first_end - text), b);
-	buf_str(b, middle);
-	replace_disk(s, second, (size_t)(end - second), b);
-	buf_str(b, end);
-	return true;
-}
-
-/* One that is not known, of another version, may hold any name. */
-static void replace_note(struct stand_ins *s, const char *text, struct buf *b)
-{
-	const char *ended = ending(text, " ended during the run");
-
-	if (is_own_remark(text)) {
-		buf_str(b, text);
-	} else if (ended && selector_of(text) < SELECTORS) {
-		replace_filter(s, text, (size_t)(ended - text), b);
-		buf_str(b, ended);
-	} else if (!replace_place(s, text, b) && !replace_disks(s, text, b)) {
-		buf_str(b, NOTE_LEFT_OUT);
-	}
-}
-
-/* ---- words parted by something ---- */
-
-/* "6.1.0-18-amd64", "6.8.0-local": a kernel of one's own is named after its owner. */
-static void replace_release(const char *text, struct buf *b)
-{
-	while (*text) {
-		size_t n = 0;
-
-		while (isalnum((unsigned char)text[n]))
-			n++;
-		if (known_release_word(text, n))
-			buf_add(b, text, n);
-		else
-			buf_str(b, "local");
-		text += n;
-		n = strcspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-		for (size_t i = 0; i < n; i++)
-			buf_char(b, strchr(".-+_~", text[i]) ? text[i] : '_');
-		text += n;
-	}
-}
-
-static void replace_options(struct stand_ins *s, const char *text, struct buf *b)
-{
 	while (*text) {
 		size_t n = strcspn(text, ",");
 
-		if (known_option(text, n))
-			buf_add(b, text, n);
-		else
-			stand_in_add(s, NAME_OPTION, text, n, "option", b);
-		text += n;
-		if (*text)
-			buf_char(b, *text++);
+		for (size_t i = 0; i < LEN(kept); i++)
+			if (n == strlen(kept[i]) && !memcmp(text, kept[i], n))
+				buf_printf(b, "%s%s", b->len > begin ? "," : "", kept[i]);
+		text += n + (text[n] == ',');
 	}
-}
-
-static void replace_fstype(struct stand_ins *s, const char *text, struct buf *b)
-{
-	bool fuse = !strncmp(text, "fuse.", 5);
-
-	if (known_fstype(text, strlen(text)) || !*text) {
-		buf_str(b, text);
-		return;
-	}
-	buf_str(b, fuse ? "fuse." : "");
-	stand_in_add(s, NAME_FSTYPE, text, strlen(text), "fs", b);
 }
 
 void replace_text(struct stand_ins *s, enum frame_text what, const char *text, size_t at, struct buf *b)
@@ -440,20 +283,17 @@ void replace_text(struct stand_ins *s, enum frame_text what, const char *text, s
 	size_t len = strlen(text);
 
 	switch (what) {
+	case TEXT_PRIVATE: stand_in_add(s, NAME_OTHER, text, len, "name", b); break;
 	case TEXT_OPEN: buf_str(b, text); break;
 	case TEXT_TASK: replace_task(s, text, len, false, b); break;
-	case TEXT_KERNEL_TASK: replace_task(s, text, len, true, b); break;
 	case TEXT_COMMAND: replace_word(s, text, len, at, b); break;
 	case TEXT_CMDLINE: replace_cmdline(s, text, b); break;
-	case TEXT_DIRECTORY: replace_path(s, text, len, "d", b); break;
-	case TEXT_FILE: replace_path(s, text, len, "f", b); break;
+	case TEXT_PATH: replace_path(s, text, len, b); break;
 	case TEXT_DISK: replace_disk(s, text, len, b); break;
 	case TEXT_VIA: replace_via(s, text, b); break;
-	case TEXT_FILTER: replace_filter(s, text, len, b); break;
-	case TEXT_NOTE: replace_note(s, text, b); break;
-	case TEXT_RELEASE: replace_release(text, b); break;
-	case TEXT_OPTIONS: replace_options(s, text, b); break;
-	case TEXT_FSTYPE: replace_fstype(s, text, b); break;
-	case TEXT_PRIVATE: stand_in_add(s, NAME_OTHER, text, len, "name", b); break;
+	case TEXT_NOTE: buf_str(b, NOTE_LEFT_OUT); break;
+	case TEXT_RELEASE: keep_release(text, b); break;
+	case TEXT_OPTIONS: keep_options(text, b); break;
+	case TEXT_FSTYPE: buf_add(b, text, strcspn(text, ".")); break; /* of fuse.NAME the name is anybody's */
 	}
 }

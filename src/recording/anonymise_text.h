@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* anonymise_text.h - the texts of a recording with their names replaced, by what each text holds. Private to anonymise.c. */
+/*
+ * anonymise_text.h - the texts of a recording with others in their place. What somebody could have named is replaced; what stays is told by
+ * its form or by who made it: nothing is looked up in a list of words. Private to anonymise.c.
+ */
 #ifndef BT_RECORDING_ANONYMISE_TEXT_H
 #define BT_RECORDING_ANONYMISE_TEXT_H
 
@@ -11,11 +14,11 @@
 #define FROM_DAMAGED  "the recording that this one was made of is not whole: "
 #define NOTE_LEFT_OUT "a remark was left out, as it may hold names"
 
-/* Appends the stand-in of a task's name. `kernel`: it is known to be one of the kernel's. */
+/* Appends what stands for a task's name. `kernel`: it is one of the kernel's, whose first word stays, with the numbers and disks behind it. */
 void replace_task(struct stand_ins *s, const char *name, size_t len, bool kernel, struct buf *b);
 
-/* Appends the stand-in of a part of a path. Endings that are common stay. `prefix`: "d" of a directory, "f" of a file. */
-void replace_component(struct stand_ins *s, const char *name, size_t len, const char *prefix, struct buf *b);
+/* Appends the stand-in of a part of a path. */
+void replace_part(struct stand_ins *s, const char *name, size_t len, struct buf *b);
 
 /* What a device calls its model: of loop and dm a name that somebody gave. */
 void replace_model(struct stand_ins *s, const char *device, const char *model, struct buf *b);

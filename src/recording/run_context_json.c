@@ -40,7 +40,7 @@ static const struct member run_members[] = {
 	T(M_STRING, TEXT_OPEN, report, version), T(M_STRING, TEXT_OPEN, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
 	T(M_STRV, TEXT_COMMAND, report, command), M(M_BOOL, report, arguments_hidden), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
 	M(M_U64, report, processes), M(M_U64, report, threads), T(M_STRING, TEXT_RELEASE, report, kernel), T(M_STRING, TEXT_OPEN, report, arch),
-	T(M_STRING, TEXT_FILTER, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
+	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
 	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), T(M_TEXT, TEXT_TASK, report, left_comm),
 	M(M_BOOL, report, looked_before), M(M_U64, report, began_before), M(M_U64, report, began_before_ns),
 	M(M_U64, report, unrecorded), M(M_U64, report, unrecorded_ns), M(M_U64, report, idle_unended), M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
@@ -53,10 +53,10 @@ static const struct member probe_members[] = {
 
 static const struct member outstanding_members[] = {
 	M(M_U32, report_outstanding, pid), M(M_U32, report_outstanding, tid), T(M_STRING, TEXT_TASK, report_outstanding, comm),
-	T(M_STRING, TEXT_CMDLINE, report_outstanding, cmdline), T(M_STRING, TEXT_OPEN, report_outstanding, call), T(M_STRING, TEXT_FILE, report_outstanding, path),
+	T(M_STRING, TEXT_CMDLINE, report_outstanding, cmdline), T(M_STRING, TEXT_OPEN, report_outstanding, call), T(M_STRING, TEXT_PATH, report_outstanding, path),
 	T(M_STRING, TEXT_DISK, report_outstanding, device), M(M_BOOL, report_outstanding, before), M(M_BOOL, report_outstanding, other),
 	M(M_U64, report_outstanding, ns), T(M_STRING, TEXT_OPEN, report_outstanding, step), T(M_STRING, TEXT_OPEN, report_outstanding, where),
-	T(M_STRING, TEXT_KERNEL_TASK, report_outstanding, via), M(M_U32, report_outstanding, via_tid), T(M_STRING, TEXT_OPEN, report_outstanding, op),
+	T(M_STRING, TEXT_TASK, report_outstanding, via), M(M_U32, report_outstanding, via_tid), T(M_STRING, TEXT_OPEN, report_outstanding, op),
 	T(M_STRING, TEXT_DISK, report_outstanding, disk), M(M_BOOL, report_outstanding, certain), M(M_BOOL, report_outstanding, queued),
 	M(M_BOOL, report_outstanding, request_before), M(M_U64, report_outstanding, request_ns), END
 };
@@ -96,7 +96,7 @@ static const struct member in_flight_members[] = {
 };
 
 static const struct member mount_members[] = {
-	T(M_STRING, TEXT_DIRECTORY, report_mount, dir), T(M_STRING, TEXT_FSTYPE, report_mount, fstype), T(M_STRING, TEXT_OPTIONS, report_mount, options),
+	T(M_STRING, TEXT_PATH, report_mount, dir), T(M_STRING, TEXT_FSTYPE, report_mount, fstype), T(M_STRING, TEXT_OPTIONS, report_mount, options),
 	T(M_STRING, TEXT_OPEN, report_mount, barrier), END
 };
 
@@ -110,7 +110,7 @@ static const struct member frame_members[] = {
 };
 
 static const struct member place_members[] = {
-	M(M_U32, device_name, dev), T(M_TEXT, TEXT_DISK, device_name, name), T(M_TEXT, TEXT_DIRECTORY, device_name, mount),
+	M(M_U32, device_name, dev), T(M_TEXT, TEXT_DISK, device_name, name), T(M_TEXT, TEXT_PATH, device_name, mount),
 	T(M_TEXT, TEXT_FSTYPE, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache),
 	M(M_BOOL, device_name, nobarrier), END
 };

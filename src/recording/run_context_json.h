@@ -16,14 +16,11 @@ enum frame_text {
 	TEXT_PRIVATE,
 	TEXT_OPEN, /* no name, or one that the kernel or this program gave */
 	TEXT_TASK,
-	TEXT_KERNEL_TASK,
 	TEXT_COMMAND, /* a vector: the program, its arguments */
 	TEXT_CMDLINE, /* the same in one string, parted by spaces */
-	TEXT_DIRECTORY,
-	TEXT_FILE,
+	TEXT_PATH,
 	TEXT_DISK,
 	TEXT_VIA, /* "/srv/db is on dm-0, on sda" */
-	TEXT_FILTER,
 	TEXT_NOTE,
 	TEXT_RELEASE, /* of the kernel */
 	TEXT_OPTIONS, /* of a mount */

@@ -10,7 +10,7 @@
 
 #include "util/buf.h"
 
-enum name_kind { NAME_TASK, NAME_PATH, NAME_ARGUMENT, NAME_DISK, NAME_FSTYPE, NAME_OPTION, NAME_OTHER, NAME_KINDS };
+enum name_kind { NAME_TASK, NAME_PATH, NAME_ARGUMENT, NAME_DISK, NAME_OTHER, NAME_KINDS };
 
 struct stand_ins;
 

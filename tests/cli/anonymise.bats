@@ -62,10 +62,10 @@ numbers() {
 	anonymise in out
 	json_of out b.json
 	jq -r '.sync.leaves[].path' b.json | grep -q 'jbd2/loop0-8;flush'
-	[[ $(jq -r '.devices[0].mounts[0] | .fstype, .options' b.json) == $'ext4\nrw,noatime' ]]
-	# the file and its journals are seen to be one, below its mount point
-	jq -e '.devices[0].mounts[0].dir as $dir | [.sync.by_file[].path | select(endswith("-wal") or endswith("-journal"))] |
-		length == 2 and all(startswith($dir + "/"))' b.json
+	[[ $(jq -r '.devices[0].mounts[0] | .fstype, .options' b.json) == ext4 ]]
+	[[ $(jq -r .run.kernel b.json) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
+	# files are below their mount point
+	jq -e '.devices[0].mounts[0].dir as $dir | [.sync.by_file[].path] | length > 2 and all(startswith($dir))' b.json
 	[[ $(jq -r '.sync.by_process[0].comm' b.json) == "$(jq -r '.run.command[0]' b.json)" ]]
 }
 

@@ -364,59 +364,6 @@ static char *repeated(const char *before, const char *each, size_t n, const char
 
 /* ---- texts replaced ---- */
 
-struct seen {
-	struct buf b;
-};
-
-static char *note_text(void *ctx, enum frame_text what, const char *text, size_t i)
-{
-	struct seen *s = ctx;
-
-	buf_printf(&s->b, "%d:%s", (int)what, text);
-	if (i)
-		buf_printf(&s->b, "[%zu]", i);
-	buf_char(&s->b, ' ');
-	return xasprintf("<%s>", text);
-}
-
-static void test_replaced(void)
-{
-	static const char text[] =
-		"{'run': {'version': 'v', 'command': ['c', 'd', 'e'], 'kernel': '6', 'filter': 'f', 'left_comm': '0123456789abcde',"
-		"  'notes': ['n']},"
-		" 'probes': [{'name': 'p'}], 'lost': [{'reason': 'r'}], 'pace': [{}],"
-		" 'outstanding': [{'comm': 'oc', 'call': 'ol', 'step': 'os', 'via': 'ov'}], 'symbols': [{'name': 's'}], 'views': 2,"
-		" 'devices': [{'name': 'dn', 'slaves': ['x', 'y'], 'mounts': [{'dir': 'm1'}, {'dir': 'm2'}]},"
-		"  {'name': 'd2', 'views': {'view': 1}}],"
-		" 'places': [{'name': 'pn', 'mount': 'pm', 'fstype': 'pf'}, {'name': 'q'}]}";
-	char *want = xasprintf("%d:pn %d:pm %d:pf %d:q %d: %d: ", TEXT_DISK, TEXT_DIRECTORY, TEXT_FSTYPE, TEXT_DISK,
-			       TEXT_DIRECTORY, TEXT_FSTYPE);
-	char *more = xasprintf("%d:m1 %d:m2 %d:dn %d:x %d:y[1] %d:d2 ", TEXT_DIRECTORY, TEXT_DIRECTORY, TEXT_DISK,
-			       TEXT_DISK, TEXT_DISK, TEXT_DISK);
-	char *rest = xasprintf(
-		"%d:v %d:c %d:d[1] %d:e[2] %d:6 %d:f %d:0123456789abcde %d:n %d:p %d:r %d:oc %d:ol %d:os %d:ov %d:s ",
-		TEXT_OPEN, TEXT_COMMAND, TEXT_COMMAND, TEXT_COMMAND, TEXT_RELEASE, TEXT_FILTER, TEXT_TASK, TEXT_NOTE,
-		TEXT_OPEN, TEXT_OPEN, TEXT_TASK, TEXT_OPEN, TEXT_OPEN, TEXT_KERNEL_TASK, TEXT_OPEN);
-	char *all = xasprintf("%s%s%s", want, more, rest);
-	struct seen s = { 0 };
-	struct frame f;
-
-	decode(text, &f);
-	frame_replace_texts(&f, note_text, &s);
-	if (!ok(!strcmp(s.b.data, all), "each text is shown once, for what it is, mount points first"))
-		diag("got %s, want %s", s.b.data, all);
-	ok(!strcmp(f.run.command[2], "<e>") && !strcmp(f.run.filter, "<f>") && !strcmp(f.place[1].name, "<q>") &&
-		   !strcmp(f.device[0].facts.slaves[1], "<y>") && !strcmp(f.symbol->name, "<s>"),
-	   "and what is made of it stands there");
-	ok(!strcmp(f.run.left_comm, "<0123456789abcd"), "as far as there is room");
-	buf_free(&s.b);
-	frame_free(&f);
-	free(want);
-	free(more);
-	free(rest);
-	free(all);
-}
-
 static char *shorten(void *ctx, enum frame_text what, const char *text, size_t i)
 {
 	(void)ctx;
@@ -515,7 +462,6 @@ int main(void)
 	test_sense();
 	test_heats();
 	test_rows_in_reason();
-	test_replaced();
 	test_nothing_behind();
 	test_length();
 	return tap_done();
