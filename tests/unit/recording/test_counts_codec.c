@@ -51,6 +51,28 @@ static void test_numbers(void)
 	}
 }
 
+/* `view` comes back; of less there is nothing. */
+static void is_decoded(const char *bytes, size_t n)
+{
+	struct view_counts *out = xcalloc(1, sizeof(*out)), *none = xcalloc(1, sizeof(*out));
+	bool interval = false, refused = true;
+	uint32_t id = 0;
+
+	for (size_t cut = 0; cut < n; cut++) {
+		uint8_t *exact = memcpy(xcalloc(1, cut), bytes, cut); /* so that a byte too far is seen */
+
+		refused = refused && recording_counts_decode(exact, cut, &id, &interval, out) == -EBADMSG;
+		free(exact);
+	}
+	ok(refused && !id && !memcmp(out, none, sizeof(*out)), "cut anywhere they are refused, and nothing is put out");
+	memset(out, 0x55, sizeof(*out));
+	ok(!recording_counts_decode(bytes, n, &id, &interval, out) && id == 5 && interval &&
+		   !memcmp(out, view, sizeof(*out)),
+	   "they come back");
+	free(out);
+	free(none);
+}
+
 static void test_bytes(void)
 {
 	static const char want[] = "\5\1\x11"
@@ -79,6 +101,7 @@ static void test_bytes(void)
 	h->bucket[4] = 2;
 	h->bucket[200] = 3;
 	is_encoded(5, true, want, sizeof(want) - 1, "sums, cells with something in them, and of their buckets the steps");
+	is_decoded(want, sizeof(want) - 1);
 }
 
 /* One cell with one histogram in `device`; the others are empty. */
@@ -112,6 +135,10 @@ static void test_checked(void)
 		ROW(CELL("\0\0\0\0\2\1\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1"), false, "a step that leads back"),
 		ROW(CELL("\0\0\0\0\2\0\1\1"), false, "a bucket without a value"),
 		ROW(CELL("\0\0\0\0\0") "\0", false, "a byte behind the end"),
+		ROW(CELL("\0\0\0\0\1\xc0\x11\1"), false, "a bucket beyond the last"),
+		ROW(CELL("\0\0\0\0\2\xb0\x09\1\xb0\x09\1"), false, "one beyond it by its step"),
+		ROW("\1\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", false, "a huge number of sums"),
+		ROW("\1\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", false, "a huge number of cells"),
 #undef ROW
 	};
 
@@ -166,6 +193,33 @@ static void test_last_bucket(void)
 	}
 }
 
+/* What a later version adds is passed over. */
+static void test_more_counts(void)
+{
+	const char later[] = "\5\3"
+			     "\22"
+			     "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22"
+			     "\2"
+			     "\12\7\10"
+			     "\0\0\0\0\0"
+			     "\1\2\2\2\1\2\1"
+			     "\0\0\0\0\0"
+			     "\13\7\10"
+			     "\0\0\0\0\0"
+			     "\1\2\2\2\1\2\1"
+			     "\0\0\0\0\0";
+	struct view_counts *out = xcalloc(1, sizeof(*out));
+	bool interval = false;
+	uint32_t view = 0;
+
+	ok(!recording_counts_decode(later, sizeof(later) - 1, &view, &interval, out) && view == 5 && interval &&
+		   out->sums.flush_pre == 1 && out->sums.overflow == 16 && out->sums.flush_no_depth == 17 &&
+		   out->cell[10].bytes == 8 && out->cell[10].device.sum == 2 && out->cell[10].device.bucket[2] == 1 &&
+		   !out->cell[0].count,
+	   "sums, cells and flags of a later version are passed over");
+	free(out);
+}
+
 int main(void)
 {
 	view = xcalloc(1, sizeof(*view));
@@ -174,6 +228,7 @@ int main(void)
 	test_checked();
 	test_flags();
 	test_last_bucket();
+	test_more_counts();
 	free(view);
 	return tap_done();
 }

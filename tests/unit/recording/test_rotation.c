@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording in several files: their names and how many are kept; what each needs of those before it; and what an
- * analysis makes of a file that begins amid calls.
+ * A recording in several files: their names and how many are kept; and what an analysis makes of a file that begins amid calls.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,14 +12,11 @@
 #include <unistd.h>
 
 #include "analyse/analysis.h"
-#include "recording/rotation_context.h"
 #include "recording/rotation.h"
 #include "util/mem.h"
 #include "util/user_file.h"
 #include "open_files.h"
 #include "tap.h"
-
-#define SDA WIRE_DEV(8, 0)
 
 static struct err e;
 
@@ -540,201 +536,6 @@ static void test_rights_missing(void)
 	user_files_by_root(&e);
 }
 
-/* ---- what a file needs of those before it ---- */
-
-static char *log_text;
-
-static void log_record(void *ctx, const struct wire_head *h)
-{
-	char *old = log_text, *now = NULL;
-
-	(void)ctx;
-	if (h->kind == WIRE_FOLLOW)
-		now = xasprintf("task %u", ((const struct wire_follow *)h)->tid);
-	else if (h->kind == WIRE_FILE)
-		now = xasprintf("%s/%s", ((const struct wire_file *)h)->name[1], ((const struct wire_file *)h)->name[0]);
-	else if (h->kind == WIRE_SYNC)
-		now = xstrdup("call");
-	else if (h->kind == WIRE_SLEEP)
-		now = xasprintf("sleep to %llu", (unsigned long long)((const struct wire_sleep *)h)->on);
-	else if (h->kind == WIRE_BIO)
-		now = xasprintf("bio to %llu", (unsigned long long)((const struct wire_bio *)h)->done);
-	else if (h->kind == WIRE_WORK)
-		now = xasprintf("work from %llu", (unsigned long long)((const struct wire_work *)h)->begun);
-	else
-		now = xasprintf("request to %llu", (unsigned long long)((const struct wire_request *)h)->done);
-	log_text = old ? xasprintf("%s, %s", old, now) : xstrdup(now);
-	free(now);
-	free(old);
-}
-
-static void wrote(const char *want, const char *name)
-{
-	if (!ok(!strcmp(log_text ? log_text : "", want), "%s", name))
-		diag("got '%s'", log_text ? log_text : "");
-	free(log_text);
-	log_text = NULL;
-}
-
-static void put_follow(struct carry *c, uint32_t tid)
-{
-	struct wire_follow f = { .head = { .kind = WIRE_FOLLOW, .size = sizeof(f) }, .tid = tid };
-
-	carry_record(c, &f.head);
-}
-
-static void put_name(struct carry *c, uint64_t ino, const char *name)
-{
-	struct wire_file f = { .head = { .kind = WIRE_FILE, .size = sizeof(f) }, .ino = ino, .dev = SDA, .n = 2, .whole = 1 };
-
-	strcpy(f.name[0], name);
-	strcpy(f.name[1], "srv");
-	carry_record(c, &f.head);
-}
-
-static void put_sleep(struct carry *c, uint32_t tid, uint32_t waker, uint64_t on)
-{
-	struct wire_sleep s = {
-		.head = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT }, .tid = tid, .waker = waker, .on = on
-	};
-
-	carry_record(c, &s.head);
-}
-
-static void put_request(struct carry *c, uint32_t tid, uint32_t issuer, uint64_t done)
-{
-	struct wire_request r = {
-		.head = { .kind = WIRE_REQUEST, .size = sizeof(r) }, .tid = tid, .post.issuer = issuer, .done = done
-	};
-
-	carry_record(c, &r.head);
-}
-
-static void put_bio(struct carry *c, uint32_t tid, uint64_t done)
-{
-	struct wire_bio b = { .head = { .kind = WIRE_BIO, .size = sizeof(b) }, .tid = tid, .done = done };
-
-	carry_record(c, &b.head);
-}
-
-static void put_work(struct carry *c, uint32_t tid, uint32_t by, uint64_t begun)
-{
-	struct wire_work w = { .head = { .kind = WIRE_WORK, .size = sizeof(w) }, .tid = tid, .by = by, .begun = begun };
-
-	carry_record(c, &w.head);
-}
-
-static void put_call(struct carry *c, uint32_t tid, uint64_t ino)
-{
-	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) }, .tid = tid, .ino = ino, .dev = SDA };
-
-	carry_record(c, &s.head);
-}
-
-static void test_carry(void)
-{
-	struct carry *c = carry_new(sizeof(struct wire_request), log_record, NULL);
-	struct wire_sleep cut = { .head = { .kind = WIRE_SLEEP, .size = 8 } };
-
-	for (uint32_t tid = 1; tid <= 4; tid++)
-		put_follow(c, tid);
-	put_name(c, 100, "a");
-	put_name(c, 101, "b");
-	put_call(c, 1, 100);
-	wrote("task 1, task 2, task 3, task 4, srv/a, srv/b, call", "in the first file all stands once, as it came");
-	carry_begin_file(c);
-	wrote("", "where nothing happened lately the next begins with nothing");
-	ok(!carry_known_ns(c), "and lacks nothing");
-	put_call(c, 1, 100);
-	put_call(c, 1, 100);
-	put_call(c, 9, 999);
-	wrote("task 1, srv/a, call, call, call",
-	      "names come before the first call that needs them, once, if they are known");
-	put_sleep(c, 2, 3, 1000);
-	put_request(c, 4, 1, 1100);
-	wrote("task 2, task 3, sleep to 1000, task 4, request to 1100", "tasks before their sleeps and requests");
-	ok(carry_known_ns(c) == 1000, "a request that needs the room of a sleep pushes that out");
-	put_sleep(c, 2, 0, 2000);
-	put_sleep(c, 2, 0, 2100);
-	put_sleep(c, 2, 0, 2200);
-	carry_record(c, &cut.head);
-	free(log_text);
-	log_text = NULL;
-	carry_begin_file(c);
-	wrote("task 2, sleep to 2000, sleep to 2100, sleep to 2200", "the next file begins with the latest of them");
-	ok(carry_known_ns(c) == 1100, "facts are complete from the end of the last one that was dropped");
-	put_name(c, 100, "renamed");
-	put_call(c, 2, 100);
-	carry_begin_file(c);
-	free(log_text);
-	log_text = NULL;
-	put_call(c, 2, 100);
-	wrote("srv/renamed, call", "of two names the later is carried on");
-	carry_free(c);
-}
-
-/* A sleep that a disk without requests ended is explained by the bio before it. */
-static void test_carry_bio(void)
-{
-	struct carry *c = carry_new(1024, log_record, NULL);
-
-	put_follow(c, 1);
-	put_bio(c, 1, 900);
-	put_sleep(c, 1, 0, 1000);
-	carry_begin_file(c);
-	wrote("task 1, bio to 900, sleep to 1000, task 1, bio to 900, sleep to 1000",
-	      "a bio is carried along with its sleep");
-	carry_free(c);
-	c = carry_new(sizeof(struct wire_bio), log_record, NULL);
-	put_bio(c, 1, 900);
-	put_bio(c, 1, 1900);
-	ok(carry_known_ns(c) == 900, "and without it, facts are not complete");
-	free(log_text);
-	log_text = NULL;
-	carry_free(c);
-}
-
-/* And one that a worker ended, by the work, with the worker and who queued it. */
-static void test_carry_work(void)
-{
-	struct carry *c = carry_new(1024, log_record, NULL);
-
-	for (uint32_t tid = 1; tid <= 3; tid++)
-		put_follow(c, tid);
-	put_work(c, 1, 3, 900);
-	carry_begin_file(c);
-	wrote("task 1, task 2, task 3, work from 900, task 1, task 3, work from 900", "so is a work");
-	carry_free(c);
-	c = carry_new(sizeof(struct wire_work), log_record, NULL);
-	put_work(c, 1, 3, 900);
-	put_work(c, 1, 3, 1900);
-	ok(carry_known_ns(c) == 900, "and without it, facts are not complete");
-	free(log_text);
-	log_text = NULL;
-	carry_free(c);
-}
-
-/* More files than are remembered: those in use stay. */
-static void test_many(void)
-{
-	struct carry *c = carry_new(1024, log_record, NULL);
-	const char *last;
-
-	for (uint64_t ino = 1; ino <= 40000; ino++) {
-		put_name(c, ino, "x");
-		put_call(c, 0, 7);
-		free(log_text);
-		log_text = NULL;
-	}
-	carry_begin_file(c);
-	put_call(c, 0, 7);
-	put_call(c, 0, 40000);
-	put_call(c, 0, 8);
-	last = "srv/x, call, srv/x, call, call";
-	wrote(last, "of 40,000 files the latest and those in use are remembered");
-	carry_free(c);
-}
-
 /* ---- calls that were under way when a file began ---- */
 
 static void test_known(void)
@@ -794,10 +595,6 @@ int main(void)
 	test_refused();
 	test_rights();
 	test_rights_missing();
-	test_carry();
-	test_carry_bio();
-	test_carry_work();
-	test_many();
 	test_known();
 	ok(open_files() == before, "no descriptor is left open");
 	remove_dir(dir);
