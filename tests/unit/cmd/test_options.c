@@ -4,13 +4,11 @@
  * make of a table.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "util/mem.h"
 #include "cmd/options_doc.h"
-#include "tap.h"
+#include "check.h"
+#include "golden.h"
 
 enum { OPT_VERBOSE, OPT_QUIET, OPT_OUTPUT, OPT_INTERVAL, OPT_SECRET, OPT_SHORT, OPT_LONG };
 
@@ -56,12 +54,6 @@ static int note(void *ctx, int id, const char *value, struct err *e)
 	if (value)
 		buf_printf(b, "=%s", value);
 	return 0;
-}
-
-static void is_str(const char *got, const char *want, const char *name)
-{
-	if (!ok(!strcmp(got, want), "%s", name))
-		diag("got '%s', want '%s'", got, want);
 }
 
 /* Parses and tells in one line: options | words | command, or the error. */
@@ -113,50 +105,26 @@ static const struct parse_case cases[] = {
 	  &record,
 	  { "-v", "sda", "--", "ls", "-q" },
 	  "0 | sda | ls -q" },
-	{ "-- in the command is the command's",
-	  &record,
-	  { "--", "sh", "--", "x" },
-	  " | | sh -- x" },
+	{ "-- in the command is the command's", &record, { "--", "sh", "--", "x" }, " | | sh -- x" },
 	{ "-- ends the options where nothing is wrapped", &replay, { "--", "-v" }, " | -v |" },
 	{ "a hidden option works", &record, { "--secret" }, "4 | |" },
 	{ "exact names only, with a hint",
 	  &record,
 	  { "--verb" },
 	  "-22 2 unknown option '--verb': did you mean --verbose?" },
-	{ "nearest by edits",
-	  &record,
-	  { "--ouptut=x" },
-	  "-22 2 unknown option '--ouptut': did you mean --output?" },
-	{ "far from all",
-	  &record,
-	  { "--zzzzzzzzz" },
-	  "-22 2 unknown option '--zzzzzzzzz' (see record --help)" },
-	{ "a hidden option is no hint",
-	  &record,
-	  { "--secre" },
-	  "-22 2 unknown option '--secre' (see record --help)" },
+	{ "nearest by edits", &record, { "--ouptut=x" }, "-22 2 unknown option '--ouptut': did you mean --output?" },
+	{ "far from all", &record, { "--zzzzzzzzz" }, "-22 2 unknown option '--zzzzzzzzz' (see record --help)" },
+	{ "a hidden option is no hint", &record, { "--secre" }, "-22 2 unknown option '--secre' (see record --help)" },
 	{ "a longer name is not the option",
 	  &record,
 	  { "--verbosely" },
 	  "-22 2 unknown option '--verbosely': did you mean --verbose?" },
 	{ "unknown short", &record, { "-vz" }, "-22 2 unknown option '-z' (see record --help)" },
-	{ "one dash too few",
-	  &record,
-	  { "-interval" },
-	  "-22 2 unknown option '-interval': did you mean --interval?" },
+	{ "one dash too few", &record, { "-interval" }, "-22 2 unknown option '-interval': did you mean --interval?" },
 	{ "missing value", &record, { "--output" }, "-22 2 option '--output' needs a value: FILE" },
-	{ "missing value of a short one",
-	  &record,
-	  { "-o" },
-	  "-22 2 option '-o' needs a value: FILE" },
-	{ "-- is no value",
-	  &record,
-	  { "--output", "--", "ls" },
-	  "-22 2 option '--output' needs a value: FILE" },
-	{ "a value for a flag",
-	  &record,
-	  { "--quiet=yes" },
-	  "-22 2 option '--quiet' takes no value" },
+	{ "missing value of a short one", &record, { "-o" }, "-22 2 option '-o' needs a value: FILE" },
+	{ "-- is no value", &record, { "--output", "--", "ls" }, "-22 2 option '--output' needs a value: FILE" },
+	{ "a value for a flag", &record, { "--quiet=yes" }, "-22 2 option '--quiet' takes no value" },
 	{ "no command behind --", &record, { "--" }, "-22 2 no command behind '--'" },
 };
 /* clang-format on */
@@ -164,10 +132,7 @@ static const struct parse_case cases[] = {
 static void test_parse(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *got = parse(cases[i].def, (char *const *)cases[i].argv);
-
-		is_str(got, cases[i].want, cases[i].name);
-		free(got);
+		is_text(parse(cases[i].def, (char *const *)cases[i].argv), cases[i].want, cases[i].name);
 	}
 }
 
@@ -188,55 +153,14 @@ static void test_callback_error(void)
 	ok(r.words == (char **)argv, "the result is unchanged on failure");
 }
 
-static const char help_want[] = "Usage: tool record [OPTION].. [DISK].. [-- COMMAND]\n"
-				"\n"
-				"Records.\n"
-				"\n"
-				"One paragraph.\n"
-				"\n"
-				"Another one.\n"
-				"\n"
-				"Options:\n"
-				"  -v, --verbose           say more\n"
-				"  -q, --quiet             say nothing\n"
-				"\n"
-				"Output:\n"
-				"  -o, --output FILE       write to FILE, not to stdout; a dash is stdout, and a\n"
-				"                          long line wraps at the same column as the first\n"
-				"      --interval SECONDS  .5 or \\more\n"
-				"\n"
-				"Odd:\n"
-				"  -x                      short only\n"
-				"      --an-option-that-is-rather-long NUMBER\n"
-				"                          below\n";
-
 static void test_help(void)
 {
 	struct buf b = { 0 };
-	size_t widest = 0;
 
 	options_help("tool", &record, &b);
-	is_str(b.data, help_want, "help: groups, columns, wrapping; hidden options are left out");
-	for (char *line = b.data; *line; line += strcspn(line, "\n") + 1) {
-		if (strcspn(line, "\n") > widest)
-			widest = strcspn(line, "\n");
-	}
-	ok(widest <= 80, "help is at most 80 columns wide (%zu)", widest);
+	golden("options_help", "txt", b.data);
 	buf_free(&b);
 }
-
-static const char man_want[] = ".SH OPTIONS\n"
-			       ".SS \"replay\"\n"
-			       ".PP\n\\fBOptions\\fR\n"
-			       ".TP\n\\fB\\-v\\fR, \\fB\\-\\-verbose\\fR\nsay more\n"
-			       ".TP\n\\fB\\-q\\fR, \\fB\\-\\-quiet\\fR\nsay nothing\n"
-			       ".PP\n\\fBOutput\\fR\n"
-			       ".TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\n"
-			       "write to FILE, not to stdout; a dash is stdout, and a long line wraps at the same column as the first\n"
-			       ".TP\n\\fB\\-\\-interval\\fR \\fISECONDS\\fR\n\\&.5 or \\emore\n"
-			       ".PP\n\\fBOdd\\fR\n"
-			       ".TP\n\\fB\\-x\\fR\nshort only\n"
-			       ".TP\n\\fB\\-\\-an\\-option\\-that\\-is\\-rather\\-long\\fR \\fINUMBER\\fR\nbelow\n";
 
 static void test_man(void)
 {
@@ -244,7 +168,7 @@ static void test_man(void)
 	struct buf b = { 0 };
 
 	options_man(one, &b);
-	is_str(b.data, man_want, "man page: fonts, escapes, no hidden options");
+	golden("options_man", "txt", b.data);
 	buf_free(&b);
 }
 
@@ -285,16 +209,14 @@ static void test_completion(void)
 
 	options_completion_bash("tool", commands, &b);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		char *got = complete(b.data, rows[i].words, rows[i].at);
-
-		is_str(got, rows[i].want, rows[i].name);
-		free(got);
+		is_text(complete(b.data, rows[i].words, rows[i].at), rows[i].want, rows[i].name);
 	}
 	buf_free(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
 	test_parse();
 	test_callback_error();
 	test_help();

@@ -11,21 +11,9 @@
 #include "util/buf.h"
 #include "experiment/variants.h"
 #include "experiment/restore_file.h"
+#include "check.h"
 #include "fake_tree.h"
 #include "util/mem.h"
-#include "tap.h"
-
-static void is_str(const char *got, const char *want, const char *name)
-{
-	if (!ok(got && want ? !strcmp(got, want) : got == want, "%s", name))
-		diag("got '%s', want '%s'", got ? got : "(null)", want ? want : "(null)");
-}
-
-static void is_int(long got, long want, const char *name)
-{
-	if (!ok(got == want, "%s", name))
-		diag("got %ld, want %ld", got, want);
-}
 
 /* ---- the machine ---- */
 
@@ -124,16 +112,6 @@ static void test_words(void)
 	refuses("scheduler=none\tbfq", "a name");
 	refuses("governor=", "a name");
 	refuses("write_cache=maybe", "back or through");
-}
-
-static void test_order(void)
-{
-	struct plan p = { .n = 3 };
-
-	is_int((long)plan_turn(&p, 0, 0), 0, "the first round begins with the first variant");
-	is_int((long)plan_turn(&p, 0, 2), 2, "and ends with the last");
-	is_int((long)plan_turn(&p, 1, 0), 2, "the second goes backwards");
-	is_int((long)plan_turn(&p, 2, 1), 1, "and so on");
 }
 
 /* ---- places ---- */
@@ -346,28 +324,6 @@ static struct told restore(int want)
 	return t;
 }
 
-static void killed(const char *word, const char *file, const char *then, const char *was)
-{
-	killed_experiment(&sda, word);
-	file_is(file, then);
-	restore(0);
-	file_is(file, was);
-	is_int(restore(0).n[PUT_BACK], 0, "and only once");
-}
-
-static void test_killed(void)
-{
-	killed("scheduler=mq-deadline", "sys/devices/" SDA "/queue/scheduler", "mq-deadline", "none");
-	killed("nr_requests=5", "sys/devices/" SDA "/queue/nr_requests", "5", "64");
-	killed("wbt_lat_usec=0", "sys/devices/" SDA "/queue/wbt_lat_usec", "0", "2000");
-	killed("rq_affinity=2", "sys/devices/" SDA "/queue/rq_affinity", "2", "1");
-	killed("read_ahead_kb=4", "sys/devices/" SDA "/queue/read_ahead_kb", "4", "128");
-	killed("write_cache=through", "sys/devices/" SDA "/queue/write_cache", "write through", "write back");
-	killed("governor=performance", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance", "powersave");
-	file_is("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "schedutil");
-	file_is("sys/devices/system/cpu/cpufreq/scaling_governor", "none of ours");
-}
-
 static void test_changed_machine(void)
 {
 	struct told t;
@@ -496,11 +452,9 @@ int main(void)
 	folder = full("run/state");
 	make_machine();
 	test_words();
-	test_order();
 	test_places();
 	test_apply();
 	test_text();
-	test_killed();
 	test_changed_machine();
 	test_failure();
 	test_two();
