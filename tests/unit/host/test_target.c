@@ -9,6 +9,7 @@
 #include "host/target.h"
 #include "check.h"
 #include "fake_machine.h"
+#include "golden.h"
 #include "util/mem.h"
 
 /* ---- reading results ---- */
@@ -54,43 +55,40 @@ static struct targets one(const char *word)
 
 /* ---- tests ---- */
 
+/* Each word and what it leads to, in the golden file. */
 static void test_words(void)
 {
-	char longer[41] = "";
+	static const char *const words[] = {
+		"btb",
+		"bta1",
+		"dm-90",
+		"dm-91",
+		"md92",
+		"cciss!c9d0",
+		"cciss/c9d0",
+		"loop91",
+		"nvme99n1",
+		"nvme98n1",
+		"btz",
+		"loop92",
+		"/dev/btz",
+		"bt\nz",
+		"no/such",
+		"",
+		".btb",
+		"/dev/null",
+		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+	};
+	struct buf b = { 0 };
 
-	memset(longer, 'x', sizeof(longer) - 1);
-	gives("btb", "btb", "a disk's name");
-	gives("bta1", "bta1", "a partition stays one");
-	gives("dm-90", "dm-90 bta(dm-90 is on bta1, btb) btb(dm-90 is on bta1, btb)", "a dm device and its slaves' disks");
-	gives("dm-91",
-	      "dm-91 dm-90(dm-91 is on dm-90) bta(dm-91 is on dm-90, on bta1, btb) "
-	      "btb(dm-91 is on dm-90, on bta1, btb)",
-	      "slaves of slaves");
-	gives("md92", "md92", "a device in its own slaves ends");
-	gives("cciss!c9d0", "cciss!c9d0", "a name with an exclamation mark");
-	gives("cciss/c9d0", "cciss!c9d0", "the same with a slash");
-	gives("loop91", "loop91", "a loop device's file is not followed");
-	gives("nvme99n1", "nvme99n1 nvme99c3n1(nvme99n1 is on nvme99c3n1)",
-	      "multipath NVMe: the hidden path, and no other's");
-	gives("nvme98n1", "nvme98n1", "on 5.10, where hidden paths have no number: none of them");
-	gives("btz", "-2 2 no disk called 'btz': there are bta, btb, bta1, bta2, md92, dm-90 (try lsblk)",
-	      "an unknown disk: near names, without empty devices");
-	gives("loop92", "-2 2 no disk called 'loop92': there are loop91, md92, bta2, dm-90, dm-91, bta (try lsblk)",
-	      "a device without a size is no hint");
-	gives("/dev/btz", "-2 2 no disk called '/dev/btz': there are bta, btb, bta1, bta2, md92, dm-90 (try lsblk)",
-	      "an unknown device node");
-	gives("bt\nz", "-2 2 no disk called 'bt?z': there are bta, bta1, bta2, btb, md92, dm-90 (try lsblk)",
-	      "the message is one line");
-	gives("no/such", "-2 2 no file or disk 'no/such': name a disk, a mount point or a file (try lsblk)",
-	      "an unknown path");
-	gives("", "-22 2 the name of a disk is empty (try lsblk)", "an empty word");
-	gives(".btb", "-2 2 no disk called '.btb': there are btb, bta, bta1, bta2, md92, dm-90 (try lsblk)",
-	      "nearest first");
-	gives("/dev/null", "-15 2 '/dev/null' is a character device, not a disk (try lsblk)", "a character device");
-	gives(longer,
-	      "-2 2 no disk called 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx': there are "
-	      "bta, bta1, bta2, btb, cciss!c9d0, dm-90 (try lsblk)",
-	      "a word longer than a kernel name");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		char *got = resolve(words[i]);
+
+		buf_printf(&b, "%s: %s\n", words[i][0] ? words[i] : "(empty)", got);
+		free(got);
+	}
+	golden("target_words", "txt", b.data);
+	buf_free(&b);
 }
 
 /* Root may look everywhere, so root is somebody else for as long as it takes. */
@@ -259,53 +257,6 @@ static void test_overlay(void)
 	free(got);
 }
 
-static void test_target_fields(void)
-{
-	struct targets t = one("bta1");
-	struct target *p = &t.t[0];
-
-	ok(p->major == 8 && p->minor == 161 && p->disk_major == 8 && p->disk_minor == 160, "numbers of partition and disk");
-	is_str(p->disk, "bta", "name of the disk");
-	is_u64(p->hw_queues, 2, "hardware queues");
-	is_u64(p->depth, 804, "depth: twice the driver's tags, reserved ones included");
-	ok(!p->bio_based, "a disk with a queue");
-	targets_free(&t);
-	t = one("btb");
-	is_u64(t.t[0].depth, 1400, "depth: twice the scheduler's requests where those are more");
-	targets_free(&t);
-	t = one("loop91");
-	is_u64(t.t[0].depth, 256, "depth: room for a scheduler to come");
-	targets_free(&t);
-	t = one("cciss!c9d0");
-	is_u64(t.t[0].depth, 1U << 20, "depth: nonsense is limited");
-	targets_free(&t);
-	t = one("dm-90");
-	ok(t.t[0].bio_based && !t.t[0].hw_queues && !t.t[0].depth, "dm has no queue of its own");
-	ok(!t.t[1].bio_based, "its disk has");
-	targets_free(&t);
-}
-
-static void test_stands_on(void)
-{
-	static const struct {
-		const char *word, *disk;
-		bool want;
-	} rows[] = {
-		{ "dm-90", "bta", true },	    { "dm-90", "btb", true },	{ "dm-90", "bta1", false },
-		{ "dm-90", "bt", false },	    { "dm-91", "dm-90", true }, { "dm-91", "bta", false },
-		{ "nvme99n1", "nvme99c3n1", true }, { "bta", "bta", false },	{ "bta1", "bta", false },
-		{ "md92", "md92", true },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct targets t = one(rows[i].word);
-
-		ok(target_stands_on(t.t, rows[i].disk) == rows[i].want, "%s %s on %s", rows[i].word,
-		   rows[i].want ? "stands" : "doesn't stand", rows[i].disk);
-		targets_free(&t);
-	}
-}
-
 /* A machine with two disks, and one with none. */
 static void test_few_disks(void)
 {
@@ -379,46 +330,6 @@ static void facts_free(struct report_device *d)
 }
 
 static struct report_device d; /* its histograms are too large for a stack */
-
-static void test_facts_disk(void)
-{
-	facts_of("bta", &d);
-	ok(!strcmp(d.name, "bta") && d.major == 8 && d.minor == 160, "facts: name and number");
-	is_str(d.model, "WDC  XYZ-1", "facts: the model, trimmed");
-	is_str(d.write_cache, "write back", "facts: write cache");
-	is_str(d.scheduler, "mq-deadline", "facts: the scheduler in brackets");
-	ok(d.have_fua && !d.fua, "facts: no FUA");
-	ok(d.have_rotational && d.rotational, "facts: rotational");
-	ok(d.have_wbt && d.wbt_lat_us == 75000, "facts: throttling");
-	is_u64(d.nr_requests, 64, "facts: requests");
-	is_u64(d.size, 4096 * 512, "facts: size");
-	ok(!d.disk && !d.via && !d.slaves && !d.bio_based, "facts: a disk by itself");
-	facts_free(&d);
-}
-
-static void test_facts_others(void)
-{
-	facts_of("bta1", &d);
-	is_str(d.disk, "bta", "facts: the disk of a partition");
-	is_u64(d.size, 1000 * 512, "facts: a partition's own size");
-	is_str(d.scheduler, "mq-deadline", "facts: its disk's scheduler");
-	facts_free(&d);
-	facts_of("dm-90", &d);
-	ok(strv_len(d.slaves) == 2 && !strcmp(d.slaves[0], "bta1"), "facts: slaves");
-	is_str(d.model, "vg-root", "facts: dm's name");
-	ok(!d.scheduler && !d.nr_requests && d.bio_based, "facts: dm has no scheduler");
-	ok(!d.have_fua && !d.have_rotational && !d.have_wbt && !d.write_cache, "facts: what is not told is not known");
-	facts_free(&d);
-	facts_of("loop91", &d);
-	is_str(d.model, "/srv/disk image.img", "facts: the file of a loop device");
-	facts_free(&d);
-	facts_of("btb", &d);
-	ok(d.have_fua && d.fua && !d.model, "facts: FUA; no model");
-	facts_free(&d);
-	facts_of("md92", &d);
-	is_str(d.model, "raid1", "facts: md's level");
-	facts_free(&d);
-}
 
 static void facts_scheduler(const char *text, const char *want)
 {
@@ -497,6 +408,51 @@ static const char mountinfo[] = "20 1 253:91 /etc /mnt/bind rw - ext4 /dev/mappe
 				"29 1 9:92 / /ext3 rw - ext3 /dev/md92 rw,barrier=1\n"
 				"30 1 0:50 / /tmp rw - tmpfs tmpfs rw\n";
 
+/* A disk's own facts, and those of the disk that it is on; "-" is not known. */
+static void add_facts(struct buf *b, const char *word)
+{
+	static const char *const disks[] = { "bt", "bta", "bta1", "btb", "dm-90", "md92", "nvme99c3n1" };
+	struct targets t = one(word);
+	const struct target *p = t.t;
+
+	facts_of(word, &d);
+	buf_printf(b, "%s %u:%u on %s %u:%u, %u queues, depth %u%s\n", d.name, d.major, d.minor, p->disk, p->disk_major,
+		   p->disk_minor, p->hw_queues, p->depth, p->bio_based ? ", takes bios" : "");
+	buf_printf(b, "  model %s, cache %s, scheduler %s, disk %s, via %s, %" PRIu64 " bytes, %" PRIu64 " requests",
+		   d.model ? d.model : "-", d.write_cache ? d.write_cache : "-", d.scheduler ? d.scheduler : "-",
+		   d.disk ? d.disk : "-", d.via ? d.via : "-", d.size, (uint64_t)d.nr_requests);
+	if (d.have_fua)
+		buf_printf(b, ", FUA %d", d.fua);
+	if (d.have_rotational)
+		buf_printf(b, ", rotational %d", d.rotational);
+	if (d.have_wbt)
+		buf_printf(b, ", throttled at %" PRIu64 " us", (uint64_t)d.wbt_lat_us);
+	buf_char(b, '\n');
+	for (size_t i = 0; d.slaves && d.slaves[i]; i++)
+		buf_printf(b, "  slave %s\n", d.slaves[i]);
+	for (size_t i = 0; i < ARRAY_LEN(disks); i++)
+		if (target_stands_on(p, disks[i]))
+			buf_printf(b, "  stands on %s\n", disks[i]);
+	for (size_t i = 0; i < d.n_mounts; i++)
+		buf_printf(b, "  %s %s %s %s\n", d.mounts[i].dir, d.mounts[i].fstype, d.mounts[i].options,
+			   d.mounts[i].barrier ? d.mounts[i].barrier : "-");
+	facts_free(&d);
+	targets_free(&t);
+}
+
+static void test_facts(void)
+{
+	static const char *const devices[] = { "bta",  "bta1",	 "bta2",     "btb",	 "dm-90",     "dm-91",
+					       "md92", "loop91", "nvme99n1", "nvme98n1", "cciss!c9d0" };
+	struct buf b = { 0 };
+
+	put("proc/self/mountinfo", mountinfo);
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+		add_facts(&b, devices[i]);
+	golden("target_facts", "txt", b.data);
+	buf_free(&b);
+}
+
 /* "/boot:ext4:rw,relatime:barrier .." */
 static void mounts(const char *word, const char *want, const char *name)
 {
@@ -512,28 +468,13 @@ static void mounts(const char *word, const char *want, const char *name)
 	buf_free(&b);
 }
 
-static void test_mounts(void)
+static void test_own_file(void)
 {
-	put("proc/self/mountinfo", mountinfo);
-	mounts("cciss!c9d0", "/xfs:xfs:rw,attr2:-", "mounts: XFS has no choice of barriers");
-	mounts("loop91", "/f2fs:f2fs:rw,fsync_mode=nobarrier:nobarrier", "mounts: f2fs");
-	mounts("md92", "/ext3:ext3:rw,barrier=1:barrier", "mounts: barrier=1");
-	mounts("dm-91", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier", "mounts: no bind mounts, escapes undone");
-	mounts("bta2", "/:btrfs:rw,nobarrier,subvol=/@:nobarrier /home:btrfs:rw,nobarrier,subvol=/@home:nobarrier",
-	       "mounts: btrfs by any of its devices, each subvolume once");
-	mounts("bta1", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier",
-	       "mounts: a partition's own, and those stacked on it");
-	mounts("bta",
-	       "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier "
-	       "/:btrfs:rw,nobarrier,subvol=/@:nobarrier /home:btrfs:rw,nobarrier,subvol=/@home:nobarrier",
-	       "mounts: a disk's, with its partitions'");
+	put("proc/self/mountinfo", "1 1 8:161 / /boot rw - ext4 /dev/bta1 rw\n");
 	put("proc/fs/ext4/bta1/options", "rw\nnobarrier\ncommit=5\n");
-	mounts("bta1", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:nobarrier",
-	       "mounts: ext4's own file tells when the mount options do not");
+	mounts("bta1", "/boot:ext4:rw:nobarrier", "mounts: ext4's own file tells when the mount options do not");
 	put("proc/fs/ext4/bta1/options", "rw\nbarrier\nnobarrier_like\n");
-	mounts("bta1", "/srv/my db:ext4:rw,noatime,nobarrier:nobarrier /boot:ext4:rw,relatime:barrier",
-	       "mounts: whole lines of it only");
-	mounts("nvme99n1", "", "mounts: none");
+	mounts("bta1", "/boot:ext4:rw:barrier", "mounts: whole lines of it only");
 }
 
 static void stat_is(const char *device, const char *text, bool good, bool have_flush, const char *name)
@@ -664,24 +605,22 @@ static void test_delta(void)
 	ok(!r.have && !r.have_flush, "delta: one side alone is nothing");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
 	tree_make();
 	make_machine();
-	test_words();
 	test_closed_folder();
+	test_words();
+	test_facts();
+	test_own_file();
 	test_merge();
 	test_nodes();
 	test_files();
 	test_anonymous();
 	test_overlay();
-	test_target_fields();
-	test_stands_on();
 	test_by_dev();
-	test_facts_disk();
-	test_facts_others();
 	test_odd_facts();
-	test_mounts();
 	test_stat_fields();
 	test_again();
 	test_delta();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What /proc says of tasks: its texts field by field, up to the last value that makes sense, and its files in a made-up tree. */
 #include <errno.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "host/sysfs.h"
@@ -92,29 +91,6 @@ static void test_stat_fields(void)
 	ok(parses(0, "", 39, &s) && s.cpu == 429, "fields that an old kernel ends with");
 	ok(!parses(0, "", 38, &s), "one fewer is too few");
 	ok(!parses(39, "-1", LAST_FIELD, &s), "a negative number is none");
-}
-
-static void test_stat_names(void)
-{
-	static const struct {
-		const char *comm, *want;
-	} rows[] = {
-		{ "", "" },
-		{ "123456789012345", "123456789012345" },
-		{ "1234567890123456", "123456789012345" },
-		{ "a (b) c", "a (b) c" },
-		{ ") ) R 1", ") ) R 1" },
-	};
-	struct task_stat s;
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		char *line = stat_line(rows[i].comm, 0, "", LAST_FIELD);
-
-		is_str(task_stat_parse(line, &s) ? s.comm : NULL, rows[i].want, "a name");
-		free(line);
-	}
-	ok(!task_stat_parse("7 (dd)S 44 55 66 77 88 99", &s) && !task_stat_parse("7 (dd) 1 44 55", &s),
-	   "no state behind the name");
 }
 
 /* The names joined by commas; "-" for none at all. */
@@ -350,51 +326,6 @@ static void test_open_files(void)
 	is_u64(task_mount_dev(91, 28), 0, "of a process that is gone");
 }
 
-/* ---- since when a task sleeps ---- */
-
-static void asleep_tree(char state, const char *ms)
-{
-	char cpu[16], *line, *text = xasprintf("se.exec_start : %s\n", ms);
-
-	snprintf(cpu, sizeof(cpu), "%d", sched_getcpu());
-	line = stat_line("dd", 39, cpu, LAST_FIELD);
-	*strchr(line, 'S') = state;
-	put("proc/95/task/95/stat", line);
-	put("proc/95/task/95/sched", text);
-	free(text);
-	free(line);
-}
-
-/* Our own threads in the tree are the real ones: the clock of a CPU is read there. */
-static void test_asleep(void)
-{
-	char *own = xasprintf("proc/%d/task", getpid()), *real = xasprintf("/proc/%d/task", getpid()), *half;
-	char *text = file_text("/proc/self/sched");
-	uint64_t now = 0, ns;
-
-	if (!task_on_cpu_parse(text, &now)) {
-		ok(true, "for how long a task has slept # SKIP this kernel doesn't tell");
-		goto out;
-	}
-	link_to(own, real);
-	half = xasprintf("%" PRIu64 ".%06" PRIu64, now / 2 / 1000000, now / 2 % 1000000);
-	asleep_tree('S', half);
-	ns = task_asleep_ns(95, 95);
-	ok(ns > now / 4 && ns < now, "a task that last ran in half of the time up to now has slept since");
-	asleep_tree('D', half);
-	ok(task_asleep_ns(95, 95) > now / 4, "also when it can't be woken");
-	asleep_tree('R', half);
-	is_u64(task_asleep_ns(95, 95), 0, "one that runs doesn't sleep");
-	asleep_tree('S', "9223372036854.000000");
-	is_u64(task_asleep_ns(95, 95), 0, "nor has one slept that last ran later than now");
-	is_u64(task_asleep_ns(96, 96), 0, "nor one that isn't there");
-	free(half);
-out:
-	free(text);
-	free(real);
-	free(own);
-}
-
 /* ---- all tasks ---- */
 
 struct seen {
@@ -446,7 +377,6 @@ int main(void)
 	sysfs_roots(NULL, proc);
 	test_call();
 	test_stat_fields();
-	test_stat_names();
 	test_stack();
 	test_on_cpu();
 	test_status();
@@ -455,7 +385,6 @@ int main(void)
 	test_task_files();
 	test_cmdline();
 	test_open_files();
-	test_asleep();
 	test_each();
 	tree_remove();
 	free(proc);

@@ -50,12 +50,6 @@ static bool is(const struct hist *h, uint64_t count, uint64_t sum, uint64_t min,
 	return h->count == count && buckets == count && h->sum == sum && h->min == min && h->max == max;
 }
 
-static bool cell_is(const struct cell_counts *got, uint64_t count, uint64_t queue, uint64_t device)
-{
-	return got->count == count && got->bytes == 4096 * count && got->queue.count == count && got->queue.sum == queue &&
-	       got->device.count == count && got->device.sum == device && got->total.sum == queue + device;
-}
-
 static void begin(void)
 {
 	memset(cells, 0, sizeof(cells));
@@ -63,64 +57,6 @@ static void begin(void)
 	memset(&sums, 0, sizeof(sums));
 	counters_free(c);
 	c = counters_new(&maps, VIEWS);
-}
-
-static void totals(struct view_counts *v)
-{
-	begin();
-	request(0, WIRE_FLUSH, 0, 10, 5000);
-	request(0, WIRE_FLUSH, 1, 20, 3000);
-	request(0, WIRE_FLUSH, 2, 0, 9000);
-	request(1, WIRE_FLUSH, 1, 1, 1);
-	request(0, WIRE_CELLS - 1, 2, 7, 70);
-	views[0].waiters = 5;
-	views[2].waiters = 7;
-	views[2].flush_no_depth = 1;
-	views[3].waiters = 100;
-	counters_total(c, 0, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 3, 30, 17000), "stripes are added up");
-	ok(is(&v->cell[WIRE_FLUSH].queue, 3, 30, 0, 20) && is(&v->cell[WIRE_FLUSH].device, 3, 17000, 3000, 9000) &&
-		   is(&v->cell[WIRE_FLUSH].total, 3, 17030, 3020, 9000),
-	   "the smallest and the largest are those of all");
-	ok(cell_is(&v->cell[WIRE_CELLS - 1], 1, 7, 70) && v->cell[0].count == 0, "each cell is its own");
-	ok(v->sums.waiters == 12 && v->sums.flush_no_depth == 1 && !v->sums.flush_pre, "and the sums of a view");
-	counters_total(c, 1, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 1, 1, 1) && v->sums.waiters == 100, "another view is another one");
-}
-
-static void intervals(struct view_counts *v)
-{
-	begin();
-	request(0, WIRE_FLUSH, 0, 10, 5000);
-	request(0, WIRE_FLUSH, 1, 20, 3000);
-	views[1].waiters = 3;
-	counters_step(c);
-	request(0, WIRE_FLUSH, 0, 1, 100);
-	views[1].waiters = 4;
-	counters_interval(c, 0, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 3, 31, 8100) && v->sums.waiters == 4,
-	   "the first interval has all that came until it is read");
-	ok(v->cell[WIRE_FLUSH].device.min == 3000 && v->cell[WIRE_FLUSH].device.max == 5000,
-	   "but the extremes of what came until the step");
-	request(0, WIRE_FLUSH, 2, 2, 700);
-	views[0].waiters = 10;
-	counters_since(c, 0, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 1, 2, 700) && v->sums.waiters == 10,
-	   "since then there is what came after it was read");
-	ok(v->cell[WIRE_FLUSH].device.min == 100 && v->cell[WIRE_FLUSH].device.max == 700,
-	   "with the extremes since the step");
-	counters_step(c);
-	counters_interval(c, 0, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 1, 2, 700) && v->sums.waiters == 10, "which is the next interval");
-	ok(is(&v->cell[WIRE_FLUSH].queue, 1, 2, 1, 2) && is(&v->cell[WIRE_FLUSH].total, 1, 702, 101, 702),
-	   "in each of its times");
-	counters_step(c);
-	counters_interval(c, 0, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 0, 0, 0) && !v->sums.waiters && is(&v->cell[WIRE_FLUSH].device, 0, 0, 0, 0),
-	   "an interval in which nothing came has nothing");
-	counters_total(c, 0, v);
-	ok(cell_is(&v->cell[WIRE_FLUSH], 4, 33, 8800) && is(&v->cell[WIRE_FLUSH].device, 4, 8800, 100, 5000),
-	   "the run has all");
 }
 
 /* Counted on one side of a step, its extremes noted on the other. */
@@ -306,8 +242,6 @@ int main(void)
 {
 	struct view_counts *v = xcalloc(1, sizeof(*v));
 
-	totals(v);
-	intervals(v);
 	without_extremes(v);
 	rows();
 	each_figure(v);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is said, to whom, and in how much room. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -98,82 +95,8 @@ static void test_words(void)
 	is_said(say_progress_verbose, "\r\033[Kx\r\033[Kbarriertrace: v\n", "and for details");
 }
 
-/* ---- on a terminal ---- */
-
-static int other_end;
-
-/* One that changes nothing of what is written to it, or -1. */
-static int terminal(void)
-{
-	struct termios how;
-	int fd;
-
-	other_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (other_end < 0 || grantpt(other_end) || unlockpt(other_end))
-		return -1;
-	fd = open(ptsname(other_end), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || tcgetattr(fd, &how))
-		return -1;
-	cfmakeraw(&how);
-	return tcsetattr(fd, TCSANOW, &how) ? -1 : fd;
-}
-
-/* What comes out at its other end, a whole line. */
-static void receive(char *to, size_t size)
-{
-	size_t n = 0;
-
-	while (n + 1 < size && (!n || to[n - 1] != '\n')) {
-		ssize_t got = read(other_end, to + n, size - n - 1);
-
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-	}
-	to[n] = '\0';
-}
-
-/* A progress of `n` digits on a terminal with so many columns. */
-static void is_shown(int tty, unsigned short columns, int n, int want)
-{
-	struct winsize ws = { .ws_row = 24, .ws_col = columns };
-	char *line = xasprintf("\r\033[K%.*d\r\033[Kbarriertrace: .\n", want, 0), got[1024];
-	int told = dup(STDERR_FILENO);
-
-	if (ioctl(tty, TIOCSWINSZ, &ws) || dup2(tty, STDERR_FILENO) < 0)
-		abort();
-	log_progress("%.*d", n, 0);
-	log_error(".");
-	dup2(told, STDERR_FILENO);
-	close(told);
-	receive(got, sizeof(got));
-	if (!ok(!strcmp(got, line), "of %d digits %d fit %d columns", n, want, columns))
-		diag("got %zu bytes", strlen(got));
-	free(line);
-}
-
-static void test_width(void)
-{
-	int tty = terminal();
-
-	if (tty < 0) {
-		ok(true, "how wide progress is # SKIP missing: terminals");
-		return;
-	}
-	is_shown(tty, 10, 13, 9);
-	is_shown(tty, 10, 9, 9);
-	is_shown(tty, 10, 10, 9);
-	is_shown(tty, 0, 13, 13);
-	is_shown(tty, 480, 500, 479);
-	is_shown(tty, 479, 500, 478);
-	is_shown(tty, 600, 500, 479);
-	close(tty);
-	close(other_end);
-}
-
 int main(void)
 {
 	test_words();
-	test_width();
 	return tap_done();
 }

@@ -31,8 +31,7 @@ static struct buf hello;
 #define TAKEN ".barriertrace-5a5a5a5a5a5a5a5a"
 
 static bool no_unnamed;				 /* files without a name */
-static bool no_random;				 /* numbers */
-static int same_numbers;			 /* so many come that make TAKEN a name */
+static int same_numbers;			 /* so many random numbers come that make TAKEN a name */
 static int numbers;				 /* that were asked for */
 static int rename_error;			 /* of each; 0: none */
 static bool all_held = true, all_private = true; /* names are given while signals wait, files are made for one user */
@@ -68,8 +67,6 @@ int openat(int dir, const char *path, int flags, ...)
 ssize_t getrandom(void *to, size_t n, unsigned int flags)
 {
 	numbers++;
-	if (no_random)
-		return -1;
 	if (same_numbers <= 0)
 		return syscall(SYS_getrandom, to, n, flags);
 	same_numbers--;
@@ -245,25 +242,6 @@ static void test_streams(void)
 	free(path);
 }
 
-static void test_standard_streams(void)
-{
-	int file = open("stream", O_RDWR | O_CREAT, 0600), in = dup(STDIN_FILENO);
-	struct outfile o = OUTFILE_NONE;
-
-	dup2(file, STDIN_FILENO);
-	ok(!outfile_open(&o, "/dev/stdin", false, &e) && !outfile_write(&o, &hello, &e) && !outfile_commit(&o, &e) &&
-		   holds("stream", "hello"),
-	   "to standard input, if our caller wants that");
-	restore_input(in);
-	close(file);
-	unlink("stream");
-	block_devices = true;
-	ok(outfile_open(&o, "-", false, &e) == -EINVAL && o.fd < 0 &&
-		   !strcmp(e.text, "will not write to standard output: it is a block device"),
-	   "standard output that is a block device is refused");
-	block_devices = false;
-}
-
 static void test_without_input(void)
 {
 	int dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), in = close_input();
@@ -386,32 +364,6 @@ static void test_taken(void)
 	ok(holds(TAKEN, "theirs") && names() == 2, "and whoever has the name keeps the file");
 	same_numbers = 0;
 	unlink(TAKEN);
-}
-
-/* Names differ between files, and between processes even without random numbers. */
-static void test_names_differ(void)
-{
-	struct outfile a = OUTFILE_NONE, b = OUTFILE_NONE;
-	int status = -1;
-	pid_t child;
-
-	no_unnamed = true;
-	ok(!outfile_open(&a, "out", false, &e) && !outfile_open(&b, "out", false, &e) && names() == 3,
-	   "two at a time have two names");
-	outfile_close(&a);
-	outfile_close(&b);
-	no_random = true;
-	outfile_open(&a, "out", false, &e);
-	child = fork();
-	if (!child) {
-		status = outfile_open(&b, "out", false, &e);
-		outfile_close(&b);
-		_exit(status != 0);
-	}
-	ok(waitpid(child, &status, 0) == child && !status && a.temp && names() == 2, "two processes have, too");
-	outfile_close(&a);
-	no_random = false;
-	no_unnamed = false;
 }
 
 static void test_not_replaced(void)
@@ -540,12 +492,10 @@ int main(void)
 	test_modes();
 	test_refused();
 	test_streams();
-	test_standard_streams();
 	test_others();
 	test_named();
 	test_no_proc();
 	test_taken();
-	test_names_differ();
 	test_not_replaced();
 	test_parts();
 	test_full();
