@@ -306,17 +306,6 @@ static void test_layers(void)
 	   "without a word: every disk");
 }
 
-static void test_wrong_word(void)
-{
-	struct doctor_opts o = { 0 };
-	struct diagnosis none = { 0 };
-	struct err e = { 0 };
-
-	ok(doctor_look("sdx", &o, &none, &e) == -ENOENT && e.status == EXIT_USAGE && !none.n_layers,
-	   "an unknown disk is an error");
-	diagnosis_free(&none);
-}
-
 static void test_loop_file(void)
 {
 	int id = mount_id(dir);
@@ -347,29 +336,6 @@ static void test_loop_file(void)
 	free(line);
 	free(text);
 	free(file);
-	make_file_systems();
-}
-
-/* The overlay's upper folder is in `dir`, whose device is sda4 here. */
-static void test_overlay(const char *option)
-{
-	struct stat st;
-	char *line, *link;
-
-	if (stat(dir, &st) || !major(st.st_dev)) {
-		ok(true, "overlay # SKIP the temporary folder is on no disk");
-		return;
-	}
-	line = xasprintf("%s%d 1 0:60 / /merged rw - overlay overlay rw,upperdir=%s/bin,%s\n", mountinfo,
-			 mount_id("/proc/self/status"), dir, option);
-	link = xasprintf("sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
-	put("proc/self/mountinfo", line);
-	link_to(link, "../../devices/" SATA "/sda4");
-	look("/proc/self/status");
-	EXPECT({ "/merged", "volatile", "on", "unsafe" }, { "/merged", "type", "overlay", NULL },
-	       { "sda4", "start", "8192", NULL });
-	free(line);
-	free(link);
 	make_file_systems();
 }
 
@@ -419,49 +385,6 @@ static void test_read_only(void)
 	is_str(keys, "", "a loop device that takes no writes");
 	free(keys);
 	put("sys/devices/virtual/block/loop0/ro", "0\n");
-}
-
-/* On sda4, and no node for the others. */
-static void test_superblock(void)
-{
-	char super[4096] = { 0 }, *path = full("dev/sda4");
-	FILE *f = fopen(path, "w");
-
-	memcpy(super + 1024 + 0x38, "\x53\xef", 2);
-	super[1024 + 0x5c + 1] = 4;
-	fwrite(super, 1, sizeof(super), f);
-	fclose(f);
-	look("sda");
-	if (setting("/srv/good", "fast_commit")->unknown &&
-	    strstr(setting("/srv/good", "fast_commit")->unknown, "not supported"))
-		ok(true, "superblock # SKIP this file system has no reads that don't wait");
-	else
-		EXPECT({ "/srv/good", "fast_commit", "on", NULL });
-	is_str(setting("/srv/old", "fast_commit")->unknown, "the superblock cannot be read: No such file or directory",
-	       "a superblock that cannot be read is said");
-	EXPECT({ "/srv/good", "block_size", "1024", "slow" });
-	ok(!setting("/srv/old", "block_size"), "a block size that isn't known");
-	truncate(path, 1500);
-	look("sda");
-	ok(!value("/srv/good", "fast_commit"), "a cut superblock tells nothing");
-	unlink(path);
-	free(path);
-}
-
-/* Root reads everything: only another user is refused. */
-static void test_unreadable(void)
-{
-	char *path = full("proc/sys/vm/dirty_ratio");
-
-	chmod(path, 0);
-	look("sda");
-	if (access(path, R_OK))
-		ok(!value("machine", "dirty_ratio") && strstr(setting("machine", "dirty_ratio")->unknown, "run as root"),
-		   "what may not be read is said");
-	else
-		ok(true, "what may not be read is said # SKIP root may read everything");
-	chmod(path, 0644);
-	free(path);
 }
 
 /* ---- the drive's own word ---- */
@@ -666,13 +589,8 @@ int main(int argc, char **argv)
 	make_file_systems();
 	test_everything();
 	test_layers();
-	test_wrong_word();
-	test_overlay("volatile");
-	test_overlay("fsync=volatile");
 	test_fua();
 	test_read_only();
-	test_superblock();
-	test_unreadable();
 	test_tools_missing();
 	test_smartctl();
 	test_hdparm();

@@ -377,32 +377,6 @@ static void claims(const struct state *s, const char *says, const char *name)
 	state_release(&claim);
 }
 
-static void test_two(void)
-{
-	struct plan p = PLAN(&sda, "governor=powersave");
-	struct state_disk other = { 8, 32, "sdc" };
-	struct state s = state_of(&p, 1), t = state_of(&p, 2);
-	struct state_claim held = STATE_CLAIM_NONE;
-	struct err e = { 0 };
-	struct told told;
-
-	is_int(state_claim(folder, &s, &held, &e), 0, "an experiment claims its disks");
-	claims(&t, "another experiment (process 1) is changing settings of sda", "a second one on a disk of it is refused");
-	t.disk = &other;
-	t.n_disks = 1;
-	claims(&t, "settings of the CPUs", "and one of the CPUs, where both set those");
-	t.n = 0;
-	claims(&t, NULL, "one elsewhere is not");
-	told = restore(0);
-	is_int(told.n[PUT_BUSY], 1, "--restore leaves a live one alone");
-	state_leave(&held);
-	t = state_of(&p, 2);
-	claims(&t, "--restore", "a killed one is named, with what to do");
-	restore(0);
-	claims(&t, NULL, "and then there is room");
-	plan_free(&p);
-}
-
 static void test_folder(void)
 {
 	struct plan p = PLAN(&sda, "rq_affinity=0");
@@ -457,7 +431,6 @@ int main(void)
 	test_text();
 	test_changed_machine();
 	test_failure();
-	test_two();
 	test_folder();
 	free(folder);
 	return tree_done();

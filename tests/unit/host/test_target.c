@@ -453,30 +453,6 @@ static void test_facts(void)
 	buf_free(&b);
 }
 
-/* "/boot:ext4:rw,relatime:barrier .." */
-static void mounts(const char *word, const char *want, const char *name)
-{
-	struct buf b = { 0 };
-
-	facts_of(word, &d);
-	buf_str(&b, "");
-	for (size_t i = 0; i < d.n_mounts; i++)
-		buf_printf(&b, "%s%s:%s:%s:%s", i ? " " : "", d.mounts[i].dir, d.mounts[i].fstype, d.mounts[i].options,
-			   d.mounts[i].barrier ? d.mounts[i].barrier : "-");
-	is_str(b.data, want, name);
-	facts_free(&d);
-	buf_free(&b);
-}
-
-static void test_own_file(void)
-{
-	put("proc/self/mountinfo", "1 1 8:161 / /boot rw - ext4 /dev/bta1 rw\n");
-	put("proc/fs/ext4/bta1/options", "rw\nnobarrier\ncommit=5\n");
-	mounts("bta1", "/boot:ext4:rw:nobarrier", "mounts: ext4's own file tells when the mount options do not");
-	put("proc/fs/ext4/bta1/options", "rw\nbarrier\nnobarrier_like\n");
-	mounts("bta1", "/boot:ext4:rw:barrier", "mounts: whole lines of it only");
-}
-
 static void stat_is(const char *device, const char *text, bool good, bool have_flush, const char *name)
 {
 	char *path = xasprintf("sys/class/block/%s/stat", device);
@@ -613,7 +589,6 @@ int main(int argc, char **argv)
 	test_closed_folder();
 	test_words();
 	test_facts();
-	test_own_file();
 	test_merge();
 	test_nodes();
 	test_files();

@@ -64,23 +64,15 @@ static int fd_of(int i)
 	return t.pipe[i][0] ? t.pipe[i][0] : -1;
 }
 
-static int filter_fd(void *ctx)
-{
-	(void)ctx;
-	return fd_of(FILTER);
-}
+#define FD_OF(name, source) \
+	static int name(void *ctx __attribute__((unused))) \
+	{ \
+		return fd_of(source); \
+	}
 
-static int facts_fd(void *ctx)
-{
-	(void)ctx;
-	return fd_of(FACTS);
-}
-
-static int keyboard_fd(void *ctx)
-{
-	(void)ctx;
-	return fd_of(KEYBOARD);
-}
+FD_OF(filter_fd, FILTER)
+FD_OF(facts_fd, FACTS)
+FD_OF(keyboard_fd, KEYBOARD)
 
 static void take(int i)
 {
@@ -113,17 +105,15 @@ static void key_pressed(void *ctx)
 		run_loop_stop(&t.loop, t.quit, true);
 }
 
-static void tick(void *ctx)
-{
-	(void)ctx;
-	t.ticks++;
-}
+#define COUNTS(name, counter) \
+	static void name(void *ctx __attribute__((unused))) \
+	{ \
+		t.counter++; \
+	}
 
-static void second(void *ctx)
-{
-	(void)ctx;
-	t.seconds++;
-}
+COUNTS(tick, ticks)
+COUNTS(second, seconds)
+COUNTS(stopping, stopping)
 
 /* As the kernel tells it: of the terminal for all of its processes, or of somebody for us alone. */
 static void send(int sig, bool alone)
@@ -150,12 +140,6 @@ static bool signal_is_other(void *ctx, int sig)
 	(void)ctx;
 	t.others += sig == SIGWINCH;
 	return sig == SIGWINCH;
-}
-
-static void stopping(void *ctx)
-{
-	(void)ctx;
-	t.stopping++;
 }
 
 static const struct run_calls calls = {

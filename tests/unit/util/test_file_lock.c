@@ -120,9 +120,6 @@ static void test_by_device(void)
 	   "of any process, and the first one counts");
 	ok(holder_after(flock_line(NOBODY, false, st.st_ino + 1), flock_line(1, false, st.st_ino)) == 1,
 	   "that of another file is another's");
-	ok(holder_after(line("POSIX  ADVISORY  WRITE", NOBODY, false, st.st_ino), flock_line(1, false, st.st_ino)) == 1 &&
-		   holder_after(line("FLOCK  ADVISORY  READ", NOBODY, false, st.st_ino), NULL) == 0,
-	   "one of another kind is none");
 	ok(holder_after(flock_line(-1, false, st.st_ino), NULL) == 0 &&
 		   holder_after(flock_line(0, false, st.st_ino), flock_line(1, false, st.st_ino)) == 1,
 	   "a process that cannot be seen from here has no number");

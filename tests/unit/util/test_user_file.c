@@ -308,24 +308,6 @@ static void test_reopen_by_name(void)
 	close(found);
 }
 
-static void test_inherited(void)
-{
-	int ours = open("/dev/null", O_RDONLY | O_CLOEXEC), theirs = open("/dev/null", O_RDONLY);
-	char name[64];
-
-	snprintf(name, sizeof(name), "/dev/fd/%d", theirs);
-	ok(user_inherited_fd(name) == theirs, "a descriptor that came through exec");
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", ours);
-	ok(user_inherited_fd(name) < 0, "one of ours is none");
-	ok(user_inherited_fd("/dev/fd/4000") < 0 && user_inherited_fd("/dev/fd/") < 0 &&
-		   user_inherited_fd("/dev/fd/1x") < 0 && user_inherited_fd("/dev/fd/99999999999999999999") < 0 &&
-		   user_inherited_fd("/dev/null") < 0,
-	   "nor is what isn't open, or no number");
-	ok(user_inherited_fd("/dev/stdout") == STDOUT_FILENO, "standard output");
-	close(ours);
-	close(theirs);
-}
-
 /* ---- as somebody ---- */
 
 static int times_asked;
@@ -656,7 +638,6 @@ int main(void)
 	test_links_of_others();
 	test_many_links();
 	test_absolute_links();
-	test_inherited();
 	user_files_by(somebody);
 	test_taken();
 	test_groups();
