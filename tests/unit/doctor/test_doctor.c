@@ -418,72 +418,57 @@ static void test_tools_missing(void)
 	ok(diag_layer_named(&d, "nvme0c0n1") && !setting("nvme0c0n1", "wear"), "a hidden path has no node to ask by");
 }
 
-static void test_smartctl(void)
+static const struct {
+	const char *tool, *script, *disk;
+	bool no_tools;
+} answers[] = {
+	{ "smartctl", smartctl_on, "sdb", false },
+	{ "smartctl", "echo '{\"model_name\": \"ACME 1\"}'; exit 2", "sdb", false },
+	{ "smartctl", "echo '{\"model_name\": 7, \"write_cache\": [1], \"smart_status\": \"x'", "sdb", false },
+	{ "hdparm", hdparm_on, "sda", false },
+	{ "hdparm", hdparm_asleep, "sda", false },
+	{ "hdparm", hdparm_on, "sdd", false }, /* which the kernel has suspended */
+	{ "hdparm", hdparm_on, "sda", true },
+	{ "nvme", nvme_on, "nvme0n1", false },
+	{ "nvme", "[ $1 = id-ctrl ] && echo '{\"mn\": \"ACME P\", \"vwc\": 0}'", "nvme0n1", false },
+};
+
+/* What is known by a tool, or why it isn't, and how the drive's cache is judged then. */
+static void add_answer(struct buf *b, const char *disk)
 {
-	char *log;
+	static const char *const keys[] = { "drive_cache", "drive_model", "firmware", "wear", "health" };
+	char *log = asked();
 
-	put_tool("smartctl", smartctl_on);
-	look("sdb");
-	EXPECT({ "sdb", "drive_cache", "on", NULL }, { "sdb", "write_cache", "write through", "unsafe" },
-	       { "sdb", "drive_model", "ACME 1", NULL }, { "sdb", "firmware", "F1", NULL },
-	       { "sdb", "wear", "91", "note" }, { "sdb", "health", "failing", "unsafe" });
-	log = asked();
-	ok(log && strstr(log, "smartctl -n standby -j ") && !strchr(log, '\n'), "smartctl is asked once, and not to "
-										"wake the drive");
-	free(log);
-	ok(strstr(setting("sdb", "wear")->where, "smartctl -n standby -j"), "where: the tool's command line");
-	remove_tools();
-	put_tool("smartctl", "echo '{\"model_name\": \"ACME 1\"}'; exit 2");
-	look("sdb");
-	is_str(setting("sdb", "drive_cache")->unknown, "the drive is asleep and was not woken", "smartctl finds it asleep");
-	remove_tools();
-	put_tool("smartctl", "echo '{\"model_name\": 7, \"write_cache\": [1], \"smart_status\": \"x'");
-	look("sdb");
-	ok(!value("sdb", "drive_cache") && !value("sdb", "drive_model"), "an answer that is no JSON tells nothing");
-}
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct diag_setting *s = setting(disk, keys[i]);
+		const char *found = grade(disk, keys[i]);
 
-static void test_hdparm(void)
-{
-	char *log;
-
-	remove_tools();
-	put_tool("hdparm", hdparm_on);
-	look("sda");
-	EXPECT({ "sda", "drive_cache", "on", "note" }, { "sda", "drive_model", "ACME 2", NULL },
-	       { "sda", "firmware", "F2", NULL });
-	remove_tools();
-	put_tool("hdparm", hdparm_asleep);
-	look("sda");
-	is_str(setting("sda", "drive_cache")->unknown, "the drive is asleep and was not woken", "hdparm finds it asleep");
-	log = asked();
-	ok(log && strstr(log, "hdparm -C ") && !strchr(log, '\n'), "and is not asked further");
-	free(log);
-	remove_tools();
-	put_tool("hdparm", hdparm_on);
-	look("sdd");
-	is_str(setting("sdd", "drive_cache")->unknown, "the drive is asleep and was not woken",
-	       "what the kernel has suspended is left alone");
-	log = asked();
-	ok(!log, "no tool is started for it");
-	free(log);
-	look_with("sda", true);
-	log = asked();
-	ok(!log && strstr(setting("sda", "firmware")->unknown, "--no-tools"), "nor with --no-tools");
+		if (s)
+			buf_printf(b, "  %s: %s%s%s\n", keys[i], s->value ? s->value : s->unknown, found ? ", " : "",
+				   found ? found : "");
+	}
+	buf_printf(b, "  write_cache: %s\n", grade(disk, "write_cache") ? grade(disk, "write_cache") : "no finding");
+	/* each line begins with what was asked, and ends with the disk's node */
+	for (char *at = log, *end; at && *at; at = *end ? end + 1 : end) {
+		end = strchrnul(at, '\n');
+		buf_printf(b, "  asked: %.*s\n", (int)strcspn(at, "/\n"), at);
+	}
 	free(log);
 }
 
-static void test_nvme(void)
+static void test_tools(void)
 {
-	remove_tools();
-	put_tool("nvme", nvme_on);
-	look("nvme0n1");
-	EXPECT({ "nvme0n1", "drive_cache", "on", NULL }, { "nvme0n1", "drive_model", "ACME N", NULL },
-	       { "nvme0n1", "firmware", "F3", NULL }, { "nvme0n1", "wear", "3", NULL },
-	       { "nvme0n1", "health", "ok", NULL });
-	remove_tools();
-	put_tool("nvme", "[ $1 = id-ctrl ] && echo '{\"mn\": \"ACME P\", \"vwc\": 0}'");
-	look("nvme0n1");
-	EXPECT({ "nvme0n1", "drive_cache", "none", NULL });
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		remove_tools();
+		put_tool(answers[i].tool, answers[i].script);
+		look_with(answers[i].disk, answers[i].no_tools);
+		buf_printf(&b, "%s of %s\n", answers[i].tool, answers[i].disk);
+		add_answer(&b, answers[i].disk);
+	}
+	golden("doctor_tools", "txt", b.data);
+	buf_free(&b);
 	remove_tools();
 }
 
@@ -592,9 +577,7 @@ int main(int argc, char **argv)
 	test_fua();
 	test_read_only();
 	test_tools_missing();
-	test_smartctl();
-	test_hdparm();
-	test_nvme();
+	test_tools();
 	test_weigh();
 	test_loop_file();
 	diagnosis_free(&d);
