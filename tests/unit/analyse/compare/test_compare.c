@@ -500,65 +500,6 @@ static void test_drawing(void)
 
 /* ---- facts ---- */
 
-static void test_causes(void)
-{
-	struct report r[2];
-	struct comparison c = begin(make_slow, make_fast, r);
-	double sum = 0;
-	bool sorted = true;
-
-	for (size_t i = 0; i < c.n_causes; i++) {
-		sum += c.cause[i].difference;
-		sorted &= !i || fabs(c.cause[i - 1].difference) >= fabs(c.cause[i].difference);
-	}
-	ok(c.n_causes == 7 && c.cause[0].cause == CAUSE_FLUSH_ONLY, "causes: those that either run has, flush.only first");
-	ok(sorted, "causes: by the size of their difference");
-	ok(near(sum, c.mean.difference, 1e-3), "causes: their differences add up to that of the mean");
-	ok(near(c.ratio, 1.0 * (double)r[1].sync.total_ns / (double)r[0].sync.total_ns, 1e-9), "ratio: of the means");
-	end(&c, r);
-}
-
-static const char *setting(const struct comparison_device *d, const char *name, int side)
-{
-	for (size_t i = 0; i < d->n_settings; i++)
-		if (!strcmp(d->setting[i].name, name))
-			return d->setting[i].value[side];
-	return "absent";
-}
-
-static void test_devices(void)
-{
-	struct report r[2];
-	struct comparison c = begin(make_slow, make_fast, r);
-	const struct comparison_device *d = c.device;
-
-	ok(c.n_devices == 1 && near(d->flushes_per_call[SIDE_A], 811.0 / 804, 1e-12) &&
-		   near(d->flushes_per_call[SIDE_B], 200.0 / 804, 1e-12),
-	   "devices: flushes per call");
-	ok(d->flushes_per_commit[SIDE_A] == 2 && d->flushes_per_commit[SIDE_B] == 1, "devices: flushes per commit");
-	ok(!strcmp(setting(d, "scheduler", SIDE_A), "none") && !strcmp(setting(d, "scheduler", SIDE_B), "mq-deadline"),
-	   "devices: a setting that differs");
-	ok(!strcmp(setting(d, "model", SIDE_A), "absent") && !strcmp(setting(d, "size", SIDE_A), "absent"),
-	   "devices: none that doesn't");
-	ok(!strcmp(setting(d, "mount options", SIDE_A), "relatime") &&
-		   !strcmp(setting(d, "mount options", SIDE_B), "noatime,nobarrier"),
-	   "devices: of the mount options those that differ");
-	end(&c, r);
-	c = begin(make_slow, make_damaged, r);
-	ok(c.n_devices == 2 && c.device[0].side[SIDE_B] == &r[1].device[0] && !c.device[1].side[SIDE_A],
-	   "devices: a disk with another name is found by its model, a new one stands alone");
-	ok(c.incomplete, "incomplete: one run is enough");
-	end(&c, r);
-	c = begin(make_slow, make_like_slow, r);
-	ok(!c.incomplete && !c.device[0].have_per_commit && c.device[0].have_flushes,
-	   "devices: no commits, nothing per commit");
-	end(&c, r);
-	c = begin(make_slow, make_cut_off, r);
-	ok(c.have_calls && !c.device[0].have_flushes && !c.device[0].have_per_call,
-	   "devices: of a recording that was cut off the counters are not known");
-	end(&c, r);
-}
-
 /* ---- JSON ---- */
 
 static json_t *parsed(const struct comparison *c, char **text)
@@ -654,8 +595,6 @@ int main(int argc, char **argv)
 	test_means_of_little();
 	test_golden();
 	test_drawing();
-	test_causes();
-	test_devices();
 	test_unflushed();
 	test_json();
 	test_json_of_all();

@@ -102,86 +102,6 @@ static void test_faster(void)
 	outcome_free(&o);
 }
 
-static void test_same(void)
-{
-	struct outcome o = outcome_of(2);
-
-	for (size_t i = 0; i < 2; i++) {
-		run_of(&o.variant[i], 100 + i, CAUSE_FLUSH_ONLY, 80, 10);
-		run_of(&o.variant[i], 120 - i, CAUSE_FLUSH_ONLY, 80, 10);
-	}
-	trials_conclude(&o);
-	ok(o.variant[1].change.have_interval && !o.variant[1].change.told, "what is the same is not told apart");
-	says(o.variant[1].change.sentence, "cannot be told apart");
-	outcome_free(&o);
-}
-
-static void test_wide(void)
-{
-	struct outcome o = outcome_of(2);
-
-	for (size_t i = 0; i < 2; i++) {
-		run_of(&o.variant[i], 10 + i, CAUSE_FLUSH_ONLY, 8, 1);
-		run_of(&o.variant[i], 1000 - i, CAUSE_FLUSH_ONLY, 8, 1);
-	}
-	trials_conclude(&o);
-	ok(o.variant[1].change.wide, "an interval of many orders of magnitude is wide");
-	says(o.variant[1].change.sentence, "runs of the same variant differ too much");
-	outcome_free(&o);
-}
-
-static void test_single(void)
-{
-	struct outcome o = outcome_of(2);
-
-	run_of(&o.variant[0], 100, CAUSE_FLUSH_ONLY, 80, 10);
-	run_of(&o.variant[1], 10, CAUSE_FLUSH_ONLY, 1, 8);
-	trials_conclude(&o);
-	ok(!o.variant[1].change.have_interval && !o.variant[1].change.told, "one run of each has no interval");
-	near(o.variant[1].change.faster, 10, "but a ratio");
-	says(o.variant[1].change.sentence, "says nothing about chance");
-	outcome_free(&o);
-}
-
-/* Runs of 100 and of 300 ms, in which this takes so much. */
-static struct outcome slower(enum cause c, uint64_t before, uint64_t after, uint64_t cpu_before, uint64_t cpu_after)
-{
-	struct outcome o = outcome_of(2);
-
-	o.variant[1].removal.what = "I/O scheduler";
-	for (uint64_t i = 0; i < 3; i++) {
-		run_of(&o.variant[0], 100 + i, c, before, cpu_before);
-		run_of(&o.variant[1], 300 + i, c, after, cpu_after);
-	}
-	trials_conclude(&o);
-	return o;
-}
-
-static void test_blame(void)
-{
-	struct outcome o = slower(CAUSE_IOQ, 10, 190, 10, 12);
-
-	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_IO_SCHEDULER, "the I/O scheduler is blamed");
-	says(o.sentence, "times slower than barrier=1");
-	says(o.sentence, "because of the I/O scheduler: 180 ms more");
-	outcome_free(&o);
-	o = slower(CAUSE_DEVICE_WRITE, 10, 190, 10, 12);
-	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_DEVICE, "or the device");
-	says(o.sentence, "the I/O scheduler's own queue is not the reason");
-	outcome_free(&o);
-	o = slower(CAUSE_IOQ, 10, 20, 10, 10);
-	ok(!o.variant[1].change.blamed, "nobody is blamed for what sync calls don't explain");
-	says(o.sentence, "not in its sync calls");
-	outcome_free(&o);
-	o = slower(CAUSE_UNKNOWN, 10, 190, 10, 12);
-	ok(!o.variant[1].change.blamed, "and what is not known is nobody");
-	outcome_free(&o);
-	o = slower(CAUSE_IOQ, 90, 10, 5, 290);
-	ok(o.variant[1].change.blamed && o.variant[1].change.family == FAMILY_HOST,
-	   "what fell is no reason for being slower");
-	outcome_free(&o);
-}
-
 static void predict(struct outcome_removal removal, bool have_calls, struct outcome *o)
 {
 	struct report_whatif w[] = { { (char *)"flush", 20 * MS, 5 }, { (char *)"throttle", 99 * MS, 1.01 } };
@@ -226,18 +146,6 @@ static void test_predict(void)
 	outcome_free(&o);
 	predict((struct outcome_removal){ "flush", false, false }, false, &o);
 	ok(!o.variant[1].prediction.have, "nor is a run without sync calls");
-	outcome_free(&o);
-}
-
-static void test_median(void)
-{
-	struct outcome o = outcome_of(1);
-
-	run_of(&o.variant[0], 1, CAUSE_CPU, 0, 1);
-	run_of(&o.variant[0], 9, CAUSE_CPU, 0, 1);
-	run_of(&o.variant[0], 5, CAUSE_CPU, 0, 1);
-	trials_conclude(&o);
-	ok(o.variant[0].median == 2 && o.variant[0].mean_ns == 5 * MS, "the usual run, and the mean");
 	outcome_free(&o);
 }
 
@@ -314,12 +222,7 @@ int main(void)
 {
 	test_sums();
 	test_faster();
-	test_same();
-	test_wide();
-	test_single();
-	test_blame();
 	test_predict();
-	test_median();
 	test_ranking();
 	test_rendered();
 	return tap_done();
