@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slices one by one: what they are a part of, through whom they came, and when a task is known to have run. */
+/*
+ * Slices one by one: what they are a part of, through whom they came, and when a task is known to have run: golden/walks.txt has the slices
+ * of each.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/ledger/timeline.h"
 #include "analyse/ledger/walk.h"
-#include "joined.h"
-#include "ledger_pairs.h"
-#include "tap.h"
+#include "situations.h"
 
 #define APP   100 /* the caller */
 #define JBD2  50
@@ -85,68 +86,47 @@ static void woken_by(uint32_t tid, uint32_t kind, uint32_t next_seq)
 
 /* ---- slices ---- */
 
-struct piece {
-	uint64_t ns;
-	enum cause cause;
-	enum walk_part part;
-	uint64_t barrier;
-	const char *via; /* names with ';' between them; NULL: the caller itself */
-	uint32_t dev;
-};
-
-static bool is_via(uint32_t via, const char *want)
+static void through(uint32_t via)
 {
 	const char *name[VIAS_DEPTH];
+	size_t n = walk_via(w, via, name);
 
-	return joined_are(name, walk_via(w, via, name), want ? want : "");
+	for (size_t i = 0; i < n; i++)
+		SAY("%s%s", i ? ", " : " by way of ", name[i]);
 }
 
-static bool same(const struct walk_slice *s, const struct piece *p)
+static void also(const char *what, uint64_t n)
 {
-	return s->ns == p->ns && s->cause == p->cause && s->part == p->part && s->barrier == p->barrier &&
-	       s->dev == p->dev && is_via(s->via, p->via);
+	if (n)
+		SAY("  (%s %llu)\n", what, (unsigned long long)n);
 }
 
-static void is(const struct walk_result *r, const struct piece *p, size_t n, const char *what)
+static void says(const struct walk_result *r, const char *what)
 {
-	bool good = r->n == n && !r->mended;
-
-	for (size_t i = 0; good && i < n; i++)
-		good = same(&r->slice[i], &p[i]);
-	if (ok(good, "%s", what))
-		return;
-	for (size_t i = 0; i < r->n; i++)
-		diag("%llu %s part %d barrier %llu via %u dev %x", (unsigned long long)r->slice[i].ns,
-		     cause_name(r->slice[i].cause), r->slice[i].part, (unsigned long long)r->slice[i].barrier,
-		     r->slice[i].via, r->slice[i].dev);
-}
-
-#define IS(r, pieces, what) is(r, pieces, LEN(pieces), what)
-#define J		    "jbd2/sda1-8"
-
-/* The caller runs for 10 ns, waits for one thing for 80, and runs for 10. */
-static void is_one_wait(const struct walk_result *r, enum cause cause, const char *via, const char *what)
-{
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 80, cause, PART_OWN, 0, via, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
+	static const char *const parts[] = {
+		[PART_OWN] = "",	[PART_JOURNAL] = ", journal", [PART_PRE] = ", pre",
+		[PART_DATA] = ", data", [PART_POST] = ", post",	      [PART_EMPTY] = ", empty",
 	};
 
-	IS(r, want, what);
+	SAY("%s:\n", what);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct walk_slice *s = &r->slice[i];
+
+		SAY("  %llu %s%s", (unsigned long long)s->ns, cause_name(s->cause), parts[s->part]);
+		if (s->barrier)
+			SAY(" of %llu", (unsigned long long)s->barrier);
+		through(s->via);
+		SAY(s->dev ? " in %x\n" : "\n", s->dev);
+	}
+	also("flush_own_ns", r->flush_own_ns);
+	also("flush_foreign_ns", r->flush_foreign_ns);
+	also("flushes", r->flushes);
+	also("in_flight", r->in_flight);
+	also("not all is known", r->blind);
+	ok(!r->mended, "%s: it tiles", what);
 }
 
-/* What it adds up to, for those who don't ask for its slices. */
-static bool adds_up_to(const struct walk_result *r, const struct ledger *want)
-{
-	bool good = !r->mended && !memcmp(&r->ledger, want, sizeof(*want));
-
-	for (int c = 0; !good && c < CAUSE_COUNT; c++)
-		if (r->ledger.ns[c] != want->ns[c])
-			diag("%s %llu, expected %llu", cause_name(c), (unsigned long long)r->ledger.ns[c],
-			     (unsigned long long)want->ns[c]);
-	return good;
-}
+#define J "jbd2/sda1-8"
 
 static void barrier_write(uint32_t tid)
 {
@@ -156,20 +136,8 @@ static void barrier_write(uint32_t tid)
 		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
 }
 
-static void commit(void)
+static void test_commit(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },	   { 10, CAUSE_RUNQ, PART_JOURNAL, 0, J, 0 },
-		{ 10, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },	   { 68, CAUSE_DEVICE_WRITE, PART_JOURNAL, 0, J, SDA },
-		{ 2, CAUSE_COMPLETION, PART_JOURNAL, 0, J, SDA },  { 4, CAUSE_RUNQ, PART_JOURNAL, 0, J, 0 },
-		{ 6, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },	   { 5, CAUSE_IOQ, PART_PRE, KEY, J, SDA },
-		{ 100, CAUSE_FLUSH_PRE, PART_PRE, KEY, J, SDA },   { 5, CAUSE_COMPLETION, PART_PRE, KEY, J, SDA },
-		{ 5, CAUSE_IOQ, PART_DATA, KEY, J, SDA },	   { 75, CAUSE_DEVICE_WRITE, PART_DATA, KEY, J, SDA },
-		{ 2, CAUSE_FLUSH_WAIT, PART_POST, KEY, J, SDA },   { 8, CAUSE_COMPLETION, PART_POST, KEY, J, SDA },
-		{ 100, CAUSE_FLUSH_POST, PART_POST, KEY, J, SDA }, { 6, CAUSE_COMPLETION, PART_JOURNAL, 0, J, SDA },
-		{ 4, CAUSE_RUNQ, PART_JOURNAL, 0, J, 0 },	   { 80, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },
-		{ 5, CAUSE_RUNQ, PART_JOURNAL, 0, NULL, 0 },	   { 5, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
@@ -183,46 +151,12 @@ static void commit(void)
 	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = KEY, .how = HOW_REQUEST);
 	SLEEP(.tid = APP, .off = 1010, .wake = 1500, .on = 1505, .waker = JBD2, .waker_kind = TASK_KTHREAD,
 	      .how = HOW_TASK);
-	ok(WALK(&r, .enter = 1000, .exit = 1510), "a call that waits for a commit");
-	IS(r, want, "its slices: of the call, the journal, and the steps of the barrier write");
-	ok(r->flush_own_ns == 202 && !r->flush_foreign_ns && r->flushes == 2 && r->in_flight == 5 && !r->blind,
-	   "two FLUSHes of its own");
-	ok(WALK(&r, .enter = 1000, .exit = 1510) && r->flushes == 2, "they are counted for each call");
+	WALK(&r, .enter = 1000, .exit = 1510);
+	says(r, "its slices: of the call, the journal, and the steps of the barrier write");
 }
 
-static void own_barrier_write(void)
+static void test_empty_flush(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 5, CAUSE_IOQ, PART_PRE, 0, NULL, SDA },
-		{ 100, CAUSE_FLUSH_PRE, PART_PRE, 0, NULL, SDA },
-		{ 5, CAUSE_COMPLETION, PART_PRE, 0, NULL, SDA },
-		{ 5, CAUSE_IOQ, PART_DATA, 0, NULL, SDA },
-		{ 75, CAUSE_DEVICE_WRITE, PART_DATA, 0, NULL, SDA },
-		{ 2, CAUSE_FLUSH_WAIT, PART_POST, 0, NULL, SDA },
-		{ 8, CAUSE_COMPLETION, PART_POST, 0, NULL, SDA },
-		{ 100, CAUSE_FLUSH_POST, PART_POST, 0, NULL, SDA },
-		{ 6, CAUSE_COMPLETION, PART_OWN, 0, NULL, SDA },
-		{ 4, CAUSE_RUNQ, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
-	const struct walk_result *r;
-
-	begin();
-	barrier_write(APP);
-	SLEEP(.tid = APP, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = KEY, .how = HOW_REQUEST);
-	WALK(&r, .enter = 1100, .exit = 1430);
-	IS(r, want, "a barrier write of the caller's own: steps of no commit");
-}
-
-static void empty_flush(void)
-{
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },	   { 5, CAUSE_FLUSH_WAIT, PART_EMPTY, 0, NULL, SDA },
-		{ 5, CAUSE_IOQ, PART_EMPTY, 0, NULL, SDA },	   { 80, CAUSE_FLUSH_ONLY, PART_EMPTY, 0, NULL, SDA },
-		{ 6, CAUSE_COMPLETION, PART_EMPTY, 0, NULL, SDA }, { 4, CAUSE_RUNQ, PART_EMPTY, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
@@ -230,20 +164,11 @@ static void empty_flush(void)
 		.flags = REQUEST_SEQUENCE | REQUEST_ONLY, .pre = { .begin = 1015, .issue = 1020, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1010, .wake = 1106, .on = 1110, .rq = 1, .done = 1102, .how = HOW_REQUEST);
 	WALK(&r, .enter = 1000, .exit = 1120);
-	IS(r, want, "an empty flush: until the sleeper runs again");
+	says(r, "an empty flush: until the sleeper runs again");
 }
 
-static void bio(void)
+static void test_bio(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
-		{ 30, CAUSE_FLUSH_PRE, PART_PRE, 1100, NULL, SDA },
-		{ 50, CAUSE_DEVICE_WRITE, PART_OWN, 0, NULL, SDA },
-		{ 4, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
-		{ 6, CAUSE_RUNQ, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	struct wire_bio b = {
 		.queued = 1020, .flushed = 1050, .done = 1100, .tid = APP, .disk = SDA, .class = WIRE_WRITE_BARRIER
 	};
@@ -253,72 +178,14 @@ static void bio(void)
 	tl_add_bio(tl, &b);
 	SLEEP(.tid = APP, .off = 1010, .wake = 1104, .on = 1110, .how = HOW_IRQ);
 	WALK(&r, .enter = 1000, .exit = 1120);
-	IS(r, want, "a write with PREFLUSH in a disk without requests");
-	ok(r->flush_own_ns == 30 && r->blind, "its FLUSH is the caller's, and not all is known");
-}
-
-static void other_bios(void)
-{
-	const struct piece flush[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
-		{ 80, CAUSE_FLUSH_ONLY, PART_EMPTY, 0, NULL, SDA },
-		{ 4, CAUSE_UNKNOWN, PART_OWN, 0, NULL, 0 },
-		{ 6, CAUSE_RUNQ, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
-	struct wire_bio b = { .queued = 1020, .done = 1100, .tid = APP, .disk = SDA, .class = WIRE_FLUSH };
-	const struct walk_result *r;
-
-	begin();
-	tl_add_bio(tl, &b);
-	SLEEP(.tid = APP, .off = 1010, .wake = 1104, .on = 1110, .how = HOW_IRQ);
-	WALK(&r, .enter = 1000, .exit = 1120);
-	IS(r, flush, "an empty flush in a disk without requests");
-	ok(r->flush_own_ns == 80, "it is the caller's, too");
-	begin();
-	b.class = WIRE_DISCARD;
-	tl_add_bio(tl, &b);
-	SLEEP(.tid = APP, .off = 1010, .wake = 1104, .on = 1110, .how = HOW_IRQ);
-	WALK(&r, .enter = 1000, .exit = 1120);
-	ok(r->ledger.ns[CAUSE_DEVICE_DISCARD] == 80 && !r->flush_own_ns && r->ledger.ns[CAUSE_UNKNOWN] == 14,
-	   "one without a FLUSH is all the device's");
+	says(r, "a write with PREFLUSH in a disk without requests");
 }
 
 /* ---- what a slice is a part of ---- */
 
-/* Whoever waits for it, its FLUSH is nobody's barrier write. */
-static void empty_flush_of_the_journal(void)
-{
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },	 { 10, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },
-		{ 2, CAUSE_FLUSH_WAIT, PART_EMPTY, 0, J, SDA },	 { 3, CAUSE_IOQ, PART_EMPTY, 0, J, SDA },
-		{ 50, CAUSE_FLUSH_ONLY, PART_EMPTY, 0, J, SDA }, { 5, CAUSE_COMPLETION, PART_EMPTY, 0, J, SDA },
-		{ 10, CAUSE_CPU, PART_JOURNAL, 0, J, 0 },	 { 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
-	const struct walk_result *r;
-
-	begin();
-	follow(JBD2, J, TASK_KTHREAD, 5);
-	ran(JBD2);
-	REQUEST(.rq = 1, .done = 1080, .alloc = 1015, .tid = JBD2, .class = WIRE_FLUSH,
-		.flags = REQUEST_SEQUENCE | REQUEST_ONLY, .pre = { .begin = 1022, .issue = 1025, .done = 1075 });
-	SLEEP(.tid = JBD2, .seq = 6, .off = 1020, .wake = 1080, .on = 1080, .rq = 1, .done = 1080, .how = HOW_REQUEST);
-	woken_by(JBD2, TASK_KTHREAD, 7);
-	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, want, "an empty flush of the journal");
-}
-
 /* The journal counts as such for those who wait for it themselves. */
-static void behind_another(void)
+static void test_behind_another(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, "hog", 0 },
-		{ 50, CAUSE_CPU, PART_OWN, 0, "hog;jbd2/sda1-8", 0 },
-		{ 20, CAUSE_CPU, PART_OWN, 0, "hog", 0 },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
@@ -330,16 +197,11 @@ static void behind_another(void)
 	      .how = HOW_TASK, .rq = 6, .done = 1);
 	woken_by(OTHER, TASK_USER, 7);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, want, "another that waits for the journal");
+	says(r, "another that waits for the journal");
 }
 
-static void woken_before_it_slept(void)
+static void test_woken_before_it_slept(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-		{ 5, CAUSE_RUNQ, PART_OWN, 0, NULL, 0 },
-		{ 85, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
@@ -347,20 +209,20 @@ static void woken_before_it_slept(void)
 	SLEEP(.tid = APP, .off = 1010, .wake = 1010, .on = 1015, .waker = JBD2, .waker_kind = TASK_KTHREAD,
 	      .how = HOW_TASK);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	IS(r, want, "woken by the journal before it slept: it did not wait for that");
+	says(r, "woken by the journal before it slept: it did not wait for that");
 }
 
-static void no_device(void)
+static void test_no_device(void)
 {
 	const struct walk_result *r;
 
 	begin();
 	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .how = HOW_IRQ, .stack_len = 1, .stack = { IN_TAG });
 	WALK(&r, .enter = 1000, .exit = 1100);
-	is_one_wait(r, CAUSE_TAG, NULL, "a wait for a tag: of which device is not known");
+	says(r, "a wait for a tag: of which device is not known");
 }
 
-static void names(void)
+static void test_names(void)
 {
 	const struct walk_result *r;
 
@@ -369,55 +231,43 @@ static void names(void)
 	ran(OTHER);
 	woken_by(OTHER, TASK_USER, 6);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	is_one_wait(r, CAUSE_CPU, "x", "a helper whose name is a letter");
+	says(r, "a helper whose name is a letter");
 	begin();
 	ran(OTHER);
 	woken_by(OTHER, TASK_USER, 6);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	is_one_wait(r, CAUSE_CPU, "(task)", "one whose name is not known");
+	says(r, "one whose name is not known");
 	begin();
 	woken_by(OTHER, TASK_USER, 7);
 	WALK(&r, .enter = 1000, .exit = 1100);
-	is_one_wait(r, CAUSE_UNKNOWN, NULL, "woken by a task of which nothing is known");
+	says(r, "woken by a task of which nothing is known");
 }
 
 /* ---- requests ---- */
 
-static uint64_t through(const struct walk_result *r, const char *name)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < r->n; i++)
-		ns += is_via(r->slice[i].via, name) ? r->slice[i].ns : 0;
-	return ns;
-}
-
 /* The caller sleeps from 1,010 until its FLUSH, which was begun at 1,020 and issued at 1,080, is done at 1,100. */
-static void issuers(void)
+static void test_issuers(void)
 {
 	static const struct {
 		const char *what;
 		uint64_t wake, on; /* of who issued it */
 		uint32_t who;
-		uint64_t completion, runq, cpu, ioq;
 	} all[] = {
-		{ "it was told, waited for a CPU, and ran", 1030, 1050, OTHER, 10, 20, 30, 0 },
-		{ "who told it was not seen", 0, 1050, OTHER, 0, 0, 30, 30 },
-		{ "it had a CPU at once", 1030, 1030, OTHER, 10, 0, 50, 0 },
-		{ "it did so as soon as it had a CPU", 1030, 1080, OTHER, 10, 50, 0, 0 },
-		{ "it ran before", 900, 1015, OTHER, 0, 0, 60, 0 },
-		{ "it is not followed", 0, 0, OTHER, 0, 0, 0, 60 },
-		{ "it ran before it was woken: nonsense", 1060, 1050, OTHER, 0, 0, 0, 60 },
-		{ "it ran only afterwards: nonsense", 1030, 1081, OTHER, 0, 0, 0, 60 },
-		{ "a task that is not known", 1030, 1050, 999, 10, 20, 30, 0 },
-		{ "who is not known", 1030, 1050, 0, 10, 20, 30, 0 },
-		{ "the caller itself", 1030, 1050, APP, 10, 20, 30, 0 },
+		{ "it was told, waited for a CPU, and ran", 1030, 1050, OTHER },
+		{ "who told it was not seen", 0, 1050, OTHER },
+		{ "it had a CPU at once", 1030, 1030, OTHER },
+		{ "it did so as soon as it had a CPU", 1030, 1080, OTHER },
+		{ "it ran before", 900, 1015, OTHER },
+		{ "it is not followed", 0, 0, OTHER },
+		{ "it ran before it was woken: nonsense", 1060, 1050, OTHER },
+		{ "it ran only afterwards: nonsense", 1030, 1081, OTHER },
+		{ "a task that is not known", 1030, 1050, 999 },
+		{ "who is not known", 1030, 1050, 0 },
+		{ "the caller itself", 1030, 1050, APP },
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {
-		uint64_t by_other = all[i].who == OTHER ? all[i].runq + all[i].cpu : 0;
 		const struct walk_result *r;
-		struct ledger want = { { 0 } };
 
 		begin();
 		follow(OTHER, "hog", TASK_USER, 5);
@@ -431,20 +281,13 @@ static void issuers(void)
 				 .issuer_wake = all[i].wake,
 				 .issuer_on = all[i].on });
 		SLEEP(.tid = APP, .off = 1010, .wake = 1100, .on = 1100, .rq = 1, .done = 1100, .how = HOW_REQUEST);
-		want.ns[CAUSE_CPU] = 20 + all[i].cpu;
-		want.ns[CAUSE_FLUSH_WAIT] = 10;
-		want.ns[CAUSE_FLUSH_ONLY] = 20;
-		want.ns[CAUSE_COMPLETION] = all[i].completion;
-		want.ns[CAUSE_RUNQ] = all[i].runq;
-		want.ns[CAUSE_IOQ] = all[i].ioq;
-		ok(WALK(&r, .enter = 1000, .exit = 1110) && adds_up_to(r, &want) && through(r, "hog") == by_other &&
-			   through(r, NULL) == 110 - by_other,
-		   "who issued a request: %s", all[i].what);
+		WALK(&r, .enter = 1000, .exit = 1110);
+		says(r, all[i].what);
 	}
 }
 
 /* The caller sleeps from 1,010 until its barrier write is done at 1,190. */
-static void half_known_requests(void)
+static void test_half_known_requests(void)
 {
 	const struct wire_step pre = { .begin = 1030, .issue = 1040, .done = 1090 },
 			       data = { .begin = 1092, .issue = 1100, .done = 1150 },
@@ -452,71 +295,27 @@ static void half_known_requests(void)
 	const struct {
 		const char *what;
 		struct wire_request r;
-		const int *ledger;
-		uint64_t flushes;
 	} all[] = {
-		{ "all of it",
-		  { .alloc = 1005, .pre = pre, .data = data, .post = post },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20 + 2, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 8 + 10,
-			 CAUSE_DEVICE_WRITE, 50, CAUSE_FLUSH_POST, 20),
-		  2 },
-		{ "not when it came into being",
-		  { .pre = pre, .data = data },
-		  LEDGER(CAUSE_UNKNOWN, 20, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 40,
-			 CAUSE_DEVICE_WRITE, 50),
-		  1 },
-		{ "when it did so is no good",
-		  { .alloc = 1020, .flags = REQUEST_NO_START, .pre = pre, .data = data },
-		  LEDGER(CAUSE_UNKNOWN, 20, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 40,
-			 CAUSE_DEVICE_WRITE, 50),
-		  1 },
-		{ "nor when its first step began",
-		  { .pre = { .issue = 1040, .done = 1090 }, .data = data },
-		  LEDGER(CAUSE_UNKNOWN, 30, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 40, CAUSE_IOQ, 8,
-			 CAUSE_DEVICE_WRITE, 50),
-		  1 },
-		{ "a first FLUSH without an end",
-		  { .alloc = 1005, .pre = { .begin = 1030, .issue = 1040 }, .data = data },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10 + 8, CAUSE_UNKNOWN, 52, CAUSE_DEVICE_WRITE, 50,
-			 CAUSE_COMPLETION, 40),
-		  1 },
+		{ "all of it", { .alloc = 1005, .pre = pre, .data = data, .post = post } },
+		{ "not when it came into being", { .pre = pre, .data = data } },
+		{ "when it did so is no good", { .alloc = 1020, .flags = REQUEST_NO_START, .pre = pre, .data = data } },
+		{ "nor when its first step began", { .pre = { .issue = 1040, .done = 1090 }, .data = data } },
+		{ "a first FLUSH without an end", { .alloc = 1005, .pre = { .begin = 1030, .issue = 1040 }, .data = data } },
 		{ "nor is the data's beginning known",
-		  { .alloc = 1005, .pre = { .begin = 1030, .issue = 1040 }, .data = { .issue = 1100, .done = 1150 } },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10, CAUSE_UNKNOWN, 60, CAUSE_DEVICE_WRITE, 50,
-			 CAUSE_COMPLETION, 40),
-		  1 },
-		{ "of the first FLUSH only the end",
-		  { .alloc = 1005, .pre = { .done = 1090 }, .data = data },
-		  LEDGER(CAUSE_UNKNOWN, 80, CAUSE_COMPLETION, 2 + 40, CAUSE_IOQ, 8, CAUSE_DEVICE_WRITE, 50),
-		  1 },
+		  { .alloc = 1005, .pre = { .begin = 1030, .issue = 1040 }, .data = { .issue = 1100, .done = 1150 } } },
+		{ "of the first FLUSH only the end", { .alloc = 1005, .pre = { .done = 1090 }, .data = data } },
 		{ "data without an end",
-		  { .alloc = 1005, .pre = pre, .data = { .begin = 1092, .issue = 1100 }, .post = post },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 8 + 10,
-			 CAUSE_UNKNOWN, 52, CAUSE_FLUSH_POST, 20),
-		  2 },
-		{ "of the data only the end",
-		  { .alloc = 1005, .pre = pre, .data = { .done = 1150 } },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 50, CAUSE_UNKNOWN, 60, CAUSE_COMPLETION, 40),
-		  1 },
+		  { .alloc = 1005, .pre = pre, .data = { .begin = 1092, .issue = 1100 }, .post = post } },
+		{ "of the data only the end", { .alloc = 1005, .pre = pre, .data = { .done = 1150 } } },
 		{ "a last FLUSH without an end",
-		  { .alloc = 1005, .pre = pre, .data = data, .post = { .begin = 1152, .issue = 1160 } },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20 + 2, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 8,
-			 CAUSE_DEVICE_WRITE, 50, CAUSE_UNKNOWN, 30),
-		  2 },
+		  { .alloc = 1005, .pre = pre, .data = data, .post = { .begin = 1152, .issue = 1160 } } },
 		{ "or without a beginning",
-		  { .alloc = 1005, .pre = pre, .data = data, .post = { .issue = 1160, .done = 1180 } },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20 + 10, CAUSE_IOQ, 10 + 8, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 2 + 10,
-			 CAUSE_DEVICE_WRITE, 50, CAUSE_FLUSH_POST, 20),
-		  2 },
-		{ "the first FLUSH alone",
-		  { .alloc = 1005, .pre = pre },
-		  LEDGER(CAUSE_FLUSH_WAIT, 20, CAUSE_IOQ, 10, CAUSE_FLUSH_PRE, 50, CAUSE_COMPLETION, 100),
-		  1 },
-		{ "no step", { .alloc = 1005 }, LEDGER(CAUSE_UNKNOWN, 180), 0 },
+		  { .alloc = 1005, .pre = pre, .data = data, .post = { .issue = 1160, .done = 1180 } } },
+		{ "the first FLUSH alone", { .alloc = 1005, .pre = pre } },
+		{ "no step", { .alloc = 1005 } },
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {
-		struct ledger want = ledger_of(all[i].ledger);
 		struct wire_request q = all[i].r;
 		const struct walk_result *r;
 
@@ -528,13 +327,12 @@ static void half_known_requests(void)
 		q.flags |= REQUEST_SEQUENCE;
 		request_fact(q);
 		SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190, .how = HOW_REQUEST);
-		want.ns[CAUSE_CPU] = 20;
-		ok(WALK(&r, .enter = 1000, .exit = 1200) && adds_up_to(r, &want) && r->flushes == all[i].flushes,
-		   "what is known of a barrier write: %s", all[i].what);
+		WALK(&r, .enter = 1000, .exit = 1200);
+		says(r, all[i].what);
 	}
 }
 
-static void flushes_waited_for(void)
+static void test_flushes_waited_for(void)
 {
 	const struct walk_result *r;
 
@@ -542,13 +340,12 @@ static void flushes_waited_for(void)
 	barrier_write(APP);
 	SLEEP(.tid = APP, .off = 1250, .wake = 1416, .on = 1420, .rq = 2, .done = KEY, .how = HOW_REQUEST);
 	WALK(&r, .enter = 1240, .exit = 1430);
-	ok(r->flushes == 1 && r->in_flight == 4 && r->flush_own_ns == 102,
-	   "a FLUSH that was over before the sleep is not counted");
+	says(r, "a FLUSH that was over before the sleep is not counted");
 	begin();
 	barrier_write(APP);
 	SLEEP(.tid = APP, .off = 1215, .wake = 1310, .on = 1310, .rq = 2, .done = KEY, .how = HOW_REQUEST);
 	WALK(&r, .enter = 1200, .exit = 1430);
-	ok(!r->flushes && !r->in_flight && r->flush_own_ns == 2, "nor one that came when the sleep was over");
+	says(r, "nor one that came when the sleep was over");
 }
 
 /* The caller waits for a FLUSH from 1,010 to 1,090. */
@@ -597,9 +394,8 @@ static void whose_flush(void)
 /* ---- senders ---- */
 
 /* Each slept until 10 ns before it sent a request, which took 10 ns to end the sleep of the one before. */
-static void chain_of_senders(void)
+static void test_chain_of_senders(void)
 {
-	const struct ledger want = ledger_of(LEDGER(CAUSE_CPU, 20 + 8 * 10, CAUSE_DEVICE_WRITE, 9 * 10, CAUSE_UNKNOWN, 10));
 	const struct walk_result *r;
 
 	begin();
@@ -615,17 +411,11 @@ static void chain_of_senders(void)
 		SLEEP(.tid = 300 + i, .seq = 2, .off = 1300, .wake = 1300, .on = 1310, .how = HOW_PREEMPTED);
 	}
 	WALK(&r, .enter = 1000, .exit = 1200);
-	ok(adds_up_to(r, &want) && r->blind, "of a chain of senders eight are looked at");
+	says(r, "of a chain of senders eight are looked at");
 }
 
-static void sender_that_waits_for_itself(void)
+static void test_sender_that_waits_for_itself(void)
 {
-	const struct piece want[] = {
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },    { 40, CAUSE_UNKNOWN, PART_OWN, 0, "hog", 0 },
-		{ 10, CAUSE_IOQ, PART_OWN, 0, "hog", SDA }, { 30, CAUSE_DEVICE_WRITE, PART_OWN, 0, "hog", SDA },
-		{ 10, CAUSE_CPU, PART_OWN, 0, "hog", 0 },   { 90, CAUSE_DEVICE_WRITE, PART_OWN, 0, NULL, SDA },
-		{ 10, CAUSE_CPU, PART_OWN, 0, NULL, 0 },
-	};
 	const struct walk_result *r;
 
 	begin();
@@ -638,7 +428,7 @@ static void sender_that_waits_for_itself(void)
 	SLEEP(.tid = OTHER, .seq = 5, .off = 1300, .wake = 1300, .on = 1310, .how = HOW_PREEMPTED);
 	SLEEP(.tid = APP, .off = 1010, .wake = 1190, .on = 1190, .rq = 1, .done = 1190, .how = HOW_REQUEST);
 	WALK(&r, .enter = 1000, .exit = 1200);
-	IS(r, want, "a sender that slept until a request was done that it sent in that sleep: nonsense");
+	says(r, "a sender that slept until a request was done that it sent in that sleep: nonsense");
 }
 
 /* ---- handles of the journal ---- */
@@ -832,9 +622,8 @@ static void came_unseen(void)
 }
 
 /* Of a helper's waiting for a CPU the caller's count tells nothing. */
-static void helper_came_unseen(void)
+static void test_helper_came_unseen(void)
 {
-	const struct ledger want = ledger_of(LEDGER(CAUSE_CPU, 20 + 20 + 20, CAUSE_UNKNOWN, 40));
 	const struct walk_result *r;
 
 	begin();
@@ -843,7 +632,7 @@ static void helper_came_unseen(void)
 	SLEEP(.tid = OTHER, .seq = 6, .off = 1030, .on = 1070, .how = HOW_UNSEEN);
 	woken_by(OTHER, TASK_USER, 7);
 	WALK(&r, .enter = 1000, .exit = 1100, .waited_enter = 1000000, .waited_exit = 1000020);
-	ok(adds_up_to(r, &want) && r->blind, "a helper came onto a CPU unseen");
+	says(r, "a helper came onto a CPU unseen");
 }
 
 /* ---- when a helper is known to have run ---- */
@@ -900,23 +689,21 @@ static void helper_ran(void)
 }
 
 /* Its sleeps after the one that ended at `on` are missing up to number 7, which begins as it has woken the caller. */
-static void helper_slept_afterwards(void)
+static void test_helper_slept_afterwards(void)
 {
 	static const struct {
 		const char *what;
 		uint64_t on;
 		uint32_t next;
-		uint64_t off, runq, cpu, unknown;
+		uint64_t off;
 	} all[] = {
-		{ "by the number that it had then", 1000, 6, 1090, 0, 100, 0 },
-		{ "by its sleeps within the caller's", 1020, 0, 1090, 10, 90, 0 },
-		{ "not where it began to sleep before", 1000, 6, 1089, 1, 20, 79 },
-		{ "nor so within the caller's", 1020, 0, 1089, 11, 20, 69 },
+		{ "by the number that it had then", 1000, 6, 1090 },
+		{ "by its sleeps within the caller's", 1020, 0, 1090 },
+		{ "not where it began to sleep before", 1000, 6, 1089 },
+		{ "nor so within the caller's", 1020, 0, 1089 },
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {
-		const struct ledger want = ledger_of(LEDGER(CAUSE_RUNQ, (int)all[i].runq, CAUSE_CPU, (int)all[i].cpu,
-							    CAUSE_UNKNOWN, (int)all[i].unknown));
 		const struct walk_result *r;
 
 		begin();
@@ -926,39 +713,37 @@ static void helper_slept_afterwards(void)
 		SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = OTHER, .waker_kind = TASK_USER,
 		      .how = HOW_TASK, .rq = all[i].next, .done = all[i].next ? 1 : 0);
 		WALK(&r, .enter = 1000, .exit = 1100);
-		ok(adds_up_to(r, &want), "a helper ran until it woke the caller: %s", all[i].what);
+		says(r, all[i].what);
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	commit();
-	own_barrier_write();
-	empty_flush();
-	bio();
-	other_bios();
-	empty_flush_of_the_journal();
-	behind_another();
-	woken_before_it_slept();
-	no_device();
-	names();
-	issuers();
-	half_known_requests();
-	flushes_waited_for();
+	golden_begin(argc, argv);
+	RUN(commit);
+	RUN(empty_flush);
+	RUN(bio);
+	RUN(behind_another);
+	RUN(woken_before_it_slept);
+	RUN(no_device);
+	RUN(names);
+	RUN(issuers);
+	RUN(half_known_requests);
+	RUN(flushes_waited_for);
 	whose_flush();
-	chain_of_senders();
-	sender_that_waits_for_itself();
+	RUN(chain_of_senders);
+	RUN(sender_that_waits_for_itself);
 	holders();
 	held_from_the_journal();
 	too_many_slices();
 	forgotten_sleeps();
 	complete();
 	came_unseen();
-	helper_came_unseen();
+	RUN(helper_came_unseen);
 	helper_ran();
-	helper_slept_afterwards();
+	RUN(helper_slept_afterwards);
 	walk_free(w);
 	walk_free(NULL);
 	tl_free(tl);
-	return tap_done();
+	return situations_done("walks");
 }
