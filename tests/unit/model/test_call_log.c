@@ -69,22 +69,6 @@ static void slices(void)
 	   "the call is as it was, but for them: four bytes for four small numbers");
 }
 
-static void sizes(void)
-{
-	const struct detail_call c = { .start_ns = 1 };
-	bool good = true;
-
-	for (unsigned int bits = 0; bits < 64; bits++) {
-		const struct detail_slice s = { .ns = 1ull << bits };
-
-		begin();
-		report_detail_add_call(d, &c, NULL);
-		report_detail_add_slice(d, &s);
-		good = good && d->n_packed == 3 + bits / 7 + 1;
-	}
-	ok(good, "seven bits to a byte");
-}
-
 static void ledgers(void)
 {
 	const struct detail_call c = { .start_ns = 1 };
@@ -217,37 +201,12 @@ static void requests(void)
 	free(all);
 }
 
-/* Distances: one byte where times are near, whichever comes first. */
-static void distances(void)
-{
-	static const struct {
-		int64_t by;
-		size_t bytes;
-	} all[] = { { 0, 1 },	 { 63, 1 },   { 64, 2 },    { -64, 1 },	 { -65, 2 },
-		    { 8191, 2 }, { 8192, 3 }, { -8192, 2 }, { -8193, 3 } };
-	struct detail_request q = { .begin_ns = 100000 }, back;
-	bool sizes_good = true, values = true;
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		begin();
-		q.end_ns = 100000 + (uint64_t)all[i].by;
-		report_detail_add_request(d, &q);
-		/* flags, class, a begin of three bytes, and six numbers that are 0 */
-		sizes_good = sizes_good && d->n_packed == 1 + 1 + 3 + all[i].bytes + 6;
-		detail_request(d, 0, &back);
-		values = values && back.end_ns == q.end_ns;
-	}
-	ok(sizes_good && values, "a distance takes the bytes that it needs, forwards and backwards");
-}
-
 int main(void)
 {
 	slices();
-	sizes();
 	ledgers();
 	many_calls();
 	requests();
-	distances();
 	report_detail_free(d);
 	report_detail_free(NULL);
 	return tap_done();

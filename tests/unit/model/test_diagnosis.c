@@ -17,42 +17,6 @@ static bool is(const char *have, const char *want)
 	return want ? have && !strcmp(have, want) : !have;
 }
 
-/* ---- settings ---- */
-
-static void settings(void)
-{
-	char back[] = "write back", none[] = "none", sda[] = "sda", sdb[] = "sdb";
-	struct diag_setting of_sda[] = { { .key = "scheduler", .value = none },
-					 { .key = "write_cache", .value = back },
-					 { .key = "wbt" } };
-	struct diag_layer layers[] = { { .name = sda, .setting = of_sda, .n_settings = 3 }, { .name = sdb } };
-	struct diagnosis d = { .layer = layers, .n_layers = 2 };
-
-	ok(is(diag_value(layers, "scheduler"), "none") && is(diag_value(layers, "write_cache"), "write back"),
-	   "the value of a setting");
-	ok(!diag_value(layers, "wbt") && !diag_value(layers, "x") && !diag_value(layers + 1, "wbt"),
-	   "one that is not known, or is none");
-	ok(diag_is(layers, "scheduler", "none") && !diag_is(layers, "scheduler", "non") && !diag_is(layers, "wbt", "none"),
-	   "whether it is this");
-	ok(diag_layer_named(&d, "sda") == layers && diag_layer_named(&d, "sdb") == layers + 1 && !diag_layer_named(&d, "sd"),
-	   "a layer by its name");
-	d.n_layers = 1;
-	ok(!diag_layer_named(&d, "sdb"), "of those that there are");
-}
-
-static void names(void)
-{
-	static const char *const kinds[DIAG_KINDS] = { "file system", "loop", "dm", "md", "partition", "disk", "machine" };
-	static const char *const grades[DIAG_GRADES] = { "unsafe", "check", "slow", "note" };
-	bool good = true;
-
-	for (int i = 0; i < DIAG_KINDS; i++)
-		good = good && is(diag_kind_name((enum diag_kind)i), kinds[i]);
-	for (int i = 0; i < DIAG_GRADES; i++)
-		good = good && is(diag_grade_name((enum diag_grade)i), grades[i]);
-	ok(good, "kinds of layers and grades of findings have names");
-}
-
 /* The key says where each belongs; those with the same grade and weight stay as they are. */
 static void order_of_findings(void)
 {
@@ -76,62 +40,6 @@ static void order_of_findings(void)
 	d.n_findings = 0;
 	diagnosis_sort(&d);
 	ok(all[0].key[0] == '0', "none need no order");
-}
-
-/* ---- cards ---- */
-
-static void card_names(void)
-{
-	static const char *const tests[CARD_TESTS] = { "dirty", "flush", "fua", "depth", "busy", "idle", "discard" };
-	static const char *const grades[CARD_GRADES] = { "believable", "doubtful", "impossible", "no flush", "unknown" };
-	static const char *const media[CARD_MEDIA] = { "virtual", "rotating", "flash" };
-	bool good = true;
-
-	for (int i = 0; i < CARD_TESTS; i++)
-		good = good && is(card_test_name((enum card_test)i), tests[i]) && *card_test_help((enum card_test)i) &&
-		       is(card_test_param((enum card_test)i), i == CARD_DEPTH ? "writers" :
-							      i == CARD_IDLE  ? "rest_ns" :
-										"bytes");
-	for (int i = 0; i < CARD_GRADES; i++)
-		good = good && is(card_grade_name((enum card_grade)i), grades[i]);
-	for (int i = 0; i < CARD_MEDIA; i++)
-		good = good && is(card_medium_name((enum card_medium)i), media[i]);
-	ok(good, "tests, grades and media have names");
-}
-
-static void card_rows(void)
-{
-	struct card_row *rows = xcalloc(4, sizeof(*rows));
-	struct card c = { .row = rows, .n_rows = 4 };
-
-	rows[0] = (struct card_row){ .test = CARD_DEPTH, .param = 4 };
-	rows[1] = (struct card_row){ .test = CARD_DEPTH, .param = 4, .call.count = 1 };
-	rows[2] = (struct card_row){ .test = CARD_DEPTH, .param = 8, .call.count = 1 };
-	rows[3] = (struct card_row){ .test = CARD_BUSY, .param = 4, .call.count = 1 };
-	ok(card_row_of(&c, CARD_DEPTH, 4) == &rows[1] && card_row_of(&c, CARD_DEPTH, 8) == &rows[2] &&
-		   card_row_of(&c, CARD_BUSY, 4) == &rows[3],
-	   "a row that was measured");
-	ok(!card_row_of(&c, CARD_BUSY, 8) && !card_row_of(&c, CARD_IDLE, 4), "or none");
-	free(rows);
-}
-
-/* Flushes of 1 to 10 us, small enough for buckets of a ns or two; calls of 100 us. */
-static void flush_quantiles(void)
-{
-	struct card_row *r = xcalloc(1, sizeof(*r));
-	uint64_t ns = 0;
-
-	hist_add(&r->call, 100);
-	ok(!card_row_flush(r, 0.5, &ns) && ns == 100, "no flush was waited for: less than the call");
-	for (uint64_t i = 1; i <= 10; i++)
-		hist_add(&r->flush, i);
-	ok(card_row_flush(r, 0.5, &ns) && ns == 5, "the median of ten");
-	ok(card_row_flush(r, 1, &ns) && ns == 10 && card_row_flush(r, 0, &ns) && ns == 1, "the longest and the shortest");
-	r->unwaited = 10;
-	ok(card_row_flush(r, 0.75, &ns) && ns == 5, "those that were not waited for are the quickest");
-	ok(card_row_flush(r, 0.5, &ns) && ns == 1, "half of them");
-	ok(!card_row_flush(r, 0.49, &ns) && ns == 100, "of these it is only known that they took less than the call");
-	free(r);
 }
 
 /* ---- command lines ---- */
@@ -235,12 +143,7 @@ static void paces(void)
 
 int main(void)
 {
-	settings();
-	names();
 	order_of_findings();
-	card_names();
-	card_rows();
-	flush_quantiles();
 	arguments();
 	hidden_in_reports();
 	paces();

@@ -64,16 +64,6 @@ static void test_values(void)
 	ok(exact, "values below 64 have a bucket each");
 }
 
-static void test_log2(void)
-{
-	bool good = hist_log2(0) == 0;
-
-	for (unsigned int b = 0; b < 64; b++) {
-		good = good && hist_log2(1ull << b) == b && hist_log2((1ull << b) | ((1ull << b) - 1)) == b;
-	}
-	ok(good, "log2 of every power of two and of what lies below the next");
-}
-
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -224,45 +214,6 @@ static void test_tally_forms(void)
 	ok(same == n, "tally: merged and copied in either form: %u of %u", same, n);
 }
 
-/* Far from each other, a bucket with its count costs less than an octave, until `n` is full. */
-static void test_tally_room(void)
-{
-	struct tally t = { 0 };
-	struct hist h = { 0 };
-
-	for (unsigned int i = 0; i < 255; i++)
-		hist_add(&h, (1ull << 20) << i % 15);
-	for (unsigned int i = 0; i < 240; i++)
-		hist_add(&h, ((1ull << 20) << i % 15) + (i / 15 + 1) * ((1ull << 14) << i % 15));
-	tally_merge_hist(&t, &h);
-	ok(!t.by_octave && t.n == 255, "tally: 255 buckets in 15 octaves are kept as buckets (%u)", t.n);
-	tally_add(&t, 1);
-	ok(t.by_octave && tally_buckets(&t) == 256 && t.n == 16, "tally: one more, and they are octaves");
-	tally_free(&t);
-}
-
-/* .. unless values come again and again: an octave is found at once. Merged ones cost one look, however many they are. */
-static void test_tally_busy(void)
-{
-	struct tally t = { 0 }, merged = { 0 };
-	struct hist have, expected = { 0 };
-
-	for (unsigned int i = 0; i < 255; i++) {
-		tally_add(&t, 1000ull << i % 3);
-		hist_add(&expected, 1000ull << i % 3);
-	}
-	ok(!t.by_octave && t.n == 3, "tally: 255 values in three buckets are kept as buckets");
-	tally_add(&t, 1000);
-	hist_add(&expected, 1000);
-	tally_hist(&t, &have);
-	ok(t.by_octave && t.n == 3 && !memcmp(&have, &expected, sizeof(have)), "tally: the 256th makes them octaves");
-	tally_merge_hist(&merged, &expected);
-	tally_merge(&merged, &t);
-	ok(!merged.by_octave && merged.count == 512, "tally: what is merged stays as it is");
-	tally_free(&t);
-	tally_free(&merged);
-}
-
 static void test_tally_large_counts(void)
 {
 	struct tally t = { 0 }, from = { 0 };
@@ -282,31 +233,6 @@ static void test_tally_large_counts(void)
 	ok(good && have.bucket[1] == (5ull << 32) + (1u << 20), "tally: large counts");
 	tally_free(&t);
 	tally_free(&from);
-}
-
-/* Values below 128 have a bucket each. An octave takes 512 bytes, as do 65 to 128 entries. */
-static void test_tally_kept(void)
-{
-	static const struct {
-		unsigned int first, n;
-		bool by_octave;
-		const char *what;
-	} all[] = {
-		{ 0, 64, false, "64 buckets are kept as entries" },
-		{ 0, 65, true, "64 buckets of one octave become octaves at the 65th" },
-		{ 1, 65, false, "64 buckets of two octaves stay entries at the 65th" },
-		{ 0, 128, true, "octaves stay octaves" },
-		{ 1, 128, false, "up to 128 buckets are kept as entries" },
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		struct tally t = { 0 };
-
-		for (unsigned int v = all[i].first; v < all[i].first + all[i].n; v++)
-			tally_add(&t, v);
-		ok(t.by_octave == all[i].by_octave && tally_buckets(&t) == all[i].n, "tally: %s", all[i].what);
-		tally_free(&t);
-	}
 }
 
 /* 64 to 127 is a power of two with 64 buckets: which of them have something, and what is asked for of one's middle. */
@@ -381,15 +307,11 @@ int main(void)
 {
 	test_buckets();
 	test_values();
-	test_log2();
 	test_quantiles();
 	test_edges();
 	test_merge();
 	test_tally();
 	test_tally_forms();
-	test_tally_room();
-	test_tally_busy();
-	test_tally_kept();
 	test_tally_large_counts();
 	test_tally_answers();
 	test_middles();

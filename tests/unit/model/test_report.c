@@ -14,57 +14,6 @@ static bool is(const char *have, const char *want)
 	return have && !strcmp(have, want);
 }
 
-/* ---- names ---- */
-
-static void classes(void)
-{
-	static const struct {
-		enum op_class class;
-		enum op_row row;
-		const char *row_name, *name, *kind;
-	} all[] = {
-		{ OP_READ_SYNC, ROW_READ, "read", "read", "sync" },
-		{ OP_READ_ASYNC, ROW_READ, "read", "read-ahead", "async" },
-		{ OP_WRITE_SYNC, ROW_WRITE, "write", "write sync", "sync" },
-		{ OP_WRITE_ASYNC, ROW_WRITE, "write", "write async", "async" },
-		{ OP_WRITE_BARRIER, ROW_WRITE, "write", "write barrier", "barrier" },
-		{ OP_FUA, ROW_FUA, "fua", "write fua", NULL },
-		{ OP_FLUSH, ROW_FLUSH, "flush", "flush", NULL },
-		{ OP_DISCARD, ROW_DISCARD, "discard", "discard", NULL },
-		{ OP_OTHER, ROW_OTHER, "other", "other", NULL },
-	};
-
-	for (size_t i = 0; i < LEN(all); i++) {
-		const char *kind = op_class_kind(all[i].class);
-
-		ok(op_class_row(all[i].class) == all[i].row && is(op_row_name(all[i].row), all[i].row_name) &&
-			   is(op_class_name(all[i].class), all[i].name) && (all[i].kind ? is(kind, all[i].kind) : !kind),
-		   "a %s: its row, its name, its kind", all[i].name);
-	}
-	ok(LEN(all) == OP_CLASSES, "each class has a row");
-}
-
-static void names(void)
-{
-	static const char *const heat[HEAT_CLASSES] = { "read", "write", "fua", "flush" };
-	static const char *const states[] = { "attached", "refused", "absent", "off" };
-	bool good = true;
-
-	for (int i = 0; i < HEAT_CLASSES; i++)
-		good = good && is(heat_class_name((enum heat_class)i), heat[i]);
-	for (int i = 0; i <= PROBE_OFF; i++)
-		good = good && is(probe_state_name((enum probe_state)i), states[i]);
-	ok(good, "classes of heat maps, states of probes");
-	ok(is(call_name(1), "fsync") && is(call_name(10), "kernel fsync") && is(call_name(0), "unknown call") &&
-		   is(call_name(11), "unknown call") && is(call_name(UINT32_MAX), "unknown call"),
-	   "calls, also such as there are none");
-	ok(is(cause_name(CAUSE_FLUSH_PRE), "flush.pre") && is(cause_help(CAUSE_LOCK), "asleep for another task") &&
-		   is(family_name(FAMILY_IO_SCHEDULER), "I/O scheduler"),
-	   "causes and families");
-}
-
-/* ---- ledgers ---- */
-
 static struct ledger powers(uint64_t factor)
 {
 	struct ledger l;
@@ -72,31 +21,6 @@ static struct ledger powers(uint64_t factor)
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		l.ns[c] = factor << c;
 	return l;
-}
-
-static void ledgers(void)
-{
-	static const uint64_t families[FAMILY_COUNT] = {
-		[FAMILY_HOST] = 1 << CAUSE_CPU | 1 << CAUSE_COMPLETION | 1 << CAUSE_LOCK,
-		[FAMILY_CPU_SCHEDULER] = 1 << CAUSE_RUNQ | 1 << CAUSE_WORKER,
-		[FAMILY_IO_SCHEDULER] = 1 << CAUSE_THROTTLE | 1 << CAUSE_TAG | 1 << CAUSE_IOQ,
-		[FAMILY_DEVICE] = 1 << CAUSE_DEVICE_READ | 1 << CAUSE_DEVICE_WRITE | 1 << CAUSE_DEVICE_FUA |
-				  1 << CAUSE_DEVICE_DISCARD | 1 << CAUSE_DEVICE_OTHER,
-		[FAMILY_FLUSH] = 1 << CAUSE_FLUSH_WAIT | 1 << CAUSE_FLUSH_PRE | 1 << CAUSE_FLUSH_POST | 1 << CAUSE_FLUSH_ONLY,
-		[FAMILY_FILE_SYSTEM] = 1 << CAUSE_JOURNAL,
-		[FAMILY_UNKNOWN] = 1 << CAUSE_UNKNOWN,
-	};
-	struct ledger l = powers(1), more = powers(2);
-	bool good = true;
-
-	for (int f = 0; f < FAMILY_COUNT; f++)
-		good = good && ledger_family(&l, (enum cause_family)f) == families[f];
-	ok(good, "each cause is of one family");
-	ok(ledger_sum(&l) == (1 << CAUSE_COUNT) - 1, "all causes are summed");
-	ledger_add(&l, &more);
-	for (int c = 0; c < CAUSE_COUNT; c++)
-		good = good && l.ns[c] == 3ull << c;
-	ok(good, "and added, each to its own");
 }
 
 static void order_of_causes(void)
@@ -297,9 +221,6 @@ static void without_devices(void)
 
 int main(void)
 {
-	classes();
-	names();
-	ledgers();
 	order_of_causes();
 	sums_of_calls();
 	requests();
