@@ -581,20 +581,6 @@ static void test_groups(void)
 	report_free(&r);
 }
 
-static void test_slowest(void)
-{
-	struct report r = { 0 };
-
-	report_slow_flush(&r);
-	ok(has(&r, &plain,
-	       "    4.47 s   28.0 ms  sqlite3 (4711) fdatasync /srv/db/test.sqlite-journal\n"
-	       "                      flush.post 10.5 ms, flush.pre 8.48 ms, flush.only 5.63 ms,\n"
-	       "                      device.write 1.65 ms, cpu 588 us, 7 others 1.18 ms\n"),
-	   "when, how long, who, which file, and the causes, largest first");
-	ok(has(&r, &plain, "sqlite3 (4711, thread 4712)"), "a thread that is not the process has its number");
-	report_free(&r);
-}
-
 static void test_whatif(void)
 {
 	struct render_opts verbose = { .width = 80, .verbose = true };
@@ -610,43 +596,6 @@ static void test_whatif(void)
 	   "what is no number is not shown as one");
 	r.whatif[1].speedup = 0.5;
 	ok(has(&r, &verbose, "0.50x as fast"), "a loss is no gain");
-	report_free(&r);
-}
-
-/* Colour may only wrap; a family has its own, the same everywhere. */
-static void test_color(void)
-{
-	struct render_opts color = { .width = 80, .color = true }, bars = { .width = 80, .unicode = true };
-	struct report r = { 0 };
-	struct buf b = { 0 };
-	size_t on = 0, off = 0;
-	char *s, *p;
-
-	report_two(&r);
-	s = text_of(&r, &color);
-	p = text_of(&r, &plain);
-	for (const char *c = s; *c;) {
-		if (*c == '\x1b') {
-			off += !strncmp(c, "\x1b[0m", 4);
-			on += strncmp(c, "\x1b[0m", 4) != 0;
-			c += strcspn(c, "m") + 1;
-		} else {
-			buf_char(&b, *c++);
-		}
-	}
-	ok(!strcmp(b.data, p), "without its sequences the coloured text is the plain one");
-	ok(on == off && on > 20, "what is switched on is switched off");
-	ok(!strncmp(s, "\x1b[1mNo single cause", 18), "the verdict is bold");
-	ok(strstr(s, "\x1b[36mflush.pre\x1b[0m") && strstr(s, "\x1b[36mflush.pre ") &&
-		   strstr(s, "\x1b[35mrunq\x1b[0m") && strstr(s, "\x1b[35mrunq "),
-	   "a family keeps its colour");
-	ok(!strchr(p, '\x1b'), "no sequence when not asked for");
-	free(s);
-	s = text_of(&r, &bars);
-	ok(strstr(s, "█") && strstr(s, "µs") && strstr(s, "1.43× faster"), "bars, µ and × when the terminal has them");
-	free(s);
-	free(p);
-	buf_free(&b);
 	report_free(&r);
 }
 
@@ -705,24 +654,6 @@ static void test_extremes(void)
 	report_free(&r);
 }
 
-static void test_locale(void)
-{
-	struct report r = { 0 };
-	char *c, *de;
-
-	report_slow_flush(&r);
-	c = text_of(&r, &plain);
-	if (!setlocale(LC_ALL, "de_DE.UTF-8"))
-		setlocale(LC_ALL, "C.UTF-8");
-	diag("locale %s", setlocale(LC_ALL, NULL));
-	de = text_of(&r, &plain);
-	ok(!strcmp(c, de), "a locale changes nothing");
-	setlocale(LC_ALL, "C");
-	free(c);
-	free(de);
-	report_free(&r);
-}
-
 /* --- JSON --- */
 
 static json_t *parse(const struct report *r)
@@ -737,107 +668,6 @@ static json_t *parse(const struct report *r)
 		diag("line %d: %s", e.line, e.text);
 	buf_free(&b);
 	return j;
-}
-
-/* Its causes add up to `total` exactly; none is 0. */
-static bool adds_up(json_t *ledger, json_int_t total)
-{
-	json_int_t sum = 0;
-	const char *key;
-	json_t *v;
-
-	json_object_foreach(ledger, key, v)
-	{
-		if (json_integer_value(v) <= 0)
-			return false;
-		sum += json_integer_value(v);
-	}
-	return sum == total;
-}
-
-static bool rows_add_up(json_t *rows, const char *total)
-{
-	json_t *v;
-	size_t i;
-
-	json_array_foreach(rows, i, v)
-	{
-		if (!adds_up(at(v, "ledger"), number(v, total)))
-			return false;
-	}
-	return json_array_size(rows) > 0;
-}
-
-static json_int_t sum_of(json_t *rows, const char *key)
-{
-	json_int_t sum = 0;
-	json_t *v;
-	size_t i;
-
-	json_array_foreach(rows, i, v) sum += number(v, key);
-	return sum;
-}
-
-static void test_json_sync(void)
-{
-	struct report r = { 0 };
-	json_t *j, *s;
-
-	report_two(&r);
-	j = parse(&r);
-	s = at(j, "sync");
-	ok(filled(j), "json: nothing empty, nothing null");
-	ok(has_only(s, " count total_ns no_ledger no_ledger_ns without_ledger elsewhere elsewhere_ns under_way under_way_oldest_ns unflushed unsafe volume calls latency ledger flush_own_ns flush_foreign_ns "
-		       "busy_in_flight busy_flushes by_process by_file slowest leaves "),
-	   "json: keys of sync");
-	ok(number(s, "count") == 432 && number(s, "total_ns") == (json_int_t)r.sync.total_ns &&
-		   number(s, "latency/count") == 432 && number(s, "latency/sum_ns") == number(s, "total_ns"),
-	   "json: sums");
-	ok(adds_up(at(s, "ledger"), number(s, "total_ns")) && number(s, "ledger/flush.pre") > 0 &&
-		   !at(s, "ledger/device.read"),
-	   "json: the ledger adds up, and what is 0 is absent");
-	ok(number(s, "calls/fdatasync") == 300 && number(s, "calls/fsync") == 120 && number(s, "calls/sync") == 1 &&
-		   number(s, "calls/io_uring fsync") == 2 && number(s, "calls/write") == 3 &&
-		   number(s, "calls/msync") == 4 && number(s, "calls/syncfs") == 1 &&
-		   number(s, "calls/sync_file_range") == 1 && !at(s, "calls/aio fsync"),
-	   "json: calls by kind");
-	ok(number(s, "without_ledger/dropped") == 9 && number(s, "without_ledger/before") == 2 &&
-		   number(s, "without_ledger/limit") == 1,
-	   "json: why they have none");
-	ok(number(s, "no_ledger") == 12 && number(s, "no_ledger_ns") == 7000000 && number(s, "unflushed") == 3 &&
-		   number(s, "flush_own_ns") == 300000000 && number(s, "flush_foreign_ns") == 100000000 &&
-		   number(s, "busy_in_flight") == 0 && number(s, "busy_flushes") == 0,
-	   "json: facts beside it");
-	ok(number(s, "unsafe/count") == 3 && number(s, "unsafe/total_ns") == 12000000 &&
-		   json_array_size(at(s, "unsafe/by_file")) == 1 &&
-		   !strcmp(str(s, "unsafe/by_file/0/path"), str(s, "by_file/1/path")) &&
-		   number(s, "unsafe/by_file/0/count") == 3 && json_is_true(at(s, "slowest/0/unsafe")) &&
-		   !at(s, "slowest/1/unsafe"),
-	   "json: unsafe calls");
-	ok(number(s, "volume/count") == 2 && number(s, "volume/total_ns") == 80000000 && number(s, "volume/writes") == 400 &&
-		   number(s, "volume/bytes") == 200 << 20 && number(s, "volume/wait_ns") == 70000000,
-	   "json: calls of volume");
-	ok(number(s, "elsewhere") == 5 && number(s, "elsewhere_ns") == 40000000 && number(s, "under_way") == 2 &&
-		   number(s, "under_way_oldest_ns") == 8000000000,
-	   "json: calls in no figure");
-	ok(rows_add_up(at(s, "by_process"), "total_ns") && rows_add_up(at(s, "by_file"), "total_ns") &&
-		   sum_of(at(s, "by_process"), "total_ns") == number(s, "total_ns") &&
-		   sum_of(at(s, "by_file"), "count") == 432,
-	   "json: so do processes and files, and all of them");
-	ok(number(s, "by_process/0/pid") == 17 && !strcmp(str(s, "by_process/0/comm"), "etcd") &&
-		   !at(s, "by_process/0/path") && number(s, "by_process/0/latency/count") == 300,
-	   "json: a process");
-	ok(!strcmp(str(s, "by_file/1/path"), "/srv/pg/base/1") && !strcmp(str(s, "by_file/1/device"), "dm-0") &&
-		   !at(s, "by_file/1/pid") && !at(s, "by_file/2/path"),
-	   "json: a file, and a call without one");
-	ok(rows_add_up(at(s, "slowest"), "duration_ns") && json_array_size(at(s, "slowest")) == 10 &&
-		   number(s, "slowest/0/duration_ns") >= number(s, "slowest/1/duration_ns") &&
-		   number(s, "slowest/0/pid") > 0 && number(s, "slowest/0/tid") > 0 &&
-		   number(s, "slowest/0/start_ns") >= 0 && *str(s, "slowest/0/comm") && *str(s, "slowest/0/call"),
-	   "json: the slowest, each with its ledger");
-	ok(!at(s, "leaves"), "json: no leaves, no key");
-	json_decref(j);
-	report_free(&r);
 }
 
 static void test_json_verdict(void)
@@ -928,13 +758,9 @@ int main(int argc, char **argv)
 	test_ledger();
 	test_facts();
 	test_groups();
-	test_slowest();
 	test_whatif();
-	test_color();
 	test_interval();
 	test_extremes();
-	test_locale();
-	test_json_sync();
 	test_json_verdict();
 	test_json_absent();
 	test_json_hostile();
