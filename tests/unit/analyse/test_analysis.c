@@ -370,25 +370,6 @@ static void begun_idle(void)
 	ok(r.sync.without[NO_LEDGER_IDLE] == 1 && !r.sync.dropped_ns && !r.sync.unsafe, "for that reason, and is no loss");
 }
 
-static void unsafe_on_a_volatile_cache(void)
-{
-	begin();
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .had = HAD_PAGES);
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB, .had = HAD_PAGES);
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .had = HAD_PAGES);
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .had = HAD_PAGES, .ret = -1);
-	ok(result()->unsafe == 1 && r.sync.unsafe_ns == 10 && !r.sync.durable,
-	   "without a flush: unsafe where the cache is volatile");
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDB, .had = HAD_PAGES, .flushes = 1);
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDC, .had = HAD_FUA, .writes = 1);
-	ok(result()->durable == 2 && r.sync.unsafe == 1, "with one: durable anywhere");
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .call = CALL_WRITE, .ret = 1);
-	ok(result()->unsafe == 2, "a synchronous write of one byte had data");
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .call = CALL_WRITE);
-	CALL(.enter = T0, .exit = T0 + 10, .dev = SDA1, .ret = 1);
-	ok(result()->unsafe == 2, "one of no bytes had none; the result of other calls does not matter");
-}
-
 static void heat(void)
 {
 	begin();
@@ -449,36 +430,6 @@ static void woken_by(uint32_t tid, uint32_t waker, uint64_t off, uint64_t on)
 	feed(&s, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 }
 
-/* What the first call waited for through these tasks. */
-static uint64_t ns_through(const struct report_detail *d, const char *tasks)
-{
-	struct detail_slices all = detail_slices(d, d->call);
-	struct detail_slice s;
-	uint64_t ns = 0;
-
-	while (detail_next_slice(&all, &s))
-		ns += strcmp(d->name[s.via], tasks) ? 0 : s.ns;
-	return ns;
-}
-
-static void through_tasks(void)
-{
-	struct report_detail *d;
-
-	begin_with((struct sync_opts){ .detail = true });
-	follow(8, "first");
-	follow(9, "second");
-	woken_by(8, 9, T0 + 20, T0 + 80);
-	woken_by(7, 8, T0 + 10, T0 + 100);
-	CALL(.enter = T0, .exit = T0 + 110, .sleeps = 1, .switches = 1, .comm = "app");
-	result();
-	ok(stack_ns("app;fsync;(no file);first;second;unknown") == 60, "a stack has the tasks that a call waits through");
-	d = sync_take_detail(a);
-	ok(ns_through(d, "first;second") == 60 && ns_through(d, "first") == 30 && ns_through(d, "") == 20,
-	   "and so have the slices");
-	report_detail_free(d);
-}
-
 static void name_of_task(void)
 {
 	begin();
@@ -520,14 +471,6 @@ static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
 	s.sleeps = s.switches = 1;
 	call(s);
 	return s.exit;
-}
-
-static void stack_of_disk(void)
-{
-	begin();
-	flushing(T0, 0, SYNC(.comm = "app"));
-	result();
-	ok(stack_ns("app;fsync;(no file);flush.only;sda1") == 20 * MS, "a stack ends with the disk that a call waits for");
 }
 
 static const struct pace_point points[] = { { .idle_ns = MS, .work_ns = 10 * US, .wake_ns = US },
@@ -664,12 +607,9 @@ int main(void)
 	traced_only();
 	known_from();
 	begun_idle();
-	unsafe_on_a_volatile_cache();
 	heat();
 	requests();
-	through_tasks();
 	name_of_task();
-	stack_of_disk();
 	gaps();
 	period();
 	cpus();

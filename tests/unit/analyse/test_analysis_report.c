@@ -384,19 +384,6 @@ static void test_in_common_in_a_crowd(void)
 
 /* ---- the whole ---- */
 
-static void test_elsewhere(void)
-{
-	struct sync_analysis *a = fresh(9, true, false);
-	struct wire_sync s = call_of(START, 70, 7, 3);
-	struct report r;
-
-	s.dev = SDB;
-	sync_feed(a, &s.head);
-	take(a, &r);
-	ok(!r.sync.count && r.sync.elsewhere == 1 && r.sync.elsewhere_ns == 70, "a call on a disk that is not traced");
-	report_free(&r);
-}
-
 static void test_start_over(void)
 {
 	struct sync_analysis *a = fresh(9, false, false);
@@ -534,7 +521,6 @@ int main(void)
 	test_in_common();
 	test_same_process();
 	test_in_common_in_a_crowd();
-	test_elsewhere();
 	test_start_over();
 	test_tail_of_intervals();
 	test_helpers_of_intervals();

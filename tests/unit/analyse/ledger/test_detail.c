@@ -255,22 +255,6 @@ static void slices(void)
 
 #define J "jbd2/sda1-8"
 
-static void slices_of_a_commit(void)
-{
-	begin(true);
-	commit();
-	SYNC(.enter = 1000, .exit = 1510);
-	end();
-	HAS_SLICES("the slices of a commit, with the task that they came through", { 10, CAUSE_CPU, "", "" },
-		   { 10, CAUSE_RUNQ, J, "" }, { 10, CAUSE_CPU, J, "" }, { 68, CAUSE_DEVICE_WRITE, J, "sda1" },
-		   { 2, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" }, { 6, CAUSE_CPU, J, "" },
-		   { 5, CAUSE_IOQ, J, "sda1" }, { 100, CAUSE_FLUSH_PRE, J, "sda1" }, { 5, CAUSE_COMPLETION, J, "sda1" },
-		   { 5, CAUSE_IOQ, J, "sda1" }, { 75, CAUSE_DEVICE_WRITE, J, "sda1" },
-		   { 2, CAUSE_FLUSH_WAIT, J, "sda1" }, { 8, CAUSE_COMPLETION, J, "sda1" },
-		   { 100, CAUSE_FLUSH_POST, J, "sda1" }, { 6, CAUSE_COMPLETION, J, "sda1" }, { 4, CAUSE_RUNQ, J, "" },
-		   { 80, CAUSE_CPU, J, "" }, { 5, CAUSE_RUNQ, "", "" }, { 5, CAUSE_CPU, "", "" });
-}
-
 /* ---- many calls ---- */
 
 static uint64_t seed = 88172645463325252ull;
@@ -589,50 +573,10 @@ static void too_many_requests(void)
 	ok(d->n_requests == REQUESTS && d->requests_left_out == 10, "requests beyond half a million are counted");
 }
 
-/* Whatever the numbers are, they come back. */
-static void packed(void)
-{
-	const struct detail_request odd[] = {
-		{ .begin_ns = UINT64_MAX,
-		  .end_ns = 0,
-		  .sector = UINT64_MAX,
-		  .bytes = UINT32_MAX,
-		  .pid = UINT32_MAX,
-		  .tid = 127,
-		  .device = 128,
-		  .disk = 16384,
-		  .class = OP_OTHER,
-		  .throttled = true,
-		  .pre = { true, 0, UINT64_MAX, 1ull << 63, UINT32_MAX },
-		  .post = { true, 1ull << 63, 0, 5, 7 } },
-		{ .begin_ns = 5, .end_ns = 4, .class = OP_FLUSH, .sequence = true, .data = { true, 4, 3, 2, 1 } },
-	};
-	struct detail *new = detail_new(T0);
-	bool good = true;
-
-	report_detail_free(d);
-	d = detail_take(new);
-	detail_free(new);
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-		report_detail_add_request(d, &odd[i]);
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		const struct detail_request *q = &all_requests()[i], *w = &odd[i];
-
-		good = good && q->begin_ns == w->begin_ns && q->end_ns == w->end_ns && q->sector == w->sector &&
-		       q->bytes == w->bytes && q->pid == w->pid && q->tid == w->tid && q->device == w->device &&
-		       q->disk == w->disk && q->class == w->class && q->sequence == w->sequence &&
-		       q->throttled == w->throttled && !memcmp(&q->pre, &w->pre, sizeof(q->pre)) &&
-		       !memcmp(&q->data, &w->data, sizeof(q->data)) && !memcmp(&q->post, &w->post, sizeof(q->post));
-	}
-	ok(good, "requests of any numbers are kept as they are");
-}
-
 int main(void)
 {
-	packed();
 	one_call();
 	slices();
-	slices_of_a_commit();
 	many_calls();
 	requests();
 	odd_requests();

@@ -280,14 +280,6 @@ static void ends_as(const char *what)
 		diag("asked for %llu, %llu damaged", (unsigned long long)asked, (unsigned long long)sync_damaged(a));
 }
 
-static uint64_t leaf(const char *path)
-{
-	for (size_t i = 0; i < report.sync.n_leaves; i++)
-		if (!strcmp(report.sync.leaf[i].path, path))
-			return report.sync.leaf[i].ns;
-	return 0;
-}
-
 /* ---- the caller's own requests ---- */
 
 static void test_direct_write(void)
@@ -388,31 +380,6 @@ static void many_writes(void)
 	sync_report(a, &report.sync, false);
 	ok(v->calls == 1 && v->total_ns == 120 && v->writes == VOLUME_WRITES && v->bytes == 1 << 20 && volume_wait(v) == 85,
 	   "a call that wrote much: %llu ns", (unsigned long long)volume_wait(v));
-}
-
-/* 1,000 calls in CALL_SAMPLES parts: they add up to all, and no part has more than its turns. */
-static void samples_add_up(void)
-{
-	struct call_sums sum = { 0 };
-	uint64_t most = 0, least = UINT64_MAX;
-
-	begin();
-	for (unsigned int i = 0; i < 1000; i++)
-		SYNC(.enter = 1000 + 1000 * i, .exit = 1000 + 1000 * i + 1 + i, .writes = i % 2 ? 20 : 0, .write_bytes = i);
-	report_free(&report);
-	sync_report(a, &report.sync, false);
-	for (size_t i = 0; i < report.sync.n_samples; i++) {
-		const struct call_sums *c = &report.sync.sample[i];
-
-		call_sums_add(&sum, c);
-		most = c->count > most ? c->count : most;
-		least = c->count < least ? c->count : least;
-	}
-	ok(report.sync.n_samples == CALL_SAMPLES && most == 8 && least >= 7, "samples: as many calls in each, up to one");
-	ok(sum.count == 1000 && sum.total_ns == report.sync.total_ns && sum.unsafe == report.sync.unsafe &&
-		   sum.durable == report.sync.durable && sum.volume.bytes == report.sync.volume.bytes &&
-		   !memcmp(&sum.ledger, &report.sync.ledger, sizeof(sum.ledger)),
-	   "samples: they add up to all calls");
 }
 
 static void test_inserted_write(void)
@@ -1028,76 +995,6 @@ static void test_of_others(void)
 	ok(!report.sync.others && !report.sync.n_other, "an interval begins with none");
 }
 
-static const struct report_group *group_called(const struct report_group *g, size_t n, const char *text)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(g[i].path ? g[i].path : g[i].comm, text))
-			return &g[i];
-	return NULL;
-}
-
-static void call_of(unsigned int i, uint64_t ns)
-{
-	struct wire_sync s = { .enter = 100000000ull * (i + 1), .ino = i, .tid = 1000 + i, .tgid = 1000 + i };
-
-	s.exit = s.enter + ns;
-	snprintf(s.comm, sizeof(s.comm), "p%u", i);
-	SLEEP(.tid = s.tid, .off = s.enter + 2, .wake = s.enter + 2, .on = s.enter + 6, .how = HOW_PREEMPTED);
-	sync_fact(s);
-}
-
-/* Of 40,000, one each 0.1 s, those that came last have their own lines, and the one with the most time, which came first. */
-static void names_give_way(void)
-{
-	const struct report_group *g;
-
-	begin();
-	call_of(1, 500000);
-	for (unsigned int i = 2; i <= 40000; i++)
-		call_of(i, 10 + i % 7);
-	call_of(3, 20);
-	report_free(&report);
-	sync_report(a, &report.sync, false);
-	ok(exact(&report.sync) && report.sync.total_ns == asked, "names that give way: all adds up");
-	ok(report.sync.n_files <= 2048 && report.sync.n_processes <= 1024 && report.sync.n_leaves <= 9300,
-	   "within bounds: %zu files, %zu processes, %zu leaves", report.sync.n_files, report.sync.n_processes,
-	   report.sync.n_leaves);
-	g = group_called(report.sync.file, report.sync.n_files, "8:1:1");
-	ok(g && g->count == 1 && g->total_ns == 500000 && !g->late, "the file with the most time keeps its line");
-	ok(group_called(report.sync.process, report.sync.n_processes, "p1") && leaf("p1;fdatasync;8:1:1;cpu"),
-	   "its process and its stack, too");
-	for (unsigned int i = 39900; i <= 40000; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "8:1:%u", i);
-		g = g ? group_called(report.sync.file, report.sync.n_files, name) : g;
-	}
-	ok(g && g->count == 1 && g->late, "and so do the last hundred");
-	g = group_called(report.sync.file, report.sync.n_files, "8:1:3");
-	ok(g && g->count == 1 && g->late, "one that came back is known to have been away");
-	ok(!group_called(report.sync.file, report.sync.n_files, "8:1:2") && report.sync.gone_files > 30000 &&
-		   report.sync.gone_processes > 20000,
-	   "the others gave way: %llu files, %llu processes", (unsigned long long)report.sync.gone_files,
-	   (unsigned long long)report.sync.gone_processes);
-}
-
-static void top_names(void)
-{
-	size_t n = report.sync.n_files;
-	uint64_t gone = report.sync.gone_files;
-
-	report_top(&report.sync, 10);
-	ok(exact(&report.sync) && report.sync.total_ns == asked, "the top ten: all adds up");
-	ok(report.sync.n_files == 11 && report.sync.n_processes == 11 && report.sync.n_leaves <= 10 + CAUSE_COUNT,
-	   "of each kind");
-	ok(report.sync.gone_files == gone + n - 11, "how many there were is known");
-	ok(!strcmp(report.sync.file[1].path, "8:1:1") && report.sync.file[0].rest, "with the most time: %s",
-	   report.sync.file[1].path);
-	ok(leaf("(other);(other calls);(other files);runq"), "the rest of the stacks is told apart by cause");
-	report_top(&report.sync, 10);
-	ok(exact(&report.sync) && report.sync.n_files == 11, "twice is once");
-}
-
 /* A call may sleep more often than any ring holds at first; beyond what is kept it has no ledger. */
 static void test_many_sleeps(void)
 {
@@ -1118,44 +1015,6 @@ static void test_many_sleeps(void)
 }
 
 /* ---- damage ---- */
-
-static void nonsense(void)
-{
-	struct wire_sleep backwards = { .off = 10, .wake = 5, .on = 9, .tid = 1 };
-	struct wire_sleep strange = { .off = 10, .wake = 15, .on = 19, .tid = 1, .how = 77 };
-	struct wire_sync before = { .enter = 10, .exit = 9, .call = CALL_FSYNC };
-	struct wire_sync no_call = { .enter = 10, .exit = 19, .call = CALL_COUNT };
-	struct wire_request early = { .done = 10, .alloc = 11 };
-	struct wire_request endless = { .done = 10, .class = WIRE_CLASSES };
-	struct wire_request turned = { .done = 10, .pre = { .issue = 9, .done = 8 } };
-	struct wire_bio sooner = { .queued = 10, .done = 9 }, unheard = { .queued = 9, .done = 10, .class = WIRE_CLASSES };
-	struct wire_follow nobody = { .since = 5, .kind = 9 };
-	struct wire_file crowd = { .ino = 1, .n = WIRE_NAMES + 1 };
-	struct wire_head cut = { .kind = WIRE_SYNC, .size = 8 },
-			 shorter = { .kind = WIRE_SLEEP, .size = WIRE_SLEEP_SHORT - 1 },
-			 odd = { .kind = 33, .size = 8 }, end = { .kind = WIRE_END, .size = 8 };
-
-	begin();
-	send(&backwards, WIRE_SLEEP, sizeof(backwards));
-	send(&strange, WIRE_SLEEP, sizeof(strange));
-	send(&before, WIRE_SYNC, sizeof(before));
-	send(&no_call, WIRE_SYNC, sizeof(no_call));
-	send(&early, WIRE_REQUEST, sizeof(early));
-	send(&endless, WIRE_REQUEST, sizeof(endless));
-	send(&turned, WIRE_REQUEST, sizeof(turned));
-	send(&sooner, WIRE_BIO, sizeof(sooner));
-	send(&unheard, WIRE_BIO, sizeof(unheard));
-	send(&nobody, WIRE_FOLLOW, sizeof(nobody));
-	send(&crowd, WIRE_FILE, sizeof(crowd));
-	sync_feed(a, &cut);
-	sync_feed(a, &shorter);
-	sync_feed(a, &odd);
-	ok(sync_damaged(a) == 14, "fourteen records that make no sense (%llu)", (unsigned long long)sync_damaged(a));
-	sync_feed(a, &end);
-	ok(sync_damaged(a) == 14, "the records of recordings are no damage");
-	sync_report(a, &report.sync, false);
-	ok(!report.sync.count, "none of them is a call");
-}
 
 /* Small changes of times keep the facts believable, which reaches farther than random bytes. */
 static void mutate(unsigned char *bytes, size_t size)
@@ -1298,7 +1157,6 @@ int main(int argc, char **argv)
 	RUN(flush_without_sleep);
 	had_something();
 	many_writes();
-	samples_add_up();
 	RUN(inserted_write);
 	RUN(empty_flush);
 	RUN(bio_flush);
@@ -1338,10 +1196,7 @@ int main(int argc, char **argv)
 	RUN(traced_only);
 	RUN(of_others);
 	without_one();
-	nonsense();
 	hostile(argc > 1 ? atoi(argv[1]) : 10000);
-	names_give_way();
-	top_names();
 	RUN(many_sleeps);
 	report_free(&report);
 	sync_free(a);

@@ -264,47 +264,6 @@ static void test_queued(void)
 
 /* ---- groups ---- */
 
-static void test_groups(void)
-{
-	static const enum group of[CAUSE_COUNT] = {
-		[CAUSE_CPU] = GROUP_CPU,
-		[CAUSE_RUNQ] = GROUP_RUNQ,
-		[CAUSE_WORKER] = GROUP_RUNQ,
-		[CAUSE_THROTTLE] = GROUP_THROTTLE,
-		[CAUSE_TAG] = GROUP_SCHEDULER,
-		[CAUSE_IOQ] = GROUP_SCHEDULER,
-		[CAUSE_DEVICE_READ] = GROUP_READ,
-		[CAUSE_DEVICE_WRITE] = GROUP_WRITE,
-		[CAUSE_DEVICE_FUA] = GROUP_FUA,
-		[CAUSE_DEVICE_DISCARD] = GROUP_DISCARD,
-		[CAUSE_DEVICE_OTHER] = GROUP_DISCARD,
-		[CAUSE_FLUSH_WAIT] = GROUP_FLUSH,
-		[CAUSE_FLUSH_PRE] = GROUP_FLUSH,
-		[CAUSE_FLUSH_POST] = GROUP_FLUSH,
-		[CAUSE_FLUSH_ONLY] = GROUP_FLUSH,
-		[CAUSE_COMPLETION] = GROUP_CPU,
-		[CAUSE_JOURNAL] = GROUP_JOURNAL,
-		[CAUSE_LOCK] = GROUP_LOCK,
-		[CAUSE_UNKNOWN] = GROUP_UNKNOWN,
-	};
-	struct facts f = { 0 };
-
-	for (int c = 0; c < CAUSE_COUNT; c++) {
-		bool flush = of[c] == GROUP_FLUSH,
-		     data = of[c] == GROUP_READ || of[c] == GROUP_WRITE || of[c] == GROUP_FUA || of[c] == GROUP_DISCARD;
-
-		f.flush_queued = f.data_queued = false;
-		ok(facts_group(&f, (enum cause)c) == of[c], "%s: its group", cause_name((enum cause)c));
-		f.flush_queued = true;
-		ok(facts_group(&f, (enum cause)c) == (flush ? GROUP_BUSY : of[c]), "%s: where FLUSHes are queued",
-		   cause_name((enum cause)c));
-		f.flush_queued = false;
-		f.data_queued = true;
-		ok(facts_group(&f, (enum cause)c) == (data ? GROUP_BUSY : of[c]), "%s: where data is queued",
-		   cause_name((enum cause)c));
-	}
-}
-
 static void test_order(void)
 {
 	struct report *r = empty();
@@ -521,7 +480,6 @@ int main(void)
 	test_times();
 	test_ahead();
 	test_queued();
-	test_groups();
 	test_order();
 	test_own_queue();
 	test_for_everybody();
