@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a verdict goes by: which disk matters, what is in its queue, whose writes and FLUSHes, and which groups are the largest. */
+/*
+ * What a verdict goes by: which disk matters, what is in its queue, whose writes and FLUSHes, and which groups are the largest:
+ * golden/facts.txt has what is found in each situation, where it is not nothing.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/verdict/facts.h"
-#include "tap.h"
+#include "situations.h"
 #include "verdict_report.h"
 
 static struct report *empty(void)
@@ -75,18 +78,45 @@ static void test_nobarrier(void)
 	drop(r);
 }
 
-static const char *main_disk(const struct report *r)
+static void also(const char *what, uint64_t n)
+{
+	if (n)
+		SAY(" %s %llu", what, (unsigned long long)n);
+}
+
+static void says_facts(const struct facts *f, const char *what)
+{
+	SAY("%s:\n  disk %s, ahead %.2f", what, f->dev ? f->dev->name : "none", f->ahead);
+	also("flush_mean", f->flush_mean);
+	also("flush_p50", f->flush_p50);
+	also("write_mean", f->write_mean);
+	also("write_p50", f->write_p50);
+	also("write_fast", f->write_fast);
+	SAY("%s%s%s%s", f->flush_queued ? ", FLUSHes queued" : "", f->data_queued ? ", data queued" : "",
+	    f->for_everybody ? ", for everybody" : "", f->own_queue ? ", its own queue" : "");
+	if (f->volume.calls)
+		SAY(", volume of %llu calls: %llu ns, %llu writes, %llu bytes", (unsigned long long)f->volume.calls,
+		    (unsigned long long)f->volume.total_ns, (unsigned long long)f->volume.writes,
+		    (unsigned long long)f->volume.bytes);
+	if (f->flushed)
+		SAY(", %llu FLUSHes of %s: %llu ns", (unsigned long long)f->flushes, f->flushed->name,
+		    (unsigned long long)f->flushes_ns);
+	if (f->written)
+		SAY(", %llu writes to %s: %llu ns", (unsigned long long)f->writes, f->written->name,
+		    (unsigned long long)f->writes_ns);
+	SAY("\n  groups %d and %d:", f->first, f->second);
+	for (int g = 0; g < GROUPS; g++)
+		if (f->ns[g])
+			SAY(" %d has %llu", g, (unsigned long long)f->ns[g]);
+	SAY("\n");
+}
+
+static void says(const struct report *r, const char *what)
 {
 	struct facts f;
 
 	facts_of(r, &f);
-	return f.dev ? f.dev->name : "none";
-}
-
-static void is_str(const char *have, const char *want, const char *what)
-{
-	if (!ok(have && !strcmp(have, want), "%s", what))
-		diag("is %s, not %s", have ? have : "NULL", want);
+	says_facts(&f, what);
 }
 
 static void test_main_disk(void)
@@ -95,18 +125,18 @@ static void test_main_disk(void)
 	static const enum op_class others[] = { OP_READ_SYNC, OP_READ_ASYNC, OP_WRITE_ASYNC, OP_DISCARD, OP_OTHER };
 	struct report *r = empty();
 
-	is_str(main_disk(r), "none", "no disk");
+	says(r, "no disk");
 	add_device(r, "sda", "write back");
-	is_str(main_disk(r), "sda", "one that did nothing");
+	says(r, "one that did nothing");
 	add_device(r, "sdb", "write back");
-	is_str(main_disk(r), "sda", "the first of two that did nothing");
+	says(r, "the first of two that did nothing");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ops(&r->device[1], others[i], 1, MS);
-	is_str(main_disk(r), "sda", "no call waits for reads, background writes or discards");
+	says(r, "no call waits for reads, background writes or discards");
 	for (size_t i = 0; i < sizeof(waited) / sizeof(waited[0]); i++) {
 		ops(&r->device[1 - i % 2], waited[i], 1, (i + 1) * MS);
 		ops(&r->device[1 - i % 2], waited[i], 1, (i + 1) * MS);
-		is_str(main_disk(r), i % 2 ? "sda" : "sdb", "the one with most time of what calls wait for");
+		says(r, "the one with most time of what calls wait for");
 	}
 	drop(r);
 }
@@ -132,23 +162,23 @@ static void test_stack(void)
 {
 	struct report *r = stack(50 * MS, 0);
 
-	is_str(main_disk(r), "sda", "half of the time is spent below");
+	says(r, "half of the time is spent below");
 	drop(r);
 	r = stack(50 * MS - 1, 0);
-	is_str(main_disk(r), "md0", "less than half is");
+	says(r, "less than half is");
 	drop(r);
 	r = stack(60 * MS, 70 * MS);
-	is_str(main_disk(r), "sdb", "of two with requests of their own the one with more");
+	says(r, "of two with requests of their own the one with more");
 	drop(r);
 	r = stack(0, 0);
-	is_str(main_disk(r), "md0", "nothing below");
+	says(r, "nothing below");
 	drop(r);
 	r = stack(90 * MS, 0); /* dm-0 is on md0, and none of its legs */
 	r->device[1].bio_based = true;
 	strv_free(r->device[0].slaves);
 	r->device[0].slaves = NULL;
 	strv_add(&r->device[0].slaves, xstrdup("sdz"));
-	is_str(main_disk(r), "md0", "another that is on top of others, but not below this one");
+	says(r, "another that is on top of others, but not below this one");
 	drop(r);
 	r = stack(100 * MS, 0);
 	tally_add(&r->device[0].op[OP_FLUSH].total, 10 * MS); /* more than any below it */
@@ -156,33 +186,16 @@ static void test_stack(void)
 	ops(&r->device[1], OP_FLUSH, 1, MS);
 	strv_add(&r->device[1].slaves, xstrdup("sdc"));
 	ops(add_device(r, "sdc", "write back"), OP_FLUSH, 1, 60 * MS);
-	is_str(main_disk(r), "sdc", "the lowest of three");
+	says(r, "the lowest of three");
 	drop(r);
 }
 
 /* ---- the queue ---- */
 
-static struct facts facts(const struct report *r)
-{
-	struct facts f;
-
-	facts_of(r, &f);
-	return f;
-}
-
-static bool near(double have, double want)
-{
-	if (fabs(have - want) < 1e-9)
-		return true;
-	diag("is %.6f, not %.6f", have, want);
-	return false;
-}
-
 static void test_times(void)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
-	struct facts f;
 
 	for (int i = 0; i < 20; i++) {
 		tally_add(&d->op[OP_WRITE_SYNC].device, i < 2 ? 16 : i < 10 ? 24 : 40);
@@ -190,14 +203,9 @@ static void test_times(void)
 		tally_add(&d->op[OP_FLUSH].device, i < 10 ? 20 : 50);
 		tally_add(&d->op[OP_FLUSH].total, 55);
 	}
-	f = facts(r);
-	ok(f.flush_mean == 35 && f.flush_p50 == 20, "a FLUSH's mean and median in the device");
-	ok(f.write_mean == 31 && f.write_p50 == 24 && f.write_fast == 16, "a write's mean (31.2), median and tenth");
-	ok(facts_flush_hist(d) == &d->op[OP_FLUSH].device, "by the device's time");
+	says(r, "a FLUSH's mean and median in the device");
 	d->bio_based = true;
-	f = facts(r);
-	ok(f.flush_mean == 55 && f.flush_p50 == 55 && f.write_mean == 60 && f.write_fast == 60, "of bios all of it");
-	ok(facts_flush_hist(d) == &d->op[OP_FLUSH].total, "by the total time");
+	says(r, "of bios all of it");
 	drop(r);
 }
 
@@ -210,16 +218,16 @@ static void test_ahead(void)
 		ops(d, (enum op_class)c, 1, 4);
 	r->wall_ns = 8;
 	r->device[0].flush.no_depth = 1;
-	ok(near(facts(r).ahead, 3), "eight of half the run, FLUSHes left out, less the caller's own");
+	says(r, "eight of half the run, FLUSHes left out, less the caller's own");
 	r->wall_ns = 0;
-	ok(near(facts(r).ahead, -1), "of a run whose length is not known");
+	says(r, "of a run whose length is not known");
 	r->wall_ns = SEC;
 	ops(d, OP_FLUSH, 4, MS);
 	d->flush.in_flight = 10;
-	ok(near(facts(r).ahead, 2.5), "what the FLUSHes of the disk found, those left out that were not seen to be issued");
+	says(r, "what the FLUSHes of the disk found, those left out that were not seen to be issued");
 	r->sync.busy_flushes = 2;
 	r->sync.busy_in_flight = 9;
-	ok(near(facts(r).ahead, 4.5), "what those found that calls waited for");
+	says(r, "what those found that calls waited for");
 	drop(r);
 }
 
@@ -247,7 +255,7 @@ static void test_queued(void)
 	struct facts f;
 
 	add_device(r, "sda", "write back");
-	f = facts(r);
+	facts_of(r, &f);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		f.ahead = rows[i].ahead;
 		f.flush_mean = rows[i].flush_mean;
@@ -267,23 +275,17 @@ static void test_queued(void)
 static void test_order(void)
 {
 	struct report *r = empty();
-	struct facts f = facts(r);
 
-	ok(f.first == GROUP_FLUSH && f.second == GROUP_WRITE, "of nothing the first two");
+	says(r, "of nothing the first two");
 	spend(r, CAUSE_UNKNOWN, 5);
-	f = facts(r);
-	ok(f.first == GROUP_UNKNOWN && f.second == GROUP_FLUSH, "the last group is all");
+	says(r, "the last group is all");
 	spend(r, CAUSE_FLUSH_PRE, 5);
-	f = facts(r);
-	ok(f.first == GROUP_FLUSH && f.second == GROUP_UNKNOWN, "of two that are equal the first");
+	says(r, "of two that are equal the first");
 	spend(r, CAUSE_LOCK, 5);
-	f = facts(r);
-	ok(f.first == GROUP_FLUSH && f.second == GROUP_LOCK, "of three the first two");
+	says(r, "of three the first two");
 	spend(r, CAUSE_TAG, 4);
 	spend(r, CAUSE_IOQ, 4);
-	f = facts(r);
-	ok(f.first == GROUP_SCHEDULER && f.second == GROUP_FLUSH && f.ns[GROUP_SCHEDULER] == 8 * MS,
-	   "the causes of a group add up");
+	says(r, "the causes of a group add up");
 	drop(r);
 }
 
@@ -293,7 +295,6 @@ static void test_own_queue(void)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
-	struct facts f;
 
 	for (int i = 0; i < VOLUME_CAUSES; i++)
 		spend(r, volume_causes[i], 100);
@@ -301,32 +302,20 @@ static void test_own_queue(void)
 	r->sync.volume = (struct volume){ 1, SEC, 50, 1 << 20, { 10 * MS, 20 * MS, 30 * MS, 40 * MS } };
 	ops(d, OP_WRITE_SYNC, 100, US);
 	ops(d, OP_WRITE_ASYNC, 1000, US);
-	f = facts(r);
-	ok(f.own_queue && f.ns[GROUP_VOLUME] == 100 * MS, "half of the requests are its own, background writes left out");
-	for (int i = 0; i < VOLUME_CAUSES; i++)
-		ok(f.ns[facts_group(&f, volume_causes[i])] > 0, "%s: only that part is moved",
-		   cause_name(volume_causes[i]));
-	ok(f.ns[GROUP_WRITE] + f.ns[GROUP_FUA] + f.ns[GROUP_SCHEDULER] + f.ns[GROUP_VOLUME] == 400 * MS,
-	   "and nothing is lost");
+	says(r, "half of the requests are its own, background writes left out");
 	ops(d, OP_READ_SYNC, 1, US);
-	f = facts(r);
-	ok(!f.own_queue && !f.ns[GROUP_VOLUME], "less than half");
+	says(r, "less than half");
 	d->kernel.reads = 20;
 	d->kernel.writes = 1080;
-	f = facts(r);
-	ok(!f.own_queue, "what the kernel counted is not asked for without a filter");
+	says(r, "what the kernel counted is not asked for without a filter");
 	r->filter = xstrdup("pid 4");
-	f = facts(r);
-	ok(f.own_queue, "with a filter it is: 100 beside the background's");
+	says(r, "with a filter it is: 100 beside the background's");
 	d->kernel.reads++;
-	f = facts(r);
-	ok(!f.own_queue, "101 are too many");
+	says(r, "101 are too many");
 	d->kernel.reads = d->kernel.writes = 0;
-	f = facts(r);
-	ok(f.own_queue, "fewer than those of the background are none");
+	says(r, "fewer than those of the background are none");
 	d->kernel.have = false;
-	f = facts(r);
-	ok(!f.own_queue, "without the kernel's counters it is what was seen");
+	says(r, "without the kernel's counters it is what was seen");
 	drop(r);
 }
 
@@ -334,7 +323,6 @@ static void test_for_everybody(void)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
-	struct facts f;
 
 	for (int i = 0; i < VOLUME_CAUSES; i++)
 		r->sync.ledger.ns[volume_causes[i]] = (uint64_t)(i + 1) * MS;
@@ -344,21 +332,14 @@ static void test_for_everybody(void)
 	ops(d, OP_WRITE_ASYNC, 31, US);
 	d->op[OP_WRITE_ASYNC].bytes = 5000;
 	ops(d, OP_READ_SYNC, 200, US);
-	f = facts(r);
-	ok(!f.for_everybody && !f.volume.calls, "fewer than 16 writes for each call are no volume");
+	says(r, "fewer than 16 writes for each call are no volume");
 	ops(d, OP_WRITE_ASYNC, 1, US);
-	f = facts(r);
-	ok(f.for_everybody && f.own_queue, "16 for each are, whatever else there is");
-	ok(f.volume.calls == 2 && f.volume.total_ns == 30 * MS && f.volume.writes == 32 && f.volume.bytes == 5000,
-	   "its figures");
-	ok(f.volume.wait_ns[0] == MS && f.volume.wait_ns[VOLUME_CAUSES - 1] == VOLUME_CAUSES * MS &&
-		   f.ns[GROUP_VOLUME] == 10 * MS,
-	   "all that waits for writes is its");
+	says(r, "16 for each are, whatever else there is");
 	r->sync.calls[CALL_SYNC] = 0;
-	ok(!facts(r).for_everybody, "one of two that is not for everybody");
+	says(r, "one of two that is not for everybody");
 	r->sync.calls[CALL_SYNC] = 1;
 	r->sync.count = 0;
-	ok(!facts(r).for_everybody, "no call at all");
+	says(r, "no call at all");
 	drop(r);
 }
 
@@ -374,16 +355,16 @@ static void test_other_calls(void)
 	spend(r, CAUSE_CPU, 500);
 	calls.ledger.ns[CAUSE_LOCK] = 7;
 	calls.volume.calls = 2;
-	f = facts(r);
+	facts_of(r, &f);
 	facts_with_calls(&f, &calls, &s, &g);
 	ok(g.s == &s && s.count == 3 && s.total_ns == 7 && s.unsafe == 1 && s.unsafe_ns == 5 && s.durable == 2 &&
 		   s.elsewhere == 9,
 	   "other calls: their sums, and all else of the report");
-	ok(g.first == GROUP_LOCK && g.ns[GROUP_LOCK] == 7 && g.volume.calls == 2, "and what their time went to");
+	says_facts(&g, "and what their time went to");
 	f.for_everybody = true;
 	ops(&r->device[0], OP_WRITE_SYNC, 48, US);
 	facts_with_calls(&f, &calls, &s, &g);
-	ok(g.volume.calls == 3 && g.volume.writes == 48, "calls for everybody: all that the disk wrote");
+	says_facts(&g, "calls for everybody: all that the disk wrote");
 	drop(r);
 }
 
@@ -393,29 +374,24 @@ static void test_flushed(void)
 {
 	struct report *r = empty();
 	struct report_device *d;
-	struct facts f = facts(r);
 
-	ok(!f.flushed && !f.flushes, "no disk, no FLUSH");
+	says(r, "no disk, no FLUSH");
 	d = add_device(r, "sda", "write back");
-	f = facts(r);
-	ok(!f.flushed, "no FLUSH");
+	says(r, "no FLUSH");
 	d->kernel.flushes = 3;
 	d->kernel.flush_ns = 30;
-	f = facts(r);
-	ok(f.flushed == d && f.flushes == 3 && f.flushes_ns == 30, "those that the kernel counted");
+	says(r, "those that the kernel counted");
 	d->kernel.have = false;
-	ok(!facts(r).flushed, "it has no counters");
+	says(r, "it has no counters");
 	d->kernel.have = true;
 	d->kernel.have_flush = false;
-	ok(!facts(r).flushed, "it doesn't count FLUSHes");
+	says(r, "it doesn't count FLUSHes");
 	ops(d, OP_FLUSH, 2, 9);
-	f = facts(r);
-	ok(f.flushed == d && f.flushes == 2 && f.flushes_ns == 18, "then those that were seen");
+	says(r, "then those that were seen");
 	ops(add_device(r, "sdb", "write back"), OP_FLUSH, 1, 18);
-	ok(facts(r).flushed == &r->device[0], "of two disks with as much time the first");
+	says(r, "of two disks with as much time the first");
 	ops(&r->device[1], OP_FLUSH, 1, 1);
-	f = facts(r);
-	ok(f.flushed == &r->device[1] && f.flushes == 2 && f.flushes_ns == 19, "the one with more");
+	says(r, "the one with more");
 	drop(r);
 }
 
@@ -423,29 +399,25 @@ static void test_written(void)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
-	struct facts f;
 
 	ops(d, OP_WRITE_SYNC, 2, 10);
 	ops(d, OP_WRITE_BARRIER, 3, 10);
 	ops(d, OP_FUA, 4, 10);
 	ops(d, OP_WRITE_ASYNC, 50, 10);
-	ok(!facts(r).written, "nobody was asked about: there are no others");
+	says(r, "nobody was asked about: there are no others");
 	strv_add(&r->command, xstrdup("x"));
-	f = facts(r);
-	ok(f.written == d && f.writes == 9 && f.writes_ns == 90, "all but background writes");
+	says(r, "all but background writes");
 	d->by_command = 8;
-	f = facts(r);
-	ok(f.written == d && f.writes == 1 && f.writes_ns == 90, "the command's own are no others'");
+	says(r, "the command's own are no others'");
 	d->by_command = 9;
-	ok(!facts(r).written, "all are the command's");
+	says(r, "all are the command's");
 	d->by_command = 10;
-	ok(!facts(r).written, "and more");
+	says(r, "and more");
 	d->by_command = 0;
 	ops(add_device(r, "sdb", "write back"), OP_FUA, 1, 90);
-	ok(facts(r).written == &r->device[0], "of two disks with as much time the first");
+	says(r, "of two disks with as much time the first");
 	ops(&r->device[1], OP_FUA, 1, 1);
-	f = facts(r);
-	ok(f.written == &r->device[1] && f.writes == 2 && f.writes_ns == 91, "the one with more");
+	says(r, "the one with more");
 	drop(r);
 }
 
@@ -453,39 +425,37 @@ static void test_written_by_filter(void)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
-	struct facts f;
 
 	r->filter = xstrdup("pid 4");
 	ops(d, OP_WRITE_SYNC, 2, 10);
 	d->kernel.writes = 2;
-	ok(!facts(r).written, "the kernel counted as many as came through");
+	says(r, "the kernel counted as many as came through");
 	d->kernel.writes = 3;
 	d->kernel.write_ns = 50;
-	f = facts(r);
-	ok(f.written == d && f.writes == 1 && f.writes_ns == 30, "one more, with the time that is left");
+	says(r, "one more, with the time that is left");
 	d->kernel.write_ns = 19;
-	f = facts(r);
-	ok(f.writes == 1 && !f.writes_ns, "no time is left");
+	says(r, "no time is left");
 	d->kernel.have = false;
-	ok(!facts(r).written, "it has no counters");
+	says(r, "it has no counters");
 	drop(r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
 	test_legs();
 	test_nobarrier();
-	test_main_disk();
-	test_stack();
-	test_times();
-	test_ahead();
+	RUN(main_disk);
+	RUN(stack);
+	RUN(times);
+	RUN(ahead);
 	test_queued();
-	test_order();
-	test_own_queue();
-	test_for_everybody();
-	test_other_calls();
-	test_flushed();
-	test_written();
-	test_written_by_filter();
-	return tap_done();
+	RUN(order);
+	RUN(own_queue);
+	RUN(for_everybody);
+	RUN(other_calls);
+	RUN(flushed);
+	RUN(written);
+	RUN(written_by_filter);
+	return situations_done("facts");
 }
