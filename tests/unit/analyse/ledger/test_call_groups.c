@@ -128,28 +128,6 @@ static void make_room(void)
 	groups_free(&g);
 }
 
-/* The mean of 100, 25, 26, 4, 0 and the others' 0, rounded down, is 25. */
-static void mean_of_groups(void)
-{
-	static const uint64_t ns[] = { 0, 100, 25, 26, 4, 0 };
-	static const uint32_t want[] = { 0, 1, 0, 2, 0, 0 };
-	char name[2] = "a";
-	bool good = true;
-	uint32_t *to;
-
-	begin(8);
-	for (uint32_t i = 1; i < LEN(ns); i++, name[0]++) {
-		groups_find(&g, i, name);
-		add(i, SEC, ns[i]);
-	}
-	to = groups_make_room(&g, PAUSE);
-	for (uint32_t i = 0; to && i < LEN(want); i++)
-		good = good && to[i] == want[i];
-	ok(to && good && g.gone == 3, "those with no more than the mean of all give way");
-	free(to);
-	groups_free(&g);
-}
-
 static void rename_groups(void)
 {
 	begin(8);
@@ -191,26 +169,6 @@ static void many_groups(void)
 		again = again && find_many(i) == (i + 1) / 2 && to[i] == (i + 1) / 2;
 	ok(to && again && g.n == MANY / 2 + 1 && g.gone == MANY / 2 - 1, "and those that stay, when others have gone");
 	free(to);
-	groups_free(&g);
-}
-
-static void many_new_names(void)
-{
-	bool good = true;
-	char name[16];
-
-	begin(MANY);
-	for (uint32_t i = 1; i < MANY; i++)
-		find_many(i);
-	for (uint32_t i = 1; i < MANY; i++) {
-		snprintf(name, sizeof(name), "/new/%u", i);
-		groups_rename(&g, i, i % 3, name);
-	}
-	for (uint32_t i = 1; i < MANY; i++) {
-		snprintf(name, sizeof(name), "/new/%u", i);
-		good = good && groups_find(&g, i % 3, name) == i && find_many(i) == GROUPS_OTHER;
-	}
-	ok(good && g.n == MANY, "all may get another name");
 	groups_free(&g);
 }
 
@@ -421,10 +379,8 @@ int main(void)
 	find_groups();
 	sum_groups();
 	make_room();
-	mean_of_groups();
 	rename_groups();
 	many_groups();
-	many_new_names();
 	calls_of_others();
 	mean_of_others();
 	slowest();

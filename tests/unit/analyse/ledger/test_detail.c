@@ -423,30 +423,6 @@ static void late_names(void)
 	   "an inode that comes back as another file leaves the old calls alone");
 }
 
-static void many_names(void)
-{
-	bool late = true, early = true;
-	char want[64];
-
-	begin(true);
-	for (uint32_t i = 0; i < 6000; i++)
-		SYNC(.enter = 1000 + i, .exit = 1010 + i, .ino = 1 + i % 3000);
-	for (uint32_t i = 0; i < 1500; i++) {
-		snprintf(want, sizeof(want), "file%u", i);
-		name_file(SDA1, 1 + i, want);
-	}
-	for (uint32_t i = 0; i < 3000; i++)
-		SYNC(.enter = 9000 + i, .exit = 9010 + i, .ino = 1 + i);
-	end();
-	for (size_t i = 0; i < d->n_calls; i++) {
-		snprintf(want, sizeof(want), i % 3000 < 1500 ? "/srv/file%zu" : "8:1:%zu", i % 3000 + (i % 3000 >= 1500));
-		late = late && is(d->call[i].path, want);
-		early = early && (i < 3000 || i >= 6000 || d->call[i].path == d->call[i - 3000].path);
-	}
-	ok(late && d->n_calls == 9000, "thousands of files, half of them named late");
-	ok(early, "the same text has one index");
-}
-
 static void indices_of_names(void)
 {
 	struct detail *new = detail_new(T0);
@@ -486,23 +462,6 @@ static void many_shared_names(void)
 		there = there && is(index[i], name);
 	}
 	ok(again && there && d->n_names == 3001, "each of 3,000 names has one index, and stands there");
-}
-
-static void not_wanted(void)
-{
-	begin(false);
-	commit();
-	SYNC(.enter = 1000, .exit = 1510);
-	end();
-	ok(!d, "no detail where nobody asks for it");
-	begin(true);
-	end();
-	ok(d && d->n_names == 1 && !d->n_calls && !d->n_slices && !d->n_requests, "an empty run has an empty one");
-	/* Free a detail that nobody took: the leak sanitizer checks it. */
-	begin(true);
-	commit();
-	SYNC(.enter = 1000, .exit = 1510);
-	begin(false);
 }
 
 /* ---- bounds ---- */
@@ -581,10 +540,8 @@ int main(void)
 	requests();
 	odd_requests();
 	late_names();
-	many_names();
 	indices_of_names();
 	many_shared_names();
-	not_wanted();
 	too_many_calls();
 	too_many_slices(3);
 	too_many_slices(8);

@@ -112,15 +112,6 @@ static void told_apart(void)
 	ok(has("b", 2, 4, 6, 146) && l.n == 4 && l.n_owners == 1, "and it begins anew");
 }
 
-static void many_slices(void)
-{
-	begin();
-	for (uint32_t n = 1; n <= 100; n++)
-		add("a", 1, 1, 0, n, n);
-	/* n times n, for 1 to 100 */
-	ok(l.n == 100 && has("a", 1, 100, 5050, 338350), "calls of 1 to 100 slices");
-}
-
 #define THIRD (LEAVES_MAX / 3)
 
 /* Three kinds of them: names that begin alike, short ones, and files of one process. */
@@ -242,26 +233,6 @@ static void seen_of_late(void)
 	   "one whose files were moved since");
 }
 
-static void cleared(void)
-{
-	begin();
-	add("a", 5, SEC, 0, FULL, 10);
-	add("b", 6, 120 * SEC, 0, 1, 10);
-	leaves_clear(&l);
-	add("a", 5, SEC, 0, FULL, 10);
-	add("b", 6, 120 * SEC, 0, 1, 10);
-	ok(has("(other)", GROUPS_OTHER, 1, FULL, 10 * FULL) && l.n == 2, "cleared, nothing has given way before");
-}
-
-static void not_yet_full(void)
-{
-	begin();
-	add("a", 5, SEC, 0, FULL - 1, 10);
-	add("b", 5, 1000 * SEC, 0, 1, 10);
-	ok(l.n == FULL && has("a", 5, FULL - 1, FULL - 1, 10 * (FULL - 1)),
-	   "while there is room for a call nothing gives way");
-}
-
 static void files_move(void)
 {
 	static const uint32_t to[] = { 0, 2, 0, 1 };
@@ -282,14 +253,11 @@ int main(void)
 {
 	leaves_init(&l);
 	told_apart();
-	many_slices();
 	many_owners();
 	too_many();
 	files_give_way();
 	more_than_the_mean();
 	seen_of_late();
-	cleared();
-	not_yet_full();
 	files_move();
 	leaves_free(&l);
 	return tap_done();

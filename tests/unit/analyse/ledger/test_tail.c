@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The slowest calls: what they add up to, whether they come regularly, what is said of them; and the same after a recording. */
-#include <fcntl.h>
+/* The slowest calls: what they add up to, whether they come regularly, and what is said of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "analyse/analysis.h"
 #include "analyse/ledger/tail.h"
 #include "analyse/verdict/verdict.h"
-#include "recording/recording.h"
-#include "render/render.h"
 #include "util/mem.h"
 #include "rnd.h"
 #include "tap.h"
@@ -253,36 +248,6 @@ static void gaps_alike(void)
 	}
 }
 
-/* They are one in 100, and the first call of all is one. */
-static void slow_from_the_first(void)
-{
-	struct tail_period p;
-
-	start();
-	for (unsigned int i = 0; i < 500; i++)
-		call(i % 100 ? 1e6 : 25e6 + i * 3 % 500 * 1e4);
-	p = tail_period(&tail);
-	ok(p.calls == 100 && p.slow_ns == 27 * MS && p.quick_ns == MS,
-	   "five calls of 25, 28, 26, 29 and 27 ms, the first among them");
-}
-
-/* A slow call each 5 s, one or two calls after the one before. */
-static void few_calls_between(void)
-{
-	static const unsigned int gap[] = { 1, 2, 1, 2, 2, 1, 2, 2, 1 };
-
-	start();
-	for (unsigned int i = 0; i < 4; i++)
-		call(1e6);
-	for (unsigned int k = 0; k < sizeof(gap) / sizeof(gap[0]); k++) {
-		now = 5 * SEC * (k + 1);
-		call(25e6);
-		for (unsigned int i = 1; i < gap[k]; i++)
-			call(1e6);
-	}
-	ok(tail_period(&tail).ns == 5 * SEC && !tail_period(&tail).calls, "by time also where hardly any call is between");
-}
-
 /* Ten slow calls, one in 20. */
 static struct tail_period ten_slow(double ns)
 {
@@ -325,35 +290,6 @@ static void kinds_of_calls(void)
 	for (unsigned int i = 0; i < 400; i++)
 		call(i % 40 == 39 ? 300e6 : i % 10 == (i / 10 * 7) % 10 ? 50e6 : 1e6);
 	ok(tail_period(&tail).calls == 40, "slow calls among others that are slow without a period: by how slow they are");
-}
-
-/* From then on a call is an event, when it was asked after so many calls. */
-static void what_is_slow(void)
-{
-	static const struct {
-		unsigned int after;
-		uint64_t slow_ns;
-	} all[] = { { 15, 0 },	       { 16, 30 * MS },	  { 31, 30 * MS },  { 32, 3 * MS },
-		    { 63, 3 * MS },    { 64, 3 * MS },	  { 255, 3 * MS },  { 511, 3 * MS },
-		    { 512, 300 * US }, { 767, 300 * US }, { 768, 600 * US } };
-	unsigned int n = 0;
-	bool good = true;
-
-	start();
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		for (; n < all[i].after; n++)
-			call(n < 16 ? 10e6 : n < 256 ? 1e6 : n < 300 ? 2e5 : n < 450 ? 1e5 : 2e5);
-		if (tail.slow_ns != all[i].slow_ns)
-			diag("after %u: %llu", n, (unsigned long long)tail.slow_ns);
-		good = good && tail.slow_ns == all[i].slow_ns;
-	}
-	ok(good, "it is looked at again after 16, 32.. and each 256 calls: three times what the quickest quarter takes");
-	ok(tail.calls == 768 && tail.events == 16, "calls are counted");
-	start();
-	for (unsigned int i = 0; i < 100; i++)
-		call(i == 50 ? 3e6 : i == 60 ? 2.9e6 : 1e6);
-	ok(tail.events == 17 && tail.event[16].call == 50 && tail.event[16].ns == 3 * MS,
-	   "after the first 16 only slow ones are kept");
 }
 
 /* The call above the quickest quarter: of 16 the fifth. */
@@ -534,95 +470,7 @@ static void tails_of_reports(void)
 	report_free(&r);
 }
 
-/* ---- the same after a recording ---- */
-
-static char *as_json(struct sync_analysis *a)
-{
-	struct render_opts o = { 0 };
-	struct buf b = { 0 };
-	struct report r;
-
-	finish(a, &r);
-	render_json(&r, &o, &b);
-	report_free(&r);
-	return b.data;
-}
-
-/* 20 to 500 calls of a few processes on a few files, slow by a period, by chance, or not at all. */
-static void generated(unsigned int run, void (*to)(void *arg, const struct wire_head *h), void *arg)
-{
-	unsigned int n = 20 + (unsigned int)(rnd() % 480), period = 2 + (unsigned int)(rnd() % 50);
-	uint64_t at = SEC;
-
-	for (unsigned int i = 0; i < n; i++) {
-		bool slow = run % 3 == 0 ? i % period == 0 : run % 3 == 1 ? rnd() % period == 0 : false;
-		struct wire_sync s = sync_of(at, (uint64_t)jittered(slow ? 25e6 : 1e6, 0.5), 1 + (uint32_t)(rnd() % 5),
-					     1 + rnd() % 7);
-
-		s.ret = 0;
-		s.had = (uint32_t)(rnd() % 4);
-		s.writes = (uint32_t)(rnd() % 40);
-		s.write_bytes = s.writes * 4096ull;
-		s.flushes = (uint32_t)(rnd() % 2);
-		at = s.exit + rnd() % (2 * MS);
-		to(arg, &s.head);
-	}
-}
-
-struct both {
-	struct sync_analysis *live;
-	struct recording_writer *w;
-};
-
-static void to_both(void *arg, const struct wire_head *h)
-{
-	struct both *b = arg;
-	struct err e;
-
-	sync_feed(b->live, h);
-	if (recording_add(b->w, h, &e))
-		abort();
-}
-
-static bool replays_the_same(unsigned int run)
-{
-	int fd = memfd_create("recording", MFD_CLOEXEC), again = dup(fd);
-	struct both b = { .live = fresh() };
-	struct sync_analysis *replay = fresh();
-	struct recording_record rec;
-	struct recording *in;
-	char *x, *y;
-	bool same;
-	struct err e;
-
-	if (recording_create_fd(fd, "output", &b.w, &e))
-		abort();
-	generated(run, to_both, &b);
-	if (recording_close(b.w, &e) || lseek(again, 0, SEEK_SET) || recording_open_fd(again, "input", &in, &e))
-		abort();
-	while (recording_next(in, &rec))
-		if (rec.head)
-			sync_feed(replay, rec.head);
-	recording_free(in);
-	x = as_json(b.live);
-	y = as_json(replay);
-	same = !strcmp(x, y) && strstr(x, "\"tail\"");
-	free(x);
-	free(y);
-	return same;
-}
-
-static void replays_are_the_same(unsigned int runs)
-{
-	unsigned int same = 0;
-
-	for (unsigned int run = 0; run < runs; run++)
-		same += replays_the_same(run);
-	ok(same == runs, "generated calls give the same bytes after a recording: %u of %u", same, runs);
-}
-
-/* test_tail [RUNS] */
-int main(int argc, char **argv)
+int main(void)
 {
 	periods_are_found();
 	periods_of_time_are_found();
@@ -632,15 +480,11 @@ int main(int argc, char **argv)
 	waits_together_are_one();
 	old_events_are_forgotten();
 	gaps_alike();
-	slow_from_the_first();
-	few_calls_between();
 	kinds_of_calls();
-	what_is_slow();
 	quickest_quarter();
 	overlapping_calls();
 	slowest_add_up();
 	tails_of_reports();
-	replays_are_the_same(argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) : 40);
 	tail_clear(&tail);
 	return tap_done();
 }

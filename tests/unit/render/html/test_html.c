@@ -342,36 +342,6 @@ static void not_known(void)
 
 /* ---- maps ---- */
 
-static void maps(void)
-{
-	struct report r;
-	uint64_t sum = 0;
-	const char *s;
-	struct buf b;
-	size_t dots = 0;
-
-	fill(&r, "name");
-	b = page(&r);
-	s = strstr(b.data, " data-n=\"");
-	for (s += strlen(" data-n=\""); *s != '"'; s += strspn(s, " ")) {
-		unsigned int column, row, n;
-		int length;
-
-		if (sscanf(s, "%u,%u,%u%n", &column, &row, &n, &length) != 3)
-			break;
-		sum += r.sync.heat->n[column][row] == n ? n : 1000;
-		s += length;
-	}
-	ok(sum == 20, "the map of the sync calls holds each of them");
-	for (s = b.data; (s = strstr(s, "class=\"dot ")); s++)
-		dots++;
-	ok(dots == 20, "and a dot for each");
-	/* it ends at 9 of 250 ms; 9 ms are 26.145 rows of 24 to 32 from below: (32 - 26.145) / 8 from above */
-	ok(has(&b, "data-call=\"0\" style=\"left:3.60%;top:73.19%\""), "a dot stands at the call's end and duration");
-	buf_free(&b);
-	report_free(&r);
-}
-
 /* ---- bounds ---- */
 
 static void large(void)
@@ -411,7 +381,6 @@ int main(void)
 	tells();
 	warns();
 	not_known();
-	maps();
 	large();
 	return tap_done();
 }

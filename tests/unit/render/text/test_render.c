@@ -577,93 +577,6 @@ static json_t *parse(const struct report *r, render_fn *render)
 	return j;
 }
 
-static bool hist_good(json_t *h)
-{
-	json_int_t last = -1, sum = 0;
-	json_t *pair;
-	size_t i;
-
-	json_array_foreach(at(h, "buckets"), i, pair)
-	{
-		json_int_t upper = number(pair, "0"), n = number(pair, "1");
-
-		if (json_array_size(pair) != 2 || upper <= last || n <= 0)
-			return false;
-		last = upper;
-		sum += n;
-	}
-	return sum == number(h, "count") && last >= number(h, "max_ns") && number(h, "sum_ns") >= 0 &&
-	       number(h, "min_ns") <= number(h, "p50_ns") && number(h, "p50_ns") <= number(h, "p90_ns") &&
-	       number(h, "p90_ns") <= number(h, "p99_ns") && number(h, "p99_ns") <= number(h, "p999_ns") &&
-	       number(h, "p999_ns") <= number(h, "max_ns");
-}
-
-static bool all_hists_good(json_t *j, size_t *seen)
-{
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	if (at(j, "buckets")) {
-		(*seen)++;
-		return hist_good(j);
-	}
-	json_object_foreach(j, key, v)
-	{
-		if (!all_hists_good(v, seen))
-			return false;
-	}
-	json_array_foreach(j, i, v)
-	{
-		if (!all_hists_good(v, seen))
-			return false;
-	}
-	return true;
-}
-
-static void test_json_odd(void)
-{
-	struct report r = { 0 };
-	size_t hists = 0;
-	json_t *j;
-
-	report_odd(&r);
-	j = parse(&r, render_json);
-	ok(number(j, "run/lost_events") == 1234 && number(j, "run/lost/0/count") + number(j, "run/lost/1/count") == 1234 &&
-		   json_is_true(at(j, "run/incomplete")) && number(j, "run/exit_status") == 137 && at(j, "run/notes/0"),
-	   "json: what was lost, and why");
-	ok(filled(j) && all_hists_good(j, &hists), "json: also here nothing empty, and all adds up");
-	ok(number(j, "devices/0/ops/write/device/max_ns") == 1ll << 41, "json: a value beyond the axis keeps its maximum");
-	ok(json_is_true(at(j, "devices/2/bio_based")) && !strcmp(str(j, "devices/2/slaves/1"), "sdb") &&
-		   !at(j, "devices/2/ops/write/device") && number(j, "devices/2/ops/write/total/count") == 100 &&
-		   !at(j, "devices/2/merges"),
-	   "json: a stacked device has total times only");
-	json_decref(j);
-	report_free(&r);
-	report_nothing(&r);
-	j = parse(&r, render_json);
-	ok(j && !at(j, "devices") && !at(j, "probes") && !at(j, "run/command") && !at(j, "run/exit_status") &&
-		   filled(at(j, "run")),
-	   "json: a report without anything");
-	json_decref(j);
-}
-
-/* A recording may hold anything. */
-static void test_json_largest(void)
-{
-	struct report r = { 0 };
-	size_t hists = 0;
-	json_t *j;
-
-	report_odd(&r);
-	r.device[0].op[OP_FLUSH].count++;
-	tally_add(&r.device[0].op[OP_FLUSH].total, UINT64_MAX);
-	j = parse(&r, render_json);
-	ok(all_hists_good(j, &hists), "json: the largest of numbers is no negative one");
-	json_decref(j);
-	report_free(&r);
-}
-
 static void test_json_stream(void)
 {
 	struct report r = { 0 };
@@ -760,8 +673,6 @@ int main(int argc, char **argv)
 	test_no_devices();
 	test_flush_check();
 	test_honesty();
-	test_json_odd();
-	test_json_largest();
 	test_json_stream();
 	test_hostile_text();
 	test_hostile_json();

@@ -670,31 +670,6 @@ static json_t *parse(const struct report *r)
 	return j;
 }
 
-static void test_json_verdict(void)
-{
-	struct report r = { 0 };
-	json_t *j;
-
-	report_slow_flush(&r);
-	j = parse(&r);
-	ok(!strcmp(str(j, "verdict/class"), "device-flush") && !strcmp(str(j, "verdict/family"), "flush") &&
-		   json_real_value(at(j, "verdict/share")) == 0.894 && strstr(str(j, "verdict/sentence"), "write cache") &&
-		   json_array_size(at(j, "verdict/evidence")) == 2 && json_array_size(at(j, "verdict/advice")) == 3 &&
-		   has_only(at(j, "verdict"), " class family share sentence evidence advice "),
-	   "json: verdict");
-	ok(json_array_size(at(j, "whatif")) == 3 && !strcmp(str(j, "whatif/1/remove"), "flush") &&
-		   number(j, "whatif/1/wall_ns") == 669000000 &&
-		   fabs(json_real_value(at(j, "whatif/1/speedup")) - 6.89 / 0.669) < 1e-9,
-	   "json: what-if");
-	json_decref(j);
-	r.whatif[1].speedup = INFINITY;
-	r.verdict.share = NAN;
-	j = parse(&r);
-	ok(!at(j, "whatif/1/speedup") && !at(j, "verdict/share"), "json: what is no number is absent");
-	json_decref(j);
-	report_free(&r);
-}
-
 static void test_json_absent(void)
 {
 	struct report r = { 0 };
@@ -761,7 +736,6 @@ int main(int argc, char **argv)
 	test_whatif();
 	test_interval();
 	test_extremes();
-	test_json_verdict();
 	test_json_absent();
 	test_json_hostile();
 	return tap_done();
