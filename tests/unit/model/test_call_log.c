@@ -69,68 +69,6 @@ static void slices(void)
 	   "the call is as it was, but for them: four bytes for four small numbers");
 }
 
-static void ledgers(void)
-{
-	const struct detail_call c = { .start_ns = 1 };
-	struct ledger sums, have;
-	struct detail_slices all;
-	struct detail_slice s;
-	bool good = true;
-
-	begin();
-	for (int c1 = 0; c1 < CAUSE_COUNT; c1++)
-		sums.ns[c1] = c1 % 5 ? edge(29 - (unsigned int)c1) : 0;
-	report_detail_add_call(d, &c, &sums);
-	report_detail_add_call(d, &c, &(struct ledger){ { 0 } });
-	report_detail_add_call(d, &c, NULL);
-	s = (struct detail_slice){ .ns = 100, .cause = CAUSE_TAG };
-	report_detail_add_slice(d, &s);
-	report_detail_add_slice(d, &s);
-	all = detail_slices(d, &d->call[0]);
-	ok(d->call[0].summed && !d->call[0].n_slices && !detail_next_slice(&all, &s),
-	   "beyond what is kept a call has no slices");
-	detail_ledger(d, &d->call[0], &have);
-	ok(!memcmp(&have, &sums, sizeof(have)), "only their sums");
-	detail_ledger(d, &d->call[1], &have);
-	ok(d->call[1].summed && !ledger_sum(&have), "which may be none");
-	detail_ledger(d, &d->call[2], &have);
-	good = have.ns[CAUSE_TAG] == 200 && ledger_sum(&have) == 200;
-	ok(good, "of slices they are added up");
-	begin();
-	report_detail_add_call(d, &c, NULL);
-	detail_ledger(d, &d->call[0], &have);
-	ok(!ledger_sum(&have), "a call without anything");
-}
-
-/* Each as long as it may be: calls with sums, and then calls with slices. */
-static void many_calls(void)
-{
-	const struct detail_slice s = { UINT64_MAX, UINT32_MAX, UINT32_MAX, CAUSE_COUNT - 1 };
-	const struct detail_call c = { .start_ns = 1 };
-	struct ledger sums, have;
-	struct detail_slices all;
-	unsigned int good = 0;
-
-	begin();
-	memset(&sums, 0xff, sizeof(sums));
-	for (unsigned int i = 0; i < 5000; i++) {
-		report_detail_add_call(d, &c, i < 2500 ? &sums : NULL);
-		for (unsigned int k = 0; k < i % 50 && i >= 2500; k++)
-			report_detail_add_slice(d, &s);
-	}
-	for (unsigned int i = 0; i < 2500; i++) {
-		detail_ledger(d, &d->call[i], &have);
-		good += !memcmp(&have, &sums, sizeof(sums));
-	}
-	ok(good == 2500, "the ledgers of 2,500 calls (%u)", good);
-	good = 0;
-	for (unsigned int i = 2500; i < 5000; i++)
-		for (all = detail_slices(d, &d->call[i]);
-		     slice_is(&all, UINT64_MAX, UINT32_MAX, UINT32_MAX, CAUSE_COUNT - 1);)
-			good++;
-	ok(good == 50 * 1225 && d->n_slices == good, "and the slices of as many (%u)", good);
-}
-
 /* ---- requests ---- */
 
 static uint64_t any(void)
@@ -204,8 +142,6 @@ static void requests(void)
 int main(void)
 {
 	slices();
-	ledgers();
-	many_calls();
 	requests();
 	report_detail_free(d);
 	report_detail_free(NULL);

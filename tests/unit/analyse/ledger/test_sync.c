@@ -300,14 +300,39 @@ static void test_direct_write(void)
 	   "it is the slowest call");
 }
 
-/* Its FLUSH ended before it got to sleep: no sleep tells of it, the machinery does. */
-static void test_flush_without_sleep(void)
+static void test_own_requests(void)
 {
+	/* Its FLUSH ended before it got to sleep: no sleep tells of it, the machinery does. */
 	begin();
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
 	SYNC(.enter = 1000, .exit = 1120, .flushes = 1);
 	ends_as("a flush faster than a sleep");
+	begin();
+	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_READ_SYNC,
+		.data = { .begin = 1012, .issue = 1040, .done = 1095 });
+	SLEEP(.tid = APP, .off = 1015, .wake = 1100, .on = 1100, .rq = 1, .done = 1100);
+	SYNC(.enter = 1000, .exit = 1120);
+	ends_as("a read that lay in the scheduler");
+	begin();
+	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .in_flight = 3 });
+	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
+	SYNC(.enter = 1000, .exit = 1140);
+	ends_as("an empty flush");
+	begin();
+	follow(KWORKER, "kworker/0:1H-kb", TASK_KWORKER, 5);
+	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .issuer = KWORKER, .issuer_wake = 1010, .issuer_on = 1014 });
+	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
+	SYNC(.enter = 1000, .exit = 1140);
+	ends_as("a flush issued by a task that is followed");
+	begin();
+	REQUEST(.rq = 1, .done = 1225, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
+		.pre = { .begin = 1080, .issue = 1082, .done = 1220 });
+	SLEEP(.tid = APP, .off = 1008, .wake = 1225, .on = 1225, .rq = 1, .done = 1225);
+	SYNC(.enter = 1000, .exit = 1230);
+	ends_as("a flush that waited for another's");
 }
 
 /* A call of 120 ns that computes only, as far as sleeps tell. */
@@ -382,26 +407,6 @@ static void many_writes(void)
 	   "a call that wrote much: %llu ns", (unsigned long long)volume_wait(v));
 }
 
-static void test_inserted_write(void)
-{
-	begin();
-	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_READ_SYNC,
-		.data = { .begin = 1012, .issue = 1040, .done = 1095 });
-	SLEEP(.tid = APP, .off = 1015, .wake = 1100, .on = 1100, .rq = 1, .done = 1100);
-	SYNC(.enter = 1000, .exit = 1120);
-	ends_as("a read that lay in the scheduler");
-}
-
-static void test_empty_flush(void)
-{
-	begin();
-	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
-		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .in_flight = 3 });
-	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
-	SYNC(.enter = 1000, .exit = 1140);
-	ends_as("an empty flush");
-}
-
 /* A disk without requests (dm-0, here as sdb) with a bio that ends sleep `seq`. */
 static void bio_fact(uint32_t tid, uint32_t seq, int64_t queued, int64_t flushed, int64_t done, uint16_t class)
 {
@@ -418,18 +423,14 @@ static void bio_fact(uint32_t tid, uint32_t seq, int64_t queued, int64_t flushed
 	send(&b, WIRE_BIO, sizeof(b));
 }
 
-static void test_bio_flush(void)
+static void test_bios(void)
 {
 	begin();
 	bio_fact(APP, 0, 1010, 0, 1100, WIRE_FLUSH);
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .how = HOW_IRQ);
 	SYNC(.enter = 1000, .exit = 1120);
 	ends_as("a flush in a disk without requests, of which nothing else is known");
-}
-
-/* The first of its steps is over when the FLUSH below is; a request below explains what it can, the bio the rest. */
-static void test_bio_barrier(void)
-{
+	/* The first of its steps is over when the FLUSH below is; a request below explains what it can, the bio the rest. */
 	begin();
 	bio_fact(APP, 0, 1020, 1060, 1100, WIRE_WRITE_BARRIER);
 	REQUEST(.rq = 1, .done = 1100, .class = WIRE_WRITE_SYNC, .flags = REQUEST_NO_START,
@@ -443,11 +444,7 @@ static void test_bio_barrier(void)
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .how = HOW_IRQ);
 	SYNC(.enter = 1000, .exit = 1120);
 	ends_as("a write with PREFLUSH whose flush was not seen: it could be either");
-}
-
-/* Through whoever handles it: the innermost sleep's bio tells. */
-static void test_bio_of_a_worker(void)
-{
+	/* Through whoever handles it: the innermost sleep's bio tells. */
 	begin();
 	follow(KWORKER, "kworker/0:1-dm", TASK_KWORKER, 5);
 	SLEEP(.tid = KWORKER, .seq = 6, .off = 800, .wake = 850, .on = 860, .how = HOW_IRQ);
@@ -458,10 +455,6 @@ static void test_bio_of_a_worker(void)
 	      .kind = TASK_KWORKER, .rq = 8, .done = 1 - T0);
 	SYNC(.enter = 1000, .exit = 1120);
 	ends_as("a bio that a worker waits for, within one that the caller waits for");
-}
-
-static void test_bio_of_another_sleep(void)
-{
 	begin();
 	bio_fact(APP, 1, 1010, 0, 1100, WIRE_FLUSH);
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .how = HOW_IRQ);
@@ -469,28 +462,7 @@ static void test_bio_of_another_sleep(void)
 	ends_as("the bio of another sleep says nothing");
 }
 
-static void test_dispatched_flush(void)
-{
-	begin();
-	follow(KWORKER, "kworker/0:1H-kb", TASK_KWORKER, 5);
-	REQUEST(.rq = 1, .done = 1125, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
-		.pre = { .begin = 1006, .issue = 1020, .done = 1120, .issuer = KWORKER, .issuer_wake = 1010, .issuer_on = 1014 });
-	SLEEP(.tid = APP, .off = 1008, .wake = 1126, .on = 1130, .rq = 1, .done = 1125);
-	SYNC(.enter = 1000, .exit = 1140);
-	ends_as("a flush issued by a task that is followed");
-}
-
-static void test_shared_flush(void)
-{
-	begin();
-	REQUEST(.rq = 1, .done = 1225, .alloc = 1005, .class = WIRE_FLUSH, .flags = REQUEST_SEQUENCE | REQUEST_ONLY,
-		.pre = { .begin = 1080, .issue = 1082, .done = 1220 });
-	SLEEP(.tid = APP, .off = 1008, .wake = 1225, .on = 1225, .rq = 1, .done = 1225);
-	SYNC(.enter = 1000, .exit = 1230);
-	ends_as("a flush that waited for another's");
-}
-
-static void test_native_fua(void)
+static void test_fua_and_others(void)
 {
 	begin();
 	REQUEST(.rq = 1, .done = 1310, .alloc = 1002, .class = WIRE_FUA, .flags = REQUEST_SEQUENCE,
@@ -498,10 +470,6 @@ static void test_native_fua(void)
 	SLEEP(.tid = APP, .off = 1010, .wake = 1310, .on = 1311, .rq = 1, .done = 1310);
 	SYNC(.enter = 1000, .exit = 1320);
 	ends_as("preflush and native FUA");
-}
-
-static void test_fua_alone(void)
-{
 	begin();
 	REQUEST(.rq = 1, .done = 1040, .alloc = 1010, .class = WIRE_WRITE_SYNC, .dev = WIRE_DEV(9, 9),
 		.data = { .issue = 1010, .done = 1040 });
@@ -510,10 +478,6 @@ static void test_fua_alone(void)
 	SLEEP(.tid = APP, .seq = 1, .off = 1050, .wake = 1080, .on = 1080, .rq = 2, .done = 1080);
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("a write, then one with FUA");
-}
-
-static void test_before_the_sleep(void)
-{
 	begin();
 	REQUEST(.rq = 1, .done = 1100, .alloc = 900, .class = WIRE_DISCARD,
 		.data = { .begin = 905, .issue = 910, .done = 1100 });
@@ -587,7 +551,7 @@ static void wait_for_commit(uint32_t seq)
 	SLEEP(.tid = APP, .seq = seq, .off = 1010, .wake = 1500, .on = 1505, .waker = JBD2, .kind = TASK_KTHREAD);
 }
 
-static void test_ext4_commit(void)
+static void test_commits(void)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
@@ -596,10 +560,6 @@ static void test_ext4_commit(void)
 	wait_for_commit(0);
 	SYNC(.enter = 1000, .exit = 1510);
 	ends_as("an ext4 commit");
-}
-
-static void test_duplicates_and_disorder(void)
-{
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
 	wait_for_commit(0);
@@ -611,10 +571,6 @@ static void test_duplicates_and_disorder(void)
 	commit_requests(JBD2);
 	SYNC(.enter = 1000, .exit = 1510);
 	ends_as("the same, twice and in disorder");
-}
-
-static void test_neighbour_first(void)
-{
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
 	commit_requests(JBD2);
@@ -629,7 +585,7 @@ static void test_neighbour_first(void)
 	ends_as("the tail of a neighbour's commit, then its own");
 }
 
-static void test_handle_of_another(void)
+static void test_handles(void)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
@@ -647,11 +603,7 @@ static void test_handle_of_another(void)
 	SLEEP(.tid = APP, .off = 1005, .wake = 1190, .on = 1190, .waker = JBD2, .kind = TASK_KTHREAD);
 	SYNC(.enter = 1000, .exit = 1200);
 	ends_as("a commit that waits for another's handle");
-}
-
-/* Without a stack: jbd2 and a user task say enough. Its request is waited for twice, and its FLUSH counted once. */
-static void test_handle_without_stack(void)
-{
+	/* Without a stack: jbd2 and a user task say enough. Its request is waited for twice, and its FLUSH counted once. */
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
 	REQUEST(.rq = 1, .done = 1060, .alloc = 905, .tid = JBD2, .class = WIRE_FLUSH,
@@ -686,9 +638,9 @@ static void test_journal_without_io(void)
 	ends_as("a commit's I/O whose end was missed is not its waiting for the journal");
 }
 
-/* A commit before jbd2 is followed must not look like one without a flush. */
-static void test_blind_is_not_unflushed(void)
+static void test_journal_and_log(void)
 {
+	/* A commit before jbd2 is followed must not look like one without a flush. */
 	begin();
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
 	SLEEP(.tid = APP, .seq = 0, .off = 1015, .wake = 1100, .on = 1110, .rq = 1, .done = 1100);
@@ -696,10 +648,6 @@ static void test_blind_is_not_unflushed(void)
 	      .in = "jbd2_log_wait_commit");
 	SYNC(.enter = 1000, .exit = 1200);
 	ends_as("a write, and a commit of which nothing is known");
-}
-
-static void test_xfs(void)
-{
 	begin();
 	follow(KWORKER, "kworker/u8:2-xfs-log", TASK_KWORKER, 5);
 	REQUEST(.rq = 4, .done = 1300, .alloc = 1010, .class = WIRE_FUA, .flags = REQUEST_SEQUENCE,
@@ -728,7 +676,7 @@ static void test_locks(void)
 	ends_as("a lock held by one that is followed");
 }
 
-static void test_circle(void)
+static void test_circles(void)
 {
 	begin();
 	follow(OTHER, "hog", TASK_USER, 5);
@@ -738,10 +686,6 @@ static void test_circle(void)
 	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = OTHER, .kind = TASK_USER);
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("tasks that wait for each other in a circle");
-}
-
-static void test_deep(void)
-{
 	begin();
 	for (uint32_t i = 1; i <= 12; i++) {
 		follow(300 + i, "link", TASK_USER, 5);
@@ -751,10 +695,6 @@ static void test_deep(void)
 	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .waker = 301, .kind = TASK_USER);
 	SYNC(.enter = 1000, .exit = 1100);
 	ends_as("a chain deeper than we look");
-}
-
-static void test_nobody_known(void)
-{
 	begin();
 	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1020, .on = 1020, .waker = OTHER, .kind = TASK_USER);
 	SLEEP(.tid = APP, .seq = 1, .off = 1030, .wake = 1045, .on = 1045, .how = HOW_IRQ);
@@ -915,7 +855,7 @@ static void test_names(void)
 	ends_as("and knows the names");
 }
 
-static void test_more_names(void)
+static void test_files(void)
 {
 	begin();
 	name_file(SDA1, 81, "db", "elsewhere");
@@ -925,11 +865,7 @@ static void test_more_names(void)
 	name_file(SDA1, 81, "wal", "elsewhere");
 	SYNC(.enter = 1200, .exit = 1210, .ino = 81);
 	ends_as("an inode comes back as another file");
-}
-
-/* Of a disk, whether it is mounted or not: the file is the disk itself, not the node's. */
-static void test_nodes(void)
-{
+	/* Of a disk, whether it is mounted or not: the file is the disk itself, not the node's. */
 	begin();
 	SYNC(.enter = 1000, .exit = 1010, .ino = WIRE_INO_DISK, .dev = SDA1);
 	SYNC(.enter = 1100, .exit = 1120, .ino = WIRE_INO_DISK, .dev = SDA);
@@ -1154,34 +1090,19 @@ int main(int argc, char **argv)
 {
 	make_symbols();
 	RUN(direct_write);
-	RUN(flush_without_sleep);
+	RUN(own_requests);
 	had_something();
 	many_writes();
-	RUN(inserted_write);
-	RUN(empty_flush);
-	RUN(bio_flush);
-	RUN(bio_barrier);
-	RUN(bio_of_a_worker);
-	RUN(bio_of_another_sleep);
-	RUN(dispatched_flush);
-	RUN(shared_flush);
-	RUN(native_fua);
-	RUN(fua_alone);
-	RUN(before_the_sleep);
+	RUN(bios);
+	RUN(fua_and_others);
 	RUN(preempted);
 	RUN(before_a_request);
-	RUN(ext4_commit);
-	RUN(duplicates_and_disorder);
-	RUN(neighbour_first);
-	RUN(handle_of_another);
-	RUN(handle_without_stack);
+	RUN(commits);
+	RUN(handles);
 	RUN(journal_without_io);
-	RUN(blind_is_not_unflushed);
-	RUN(xfs);
+	RUN(journal_and_log);
 	RUN(locks);
-	RUN(circle);
-	RUN(deep);
-	RUN(nobody_known);
+	RUN(circles);
 	RUN(learned_helper);
 	RUN(gap_of_helper);
 	RUN(gap_of_caller);
@@ -1190,8 +1111,7 @@ int main(int argc, char **argv)
 	RUN(odd_requests);
 	RUN(uring);
 	RUN(names);
-	RUN(more_names);
-	RUN(nodes);
+	RUN(files);
 	slowest();
 	RUN(traced_only);
 	RUN(of_others);

@@ -330,48 +330,6 @@ static void follow(uint32_t tid, uint64_t since)
 	follow_in(tid, tid, since);
 }
 
-/* Also when a ring has to grow and nobody says what is asked for. */
-static void rings_shrink_by_themselves(void)
-{
-	begin();
-	sleeps(7, 1000, 100);
-	add_sleep(8, 200 * SEC - 1, 200 * SEC);
-	ok(ring_is(7, 1, 1, 1990, 1980) && ring_is(8, 1, 8, 200 * SEC, 0), "what is older than two minutes goes");
-	begin();
-	follow(7, 5);
-	sleeps(7, SWEEP, 100);
-	follow_in(7, 9, SWEEP + 670);
-	add_sleep(8, 4 * SWEEP - 1, 4 * SWEEP);
-	ok(ring_is(7, 32, 32, SWEEP + 680, SWEEP + 670), "a quarter of the room is enough for 32, of which none is old");
-}
-
-/* Sixteen times as many fill the room for sleeps. */
-static void fill_room(void)
-{
-	begin();
-	for (uint32_t tid = 1; tid <= 16; tid++)
-		sleeps(tid, 1000, RING);
-}
-
-static void forgotten_rings_are_room(void)
-{
-	const uint64_t last = 1000 + 10 * (RING - 1);
-
-	fill_room();
-	tl_forget(tl, SWEEP);
-	sleeps(17, SWEEP, RING);
-	sleeps(18, SWEEP, RING);
-	ok(ring_is(1, 1, 1, last, last - 10) && ring_is(17, RING, RING, SWEEP, 0) && ring_is(18, RING, RING, SWEEP, 0),
-	   "rings that were cut short leave room for others");
-	fill_room();
-	for (uint32_t i = 0; i < TASKS; i++)
-		follow(1000 + i, 5);
-	sleeps(1, 2000, RING);
-	sleeps(2, 2000, RING);
-	ok(!tl_task(tl, 16) && ring_is(1, RING, RING, 2000, 0) && ring_is(2, RING, RING, 2000, 0),
-	   "and so do tasks that were forgotten");
-}
-
 /* ---- tasks ---- */
 
 static void tasks_give_way(void)
@@ -737,9 +695,7 @@ int main(void)
 	rings_grow();
 	old_sleeps_make_room();
 	rings_shrink();
-	rings_shrink_by_themselves();
 	rings_give_way();
-	forgotten_rings_are_room();
 	tasks_give_way();
 	ended_callers_are_forgotten();
 	announced_tasks_stay();

@@ -48,6 +48,12 @@ static void follow(uint32_t tid, const char *comm, uint32_t kind, uint64_t since
 	tl_add_follow(tl, &f);
 }
 
+static void begin_with_worker(void)
+{
+	begin();
+	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+}
+
 static void sleep_fact(struct wire_sleep s)
 {
 	s.head.size = WIRE_SLEEP_SHORT;
@@ -110,8 +116,7 @@ static void woken_by(uint32_t worker, uint32_t no, uint32_t seq)
 
 static void test_queued_by_a_completion(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	write_fact(7, 1005, 1008, 1050);
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
 	/* for somebody else, until shortly before */
@@ -134,8 +139,7 @@ static void bio_fact(uint32_t no, uint64_t queued, uint64_t done, bool of_work)
 
 static void request_of_a_bio(uint32_t no, bool of_work)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	write_fact(7, 1046, 1046, 1051);
 	bio_fact(no, 1005, 1052, of_work);
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1051);
@@ -151,15 +155,14 @@ static void test_queued_by_a_bio(void)
 	comes_to("not the bio of another work");
 	request_of_a_bio(3, false);
 	comes_to("nor that of a sleep");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	bio_fact(3, 1005, 1052, true);
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("also one that no request completed");
 }
 
-static void test_queued_by_a_task(void)
+static void test_queued_by_tasks_and_works(void)
 {
 	begin();
 	follow(JBD2, "jbd2/sda-8", TASK_KTHREAD, 5);
@@ -170,12 +173,7 @@ static void test_queued_by_a_task(void)
 	      .by_kind = TASK_KTHREAD, .rq = 21, .done = 1);
 	woken_by(WORKER, 3, 12);
 	comes_to("before it was queued, its time is that of who queued it");
-}
-
-static void test_queued_by_a_work(void)
-{
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	follow(WORKER2, "kworker/u8:3", TASK_KWORKER, 5);
 	write_fact(7, 1005, 1008, 1030);
 	BEGUN(.tid = WORKER2, .no = 8, .seq = 40, .queued = 1031, .begun = 1035, .how = HOW_REQUEST, .rq = 7, .done = 1030);
@@ -184,8 +182,7 @@ static void test_queued_by_a_work(void)
 	      .by_kind = TASK_KWORKER, .rq = WORK(8) | 41, .done = 1);
 	woken_by(WORKER, 3, 12);
 	comes_to("a work that was queued by a work that was queued by a completion");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	write_fact(7, 1005, 1008, 1030);
 	BEGUN(.tid = WORKER, .no = 2, .seq = 12, .queued = 1031, .begun = 1035, .how = HOW_REQUEST, .rq = 7, .done = 1030);
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1050, .begun = 1060, .how = HOW_TASK, .by = WORKER,
@@ -194,10 +191,9 @@ static void test_queued_by_a_work(void)
 	comes_to("and both by the same worker, one after the other");
 }
 
-static void test_idle_worker(void)
+static void test_idle_workers(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	write_fact(7, 1005, 1008, 1050);
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1054, .on = 1066, .how = HOW_REQUEST, .rq = 7, .done = 1050,
 	      .idle = 1);
@@ -205,13 +201,8 @@ static void test_idle_worker(void)
 	SLEEP(.tid = WORKER, .seq = 12, .off = 1075, .wake = 1075, .on = 1080, .how = HOW_PREEMPTED);
 	woken_by(WORKER, 3, 13);
 	comes_to("that a worker was woken for it and waited for a CPU is said so");
-}
-
-/* When it is queued and a worker is woken for it at once. */
-static void test_woken_at_once(void)
-{
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	/* When it is queued and a worker is woken for it at once. */
+	begin_with_worker();
 	write_fact(7, 1005, 1008, 1050);
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1053, .on = 1066, .how = HOW_REQUEST, .rq = 7, .done = 1050,
 	      .idle = 1);
@@ -222,28 +213,24 @@ static void test_woken_at_once(void)
 
 static void test_begun_before(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 960, .how = HOW_TASK, .by = APP,
 	      .by_kind = TASK_USER);
 	SLEEP(.tid = WORKER, .seq = 12, .off = 1030, .wake = 1040, .on = 1045, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 13);
 	comes_to("a work that began before the sleep");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 1040, .how = HOW_TASK, .by = JBD2,
 	      .by_kind = TASK_KTHREAD);
 	woken_by(WORKER, 3, 12);
 	comes_to("and one that was queued before it");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 1010, .how = HOW_TASK, .by = APP,
 	      .by_kind = TASK_USER);
 	SLEEP(.tid = WORKER, .seq = 9, .off = 900, .wake = 1000, .on = 1010, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("one that began with it: what is missing of the worker's sleeps before is no matter");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1090, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("and one that began when it was over");
@@ -251,21 +238,18 @@ static void test_begun_before(void)
 
 static void test_queuer_unknown(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .begun = 1040);
 	SLEEP(.tid = WORKER, .seq = 11, .off = 1000, .wake = 1020, .on = 1030, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("queued unseen: nothing is known of before it began");
 	SLEEP(.tid = WORKER, .seq = 10, .off = 900, .wake = 1012, .on = 1013, .how = HOW_IRQ, .idle = 1);
 	comes_to("nor if the worker came from an idle sleep to other works first");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("queued by a timer");
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_REQUEST, .rq = 7, .done = 1029);
 	woken_by(WORKER, 3, 12);
 	comes_to("by a completion of which there is no record");
@@ -278,8 +262,7 @@ static void test_queuer_unknown(void)
 /* Queued unseen, but the worker was woken for it: who woke it had queued it. */
 static void test_woken_for_it(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	write_fact(7, 1005, 1008, 1018);
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1020, .on = 1030, .how = HOW_REQUEST, .rq = 7, .done = 1018,
 	      .idle = 1);
@@ -300,29 +283,22 @@ static void idle_until_written(uint32_t seq, uint64_t off, uint64_t wake)
 
 static void test_out_of_idleness(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	woken_by(WORKER, 0, 12);
 	comes_to("a worker of which no sleep is known");
 	idle_until_written(11, 900, 1030);
 	comes_to("a worker that was idle: until it was woken, with who woke it");
-
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1015, .on = 1016, .how = HOW_IRQ, .idle = 1);
 	idle_until_written(12, 1025, 1040);
 	woken_by(WORKER, 0, 13);
 	comes_to("idle twice: the last time counts");
-
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1015, .on = 1015, .how = HOW_IRQ, .idle = 1);
 	SLEEP(.tid = WORKER, .seq = 12, .off = 1030, .wake = 1040, .on = 1042, .how = HOW_IRQ);
 	woken_by(WORKER, 0, 13);
 	comes_to("then what its work waited for counts, too");
-
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1020, .how = HOW_IRQ, .idle = 1);
 	woken_by(WORKER, 0, 12);
 	comes_to("it was woken before: it only waited for a CPU");
@@ -331,25 +307,20 @@ static void test_out_of_idleness(void)
 /* Sleeps for want of work that did not end before the worker woke the caller say nothing about that work. */
 static void test_idle_afterwards(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
 	SLEEP(.tid = WORKER, .seq = 12, .off = 1020, .wake = 1020, .on = 1030, .how = HOW_PREEMPTED);
 	woken_by(WORKER, 0, 13);
 	comes_to("a worker that was never idle");
 	SLEEP(.tid = WORKER, .seq = 13, .off = 1090, .on = 1200, .idle = 1);
 	comes_to("idle when it had woken the caller");
-
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
 	SLEEP(.tid = WORKER, .seq = 12, .off = 1020, .wake = 1020, .on = 1030, .how = HOW_PREEMPTED);
 	SLEEP(.tid = WORKER, .seq = 13, .off = 1050, .wake = 1090, .on = 1095, .how = HOW_IRQ, .idle = 1);
 	woken_by(WORKER, 0, 14);
 	comes_to("idle until then, by times that do not fit");
-
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
 	SLEEP(.tid = WORKER, .seq = 12, .off = 1020, .wake = 1090, .on = 1095, .how = HOW_IRQ, .idle = 1);
 	woken_by(WORKER, 0, 13);
@@ -370,8 +341,7 @@ static void test_number_unknown(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct wire_work *k = &cases[i].known;
 
-		begin();
-		follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+		begin_with_worker();
 		BEGUN(.tid = WORKER, .no = k->no, .seq = 12, .queued = k->queued, .begun = k->begun, .how = HOW_IRQ);
 		SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1005, .on = 1008, .how = HOW_IRQ);
 		woken_by(WORKER, 3, 12);
@@ -436,9 +406,7 @@ static const char *through(uint64_t function)
 {
 	const struct wire_sync call = { .enter = at(1000), .exit = at(1100), .tid = APP, .tgid = APP };
 	const char *name[VIAS_DEPTH] = { 0 };
-
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 990, .begun = 995, .how = HOW_TASK, .by = APP,
 	      .function = function);
 	woken_by(WORKER, 3, 12);
@@ -463,8 +431,7 @@ static void names(void)
 /* Whatever works say of each other. */
 static void test_circle(void)
 {
-	begin();
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
+	begin_with_worker();
 	follow(WORKER2, "kworker/u8:3", TASK_KWORKER, 5);
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1080, .begun = 1082, .how = HOW_TASK, .by = WORKER2,
 	      .rq = WORK(8), .done = 1);
@@ -479,10 +446,8 @@ int main(int argc, char **argv)
 	golden_begin(argc, argv);
 	RUN(queued_by_a_completion);
 	RUN(queued_by_a_bio);
-	RUN(queued_by_a_task);
-	RUN(queued_by_a_work);
-	RUN(idle_worker);
-	RUN(woken_at_once);
+	RUN(queued_by_tasks_and_works);
+	RUN(idle_workers);
 	RUN(begun_before);
 	RUN(queuer_unknown);
 	RUN(woken_for_it);
