@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report of calls that were fed one by one: sums, lists, stacks, and what the slowest have in common. */
+/*
+ * The report of calls that were fed one by one: sums, lists, stacks, and what the slowest have in common: golden/analysis_report.txt.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/analysis.h"
-#include "tap.h"
+#include "situations.h"
 #include "wire.h"
 
 #define US    1000ull
@@ -62,19 +64,53 @@ static void name_file(struct sync_analysis *a, uint64_t ino, const char *name, c
 	sync_feed(a, &f.head);
 }
 
+static void say_group(const char *kind, const struct report_group *g)
+{
+	SAY("  %s %s (%u) on %s: %llu of %llu ns, %llu at most; unsafe %llu of %llu ns%s%s\n", kind,
+	    g->path ? g->path : g->comm, g->pid, g->device ? g->device : "-", (unsigned long long)g->count,
+	    (unsigned long long)g->total_ns, (unsigned long long)g->latency.max, (unsigned long long)g->unsafe,
+	    (unsigned long long)g->unsafe_ns, g->rest ? ", the rest" : "", g->late ? ", late" : "");
+}
+
+static void say_tail(const struct report_tail *t)
+{
+	SAY("  tail of %llu: %llu ns, each %llu and more, the median %llu", (unsigned long long)t->count,
+	    (unsigned long long)t->total_ns, (unsigned long long)t->threshold_ns, (unsigned long long)t->median_ns);
+	SAY("; in common %s (%u), %s\n", t->comm ? t->comm : "-", t->pid, t->path ? t->path : "-");
+}
+
+static void say_stacks(const struct report_sync *s)
+{
+	for (size_t i = 0; i < s->n_leaves; i++)
+		SAY("  %s %llu, %llu times\n", s->leaf[i].path, (unsigned long long)s->leaf[i].ns,
+		    (unsigned long long)s->leaf[i].each.count);
+}
+
+/* All but the stacks. */
+static void say(const struct report_sync *s, const char *what)
+{
+	SAY("%s:\n  %llu calls, %llu ns\n", what, (unsigned long long)s->count, (unsigned long long)s->total_ns);
+	for (size_t i = 0; i < s->n_slowest; i++) {
+		const struct report_call *c = &s->slowest[i];
+
+		SAY("  slow: %llu ns at %llu, %s of %s (%u, %u) on %s (%s)%s\n", (unsigned long long)c->duration_ns,
+		    (unsigned long long)c->start_ns, c->call, c->comm, c->pid, c->tid, c->path, c->device,
+		    c->unsafe ? ", unsafe" : "");
+		ok(ledger_sum(&c->ledger) == c->duration_ns, "%s: its time", what);
+	}
+	for (size_t i = 0; i < s->n_processes; i++)
+		say_group("process", &s->process[i]);
+	for (size_t i = 0; i < s->n_files; i++)
+		say_group("file", &s->file[i]);
+	if (s->tail.count)
+		say_tail(&s->tail);
+}
+
 static void take(struct sync_analysis *a, struct report *r)
 {
 	memset(r, 0, sizeof(*r));
 	sync_report(a, &r->sync, false);
 	sync_free(a);
-}
-
-static bool is(const char *have, const char *want)
-{
-	if (have && !strcmp(have, want))
-		return true;
-	diag("is %s, not %s", have ? have : "NULL", want);
-	return false;
 }
 
 /* ---- calls ---- */
@@ -91,17 +127,7 @@ static void test_slowest(void)
 	s = call_of(START - 20, 800, 32, 7);
 	sync_feed(a, &s.head);
 	take(a, &r);
-	ok(r.sync.n_slowest == 2 && r.sync.slowest[0].duration_ns == 800 && r.sync.slowest[1].duration_ns == 700,
-	   "the slowest two of three");
-	ok(r.sync.slowest[0].start_ns == 0 && r.sync.slowest[1].start_ns == 50, "from the run's start on");
-	ok(r.sync.slowest[1].pid == 30 && r.sync.slowest[1].tid == 31 && is(r.sync.slowest[1].comm, "app30"),
-	   "who made it");
-	ok(is(r.sync.slowest[1].call, "fsync") && is(r.sync.slowest[1].device, "sda1") && r.sync.slowest[1].path,
-	   "what, and where");
-	ok(ledger_sum(&r.sync.slowest[0].ledger) == 800 && !r.sync.slowest[0].unsafe, "its time");
-	ok(r.sync.count == 3 && r.sync.total_ns == 2100 && r.sync.calls[CALL_FSYNC] == 3 && r.sync.latency.count == 3,
-	   "sums of all three");
-	ok(!r.sync.tail.count, "three have no tail");
+	say(&r.sync, "the slowest two of three, and the sums of all");
 	report_free(&r);
 }
 
@@ -161,22 +187,7 @@ static void test_groups(void)
 	unsafe.had = HAD_PAGES;
 	sync_feed(a, &unsafe.head);
 	take(a, &r);
-	ok(r.sync.n_processes == 3 && r.sync.process[0].pid == 6 && r.sync.process[1].pid == 5 && r.sync.process[2].pid == 7,
-	   "processes, most time first");
-	ok(r.sync.process[1].count == 2 && r.sync.process[1].total_ns == 250 &&
-		   ledger_sum(&r.sync.process[1].ledger) == 250 && r.sync.process[1].latency.count == 2 &&
-		   r.sync.process[1].latency.max == 150,
-	   "their sums");
-	ok(is(r.sync.process[1].comm, "app5") && !r.sync.process[1].path && !r.sync.process[1].rest &&
-		   !r.sync.process[1].late,
-	   "their names");
-	ok(r.sync.n_files == 3 && r.sync.file[0].total_ns == 300 && r.sync.file[1].count == 2 &&
-		   is(r.sync.file[1].device, "sda1") && !r.sync.file[1].comm && !r.sync.file[1].pid,
-	   "files, too, and where they are");
-	ok(r.sync.file[2].unsafe == 1 && r.sync.file[2].unsafe_ns == 10 && !r.sync.file[1].unsafe &&
-		   r.sync.unsafe == 1 && r.sync.unsafe_ns == 10,
-	   "what was not flushed");
-	ok(!r.sync.gone_files && !r.sync.gone_processes, "none gave way");
+	say(&r.sync, "processes and files, most time first");
 	report_free(&r);
 }
 
@@ -199,14 +210,8 @@ static void test_stacks(void)
 	feed(a, 20, 6, 3);
 	feed(a, 30, 7, 3);
 	take(a, &r);
-	ok(r.sync.n_leaves == 4 && is(r.sync.leaf[0].path, "app5;fsync;log;cpu") && r.sync.leaf[0].ns == 400 &&
-		   r.sync.leaf[0].each.count == 2 && r.sync.leaf[0].cause == CAUSE_CPU,
-	   "files of one name in two folders are one, the most time first");
-	ok(is(r.sync.leaf[1].path, "a_b_c;fsync;x_y__z ~;cpu") && r.sync.leaf[1].ns == 50,
-	   "what would part frames or lines is replaced");
-	ok(is(r.sync.leaf[2].path, "app7;fsync;w;cpu") && r.sync.leaf[2].ns == 30 && r.sync.leaf[2].each.count == 1 &&
-		   is(r.sync.leaf[3].path, "app6;fsync;w;cpu") && r.sync.leaf[3].ns == 20,
-	   "those behind the two that are one are there, too");
+	SAY("files of one name in two folders are one; what would part frames or lines is replaced:\n");
+	say_stacks(&r.sync);
 	report_free(&r);
 }
 
@@ -222,7 +227,8 @@ static void test_stack_of_root(void)
 	sync_feed(a, &f.head);
 	feed(a, 10, 5, 2);
 	take(a, &r);
-	ok(r.sync.n_leaves == 1 && is(r.sync.leaf[0].path, "app5;fsync;/;cpu"), "the root has no name but a slash");
+	SAY("the root has no name but a slash:\n");
+	say_stacks(&r.sync);
 	report_free(&r);
 }
 
@@ -239,12 +245,8 @@ static void test_stacks_of_one_name(void)
 		feed(a, 100 + i, 5 + i % 2, 1 + i);
 	}
 	take(a, &r);
-	ok(r.sync.n_leaves == 4 && is(r.sync.leaf[0].path, "app5;fsync;log;cpu") && r.sync.leaf[0].each.count == 20 &&
-		   r.sync.leaf[0].ns == 2600 && is(r.sync.leaf[1].path, "app6;fsync;log;cpu") && r.sync.leaf[1].ns == 2600,
-	   "sixty files of two names, by two processes: four stacks");
-	ok(is(r.sync.leaf[2].path, "app6;fsync;data;cpu") && r.sync.leaf[2].ns == 1300 &&
-		   is(r.sync.leaf[3].path, "app5;fsync;data;cpu") && r.sync.leaf[3].ns == 1270,
-	   "by their time");
+	SAY("sixty files of two names, by two processes:\n");
+	say_stacks(&r.sync);
 	report_free(&r);
 }
 
@@ -252,79 +254,51 @@ static void test_stacks_of_one_name(void)
 
 static void test_how_many(void)
 {
-	static const struct {
-		unsigned int calls, slowest;
-		uint64_t tail;
-	} rows[] = { { 19, 9, 0 },  { 20, 9, 1 },  { 100, 9, 1 }, { 101, 9, 2 },
-		     { 200, 9, 2 }, { 200, 2, 2 }, { 20, 0, 0 } };
+	static const unsigned int rows[][2] = { { 19, 9 },  { 20, 9 },	{ 100, 9 }, { 101, 9 },
+						{ 200, 9 }, { 200, 2 }, { 20, 0 } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct sync_analysis *a = fresh(rows[i].slowest, false, false);
+		struct sync_analysis *a = fresh(rows[i][1], false, false);
 		struct report r;
 
-		for (unsigned int k = 1; k <= rows[i].calls; k++)
+		for (unsigned int k = 1; k <= rows[i][0]; k++)
 			feed(a, k * US, 1, 1);
 		take(a, &r);
-		ok(r.sync.tail.count == rows[i].tail, "of %u calls the tail is %llu", rows[i].calls,
-		   (unsigned long long)r.sync.tail.count);
-		if (rows[i].tail)
-			ok(r.sync.tail.threshold_ns == (rows[i].calls + 1 - rows[i].tail) * US &&
-				   r.sync.tail.total_ns == (rows[i].tail * rows[i].calls - (rows[i].tail == 2)) * US &&
-				   ledger_sum(&r.sync.tail.ledger) == r.sync.tail.total_ns &&
-				   r.sync.tail.median_ns * 100 > rows[i].calls * 48 * US &&
-				   r.sync.tail.median_ns * 100 < rows[i].calls * 54 * US,
-			   "what they add up to, and the median of all");
+		SAY("%u calls, of which %u are kept:\n", rows[i][0], rows[i][1]);
+		say_tail(&r.sync.tail);
+		ok(ledger_sum(&r.sync.tail.ledger) == r.sync.tail.total_ns, "what they add up to");
 		report_free(&r);
 	}
 }
 
-/* 500 calls, the slowest five of them the tail. `in` of these and `others` of the rest are by process 9 on file 9, all others by 1 on 1. */
-static void has_in_common(unsigned int in, unsigned int others, bool common)
+/* `n` calls, `slow` of them slow. `in` of these and `others` of the rest are by process 9 on file 9, all others by others, or by process 1. */
+static void in_common(unsigned int n, unsigned int slow, unsigned int in, unsigned int others, bool by_one)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	struct report r;
 
-	for (unsigned int k = 0; k < 500; k++) {
-		bool slow = k < 5, nine = slow ? k < in : k - 5 < others;
+	for (unsigned int k = 0; k < n; k++) {
+		bool nine = k < slow ? k < in : k - slow < others;
 
-		feed(a, slow ? 9 * US : US, nine ? 9 : k, nine ? 9 : 1000 + k);
+		feed(a, k < slow ? 9 * US : US, nine ? 9 : by_one ? 1 : k, nine ? 9 : by_one ? 1 : 1000 + k);
 	}
 	take(a, &r);
-	ok(r.sync.tail.count == 5 && !r.sync.tail.comm == !common && !r.sync.tail.path == !common &&
-		   r.sync.tail.pid == (common ? 9 : 0),
-	   "%u of the five and %u of the rest are %s", in, others, common ? "in common" : "not in common");
+	SAY("%u of %u slow ones and %u of the rest, %s:\n", in, slow, others,
+	    by_one ? "the others by one" : "the others by many");
+	say_tail(&r.sync.tail);
 	report_free(&r);
 }
 
-/* 900 calls, the slowest nine of them the tail. `in` of these are by process 9; all others by process 1, which has more time in all. */
-static void in_common_beside_another(unsigned int in, bool common)
-{
-	struct sync_analysis *a = fresh(9, false, false);
-	struct report r;
-
-	for (unsigned int k = 0; k < 900; k++)
-		feed(a, k < 9 ? 9 * US : US, k < in ? 9 : 1, k < in ? 9 : 1);
-	take(a, &r);
-	ok(r.sync.tail.count == 9 && !r.sync.tail.comm == !common && !r.sync.tail.path == !common &&
-		   r.sync.tail.pid == (common ? 9 : 0),
-	   "%u of the slowest nine are %s", in,
-	   common ? "in common, though another has more time" : "more than half, not three fifths");
-	report_free(&r);
-}
-
+/* Three fifths of the slow ones, and of the rest no more than half as large a part. */
 static void test_in_common(void)
 {
-	has_in_common(5, 0, true);
-	has_in_common(3, 0, true); /* three fifths */
-	has_in_common(2, 0, false);
-	has_in_common(3, 148, true); /* half as much of the rest: 3 / 5 / 2 of 495 are 148.5 */
-	has_in_common(3, 149, false);
-	has_in_common(4, 198, true); /* 198 exactly */
-	has_in_common(4, 199, false);
-	has_in_common(5, 247, true); /* 247.5 */
-	has_in_common(5, 248, false);
-	in_common_beside_another(5, false);
-	in_common_beside_another(6, true);
+	static const unsigned int rows[][2] = { { 5, 0 },   { 3, 0 },	{ 2, 0 },   { 3, 148 }, { 3, 149 },
+						{ 4, 198 }, { 4, 199 }, { 5, 247 }, { 5, 248 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		in_common(500, 5, rows[i][0], rows[i][1], false);
+	in_common(900, 9, 5, 0, true);
+	in_common(900, 9, 6, 0, true);
 }
 
 /* Numbers come back as other programs, and programs have many processes: both have to be the same. */
@@ -347,7 +321,8 @@ static void test_same_process(void)
 		sync_feed(a, &s.head);
 	}
 	take(a, &r);
-	ok(r.sync.tail.count == 5 && !r.sync.tail.comm && !r.sync.tail.pid, "two of the slowest five are of one process");
+	SAY("two of the slowest five are of one process:\n");
+	say_tail(&r.sync.tail);
 	report_free(&r);
 }
 
@@ -370,8 +345,9 @@ static void slow_in_a_crowd(uint64_t at, bool one_file, bool gives_way, const ch
 		sync_feed(a, &s.head);
 	}
 	take(a, &r);
-	ok(!r.sync.gone_files == !gives_way && r.sync.tail.count == 21 && is(r.sync.tail.comm, "app2") && !r.sync.tail.path,
-	   "%s", what);
+	ok(!r.sync.gone_files == !gives_way, "%s", what);
+	SAY("%s:\n", what);
+	say_tail(&r.sync.tail);
 	report_free(&r);
 }
 
@@ -428,8 +404,8 @@ static void test_tail_of_intervals(void)
 	for (unsigned int i = 0; i < 200; i++)
 		feed(a, i < 2 ? 9 * US : US, 1, 1);
 	take(a, &r);
-	ok(r.sync.tail.count == 2 && r.sync.tail.total_ns == 18 * US && r.sync.tail.threshold_ns == 9 * US,
-	   "an interval's tail is of its own calls");
+	SAY("an interval's tail is of its own calls:\n");
+	say_tail(&r.sync.tail);
 	report_free(&r);
 }
 
@@ -480,51 +456,22 @@ static void test_helpers_of_intervals(void)
 	report_free(&r);
 }
 
-static void test_overwritten(void)
+int main(int argc, char **argv)
 {
-	struct sync_analysis *a = fresh(9, false, false);
-	struct report r = { 0 };
-
-	memset(&r.sync, 0xff, sizeof(r.sync));
-	sync_report(a, &r.sync, false);
-	ok(!r.sync.lost && !r.sync.tail.count && !r.sync.heat && !r.sync.n_other, "whatever was in a report before");
-	report_free(&r);
-	sync_free(a);
-}
-
-static void test_detail(void)
-{
-	struct sync_analysis *a = fresh(9, false, true);
-	struct report_detail *d;
-
-	feed(a, US, 1, 1);
-	d = sync_take_detail(a);
-	ok(d && d->n_calls == 1, "every call");
-	report_detail_free(d);
-	ok(!sync_take_detail(a), "is taken once");
-	sync_free(a);
-	a = fresh(9, false, false);
-	ok(!sync_take_detail(a), "and is not there where nobody asked for it");
-	sync_free(a);
-}
-
-int main(void)
-{
-	test_slowest();
+	golden_begin(argc, argv);
+	RUN(slowest);
 	test_samples();
 	test_samples_of_regular_calls();
-	test_groups();
-	test_stacks();
-	test_stack_of_root();
-	test_stacks_of_one_name();
-	test_how_many();
-	test_in_common();
-	test_same_process();
-	test_in_common_in_a_crowd();
+	RUN(groups);
+	RUN(stacks);
+	RUN(stack_of_root);
+	RUN(stacks_of_one_name);
+	RUN(how_many);
+	RUN(in_common);
+	RUN(same_process);
+	RUN(in_common_in_a_crowd);
 	test_start_over();
-	test_tail_of_intervals();
+	RUN(tail_of_intervals);
 	test_helpers_of_intervals();
-	test_overwritten();
-	test_detail();
-	return tap_done();
+	return situations_done("analysis_report");
 }
