@@ -4,29 +4,16 @@
  *
  * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
  */
-#include <jansson.h>
-#include <locale.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
-#include "render/render.h"
-#include "golden.h"
-#include "json_at.h"
-#include "layout.h"
-#include "tap.h"
-#include "util/utf8.h"
+#include "rendered.h"
 #include "wire.h"
 
 #define US 1000ull
 #define MS 1000000ull
-
-#define HOSTILE \
-	"\"><script>alert(1)</script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n" \
-	"\t\xe2\x80\xae$(rm)\xc0\xaf\xc3\xa9"
-
-static const struct render_opts plain = { .width = 80 };
 
 /* --- reports --- */
 
@@ -268,31 +255,6 @@ static void report_hostile(struct report *r)
 
 /* --- text --- */
 
-static char *text_of(const struct report *r, const struct render_opts *o)
-{
-	struct buf b = { 0 };
-
-	render_text(r, o, &b);
-	return b.data;
-}
-
-static void check_golden(const char *name, void (*make)(struct report *))
-{
-	struct report r = { 0 };
-	char *s, *again;
-
-	make(&r);
-	s = text_of(&r, &plain);
-	again = text_of(&r, &plain);
-	golden(name, "txt", s);
-	ok(fits(s, 80), "%s: fits 80 columns", name);
-	ok(tidy(s), "%s: no trailing blanks, no double gaps", name);
-	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
-	free(s);
-	free(again);
-	report_free(&r);
-}
-
 static void report_nothing(struct report *r)
 {
 	r->wall_ns = 5 * MS;
@@ -304,66 +266,6 @@ static void report_stream(struct report *r)
 	r->interval = true;
 	r->interval_start_s = 2;
 	r->wall_ns = 1000 * MS;
-}
-
-static void test_widths(void)
-{
-	struct report r = { 0 };
-	bool good = true, ascii = true;
-
-	report_odd(&r);
-	for (unsigned int w = 60; w <= 200; w++) {
-		struct render_opts o = { .width = w, .verbose = w & 1, .unicode = w & 2 };
-		char *s = text_of(&r, &o);
-
-		good = good && fits(s, w);
-		for (const char *c = s; *c && !o.unicode; c++)
-			ascii = ascii && ((*c >= 0x20 && *c < 0x7f) || *c == '\n');
-		free(s);
-	}
-	ok(good, "every width from 60 to 200 is kept");
-	ok(ascii, "without unicode every byte is printable ASCII");
-	report_free(&r);
-}
-
-static size_t occurrences(const char *s, const char *what)
-{
-	size_t n = 0;
-
-	for (; (s = strstr(s, what)); s += strlen(what))
-		n++;
-	return n;
-}
-
-/* Colour may only wrap: with its sequences taken out the text is the plain one. */
-static void test_color(void)
-{
-	struct render_opts o = { .width = 80, .color = true }, bars = { .width = 80, .unicode = true };
-	struct report r = { 0 };
-	struct buf b = { 0 };
-	char *s, *p;
-
-	report_odd(&r);
-	s = text_of(&r, &o);
-	for (const char *c = s; *c;) {
-		if (*c == '\x1b')
-			c += strcspn(c, "m") + 1;
-		else
-			buf_char(&b, *c++);
-	}
-	p = text_of(&r, &plain);
-	ok(strstr(s, "\x1b[1m") && strstr(s, "\x1b[36m") && strstr(s, "\x1b[1;33m"), "colour is there when asked for");
-	ok(!strcmp(b.data, p), "without its sequences it is the plain text");
-	ok(occurrences(s, "\x1b[") == 2 * occurrences(s, "\x1b[0m"),
-	   "what is switched on is switched off, and nothing else");
-	ok(!strchr(p, '\x1b'), "no sequence when not asked for");
-	free(s);
-	s = text_of(&r, &bars);
-	ok(strstr(s, "█") && strstr(s, "µs") && strstr(s, "▏"), "bars and µ when the terminal has them");
-	free(s);
-	free(p);
-	buf_free(&b);
-	report_free(&r);
 }
 
 /* One of everything that is counted. */
@@ -563,20 +465,6 @@ static void test_honesty(void)
 
 /* --- JSON --- */
 
-static json_t *parse(const struct report *r, render_fn *render)
-{
-	struct buf b = { 0 };
-	json_error_t e;
-	json_t *j;
-
-	render(r, &plain, &b);
-	j = json_loads(b.data, JSON_REJECT_DUPLICATES, &e);
-	if (!j)
-		diag("line %d: %s", e.line, e.text);
-	buf_free(&b);
-	return j;
-}
-
 static void test_json_stream(void)
 {
 	struct report r = { 0 };
@@ -586,14 +474,14 @@ static void test_json_stream(void)
 	report_stream(&r);
 	render_ndjson(&r, &plain, &b);
 	ok(b.len && strchr(b.data, '\n') == b.data + b.len - 1, "ndjson: one line and its end");
-	j = parse(&r, render_ndjson);
-	pretty = parse(&r, render_json);
+	j = json_of(&r, render_ndjson);
+	pretty = json_of(&r, render_json);
 	ok(j && json_equal(j, pretty), "ndjson: the same document");
 	ok(number(j, "run/interval/start_ns") == 2000000000 && !at(j, "final"), "ndjson: an interval");
 	json_decref(j);
 	json_decref(pretty);
 	r.final = true;
-	j = parse(&r, render_ndjson);
+	j = json_of(&r, render_ndjson);
 	ok(json_is_true(at(j, "final")), "ndjson: the last one says so");
 	json_decref(j);
 	buf_free(&b);
@@ -602,59 +490,21 @@ static void test_json_stream(void)
 
 /* --- hostile names --- */
 
-static void test_hostile_text(void)
-{
-	struct report r = { 0 };
-	bool clean = true, valid = true, wide = true, ascii = true;
-
-	report_hostile(&r);
-	for (int unicode = 0; unicode < 2; unicode++) {
-		struct render_opts o = { .width = 80, .unicode = unicode, .verbose = true };
-		char *s = text_of(&r, &o);
-		uint32_t cp;
-
-		wide = wide && fits(s, 80);
-		for (const char *c = s; *c;) {
-			c += utf8_decode(c, &cp);
-			valid = valid && cp != UTF8_BAD;
-			ascii = ascii && (unicode || cp < 0x80);
-			clean = clean && (cp >= 0x20 || cp == '\n') && !(cp >= 0x7f && cp < 0xa0) && cp != 0x202e;
-		}
-		free(s);
-	}
-	ok(clean, "hostile: no control character reaches the terminal");
-	ok(valid, "hostile: the text is valid UTF-8");
-	ok(ascii, "hostile: without unicode it is ASCII");
-	ok(wide, "hostile: and within its width");
-	ok(says(&r, &(struct render_opts){ .width = 200 }, "sd\\x1b[31m"), "hostile: escapes are shown");
-	report_free(&r);
-}
-
 static void test_hostile_json(void)
 {
 	struct report r = { 0 };
-	struct buf b = { 0 };
-	bool raw = false;
 	json_t *j;
 
 	report_hostile(&r);
-	render_ndjson(&r, &plain, &b);
-	for (size_t i = 0; i + 1 < b.len; i++) {
-		unsigned char c = (unsigned char)b.data[i], next = (unsigned char)b.data[i + 1];
-
-		raw = raw || c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0);
-	}
-	ok(!raw, "hostile: no control character is raw in the JSON");
-	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
+	j = json_of(&r, render_ndjson);
 	ok(j && !strcmp(str(j, "devices/0/via"),
 			"\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd\xef\xbf\xbd"
-			"\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)"
+			"\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)\x1f"
 			"\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9"),
 	   "hostile: what was valid comes back, what was not is U+FFFD");
 	ok(!strcmp(str(j, "devices/0/name"), "sd\x1b[31m") && json_array_size(at(j, "run/command")) == 4,
 	   "hostile: every argument is there");
 	json_decref(j);
-	buf_free(&b);
 	report_free(&r);
 }
 
@@ -666,15 +516,13 @@ int main(int argc, char **argv)
 	check_golden("hostile", report_hostile);
 	check_golden("nothing", report_nothing);
 	check_golden("stream", report_stream);
-	test_widths();
-	test_color();
+	texts_hold((make_report *const[]){ report_journal, report_odd, report_hostile, report_stream }, 4);
 	test_ones();
 	test_sentences();
 	test_no_devices();
 	test_flush_check();
 	test_honesty();
 	test_json_stream();
-	test_hostile_text();
 	test_hostile_json();
 	return tap_done();
 }

@@ -5,30 +5,17 @@
  *
  * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
  */
-#include <jansson.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
-#include "render/render.h"
-#include "util/utf8.h"
-#include "golden.h"
-#include "json_at.h"
-#include "layout.h"
-#include "tap.h"
+#include "rendered.h"
 #include "wire.h"
 
 #define US	     1000ull
 #define MS	     1000000ull
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-#define HOSTILE \
-	"\"><script>alert(1)</script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n" \
-	"\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
-
-static const struct render_opts plain = { .width = 80 };
 
 /* --- reports --- */
 
@@ -365,14 +352,6 @@ static void report_interval(struct report *r)
 
 /* --- text --- */
 
-static char *text_of(const struct report *r, const struct render_opts *o)
-{
-	struct buf b = { 0 };
-
-	render_text(r, o, &b);
-	return b.data;
-}
-
 static int line_of(const char *s, const char *what)
 {
 	const char *found = strstr(s, what);
@@ -390,60 +369,6 @@ static bool has(const struct report *r, const struct render_opts *o, const char 
 
 	free(s);
 	return found;
-}
-
-static void check_golden(const char *name, void (*make)(struct report *))
-{
-	struct report r = { 0 };
-	char *s, *again;
-
-	make(&r);
-	s = text_of(&r, &plain);
-	again = text_of(&r, &plain);
-	golden(name, "txt", s);
-	ok(fits(s, 80), "%s: fits 80 columns", name);
-	ok(tidy(s), "%s: no trailing blanks, no double gaps", name);
-	ok(!strcmp(s, again), "%s: the same report gives the same bytes", name);
-	free(s);
-	free(again);
-	report_free(&r);
-}
-
-static void (*const all[])(struct report *) = {
-	report_slow_flush, report_no_calls, report_two, report_names, report_unknown, report_interval,
-};
-
-static void test_widths(void)
-{
-	bool good = true, ascii = true, clean = true, valid = true;
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		struct report r = { 0 };
-
-		all[i](&r);
-		for (unsigned int w = 60; w <= 200; w++) {
-			struct render_opts o = { .width = w, .verbose = w & 1, .unicode = w & 2 };
-			char *s = text_of(&r, &o);
-			uint32_t cp;
-
-			good = good && fits(s, w);
-			if (clean && !tidy(s))
-				diag("report %zu is untidy at width %u", i, w);
-			clean = clean && tidy(s);
-			for (const char *c = s; *c;) {
-				c += utf8_decode(c, &cp);
-				valid = valid && cp != UTF8_BAD && cp != 0x202e && !(cp >= 0x7f && cp < 0xa0) &&
-					(cp >= 0x20 || cp == '\n');
-				ascii = ascii && (o.unicode || cp < 0x80);
-			}
-			free(s);
-		}
-		report_free(&r);
-	}
-	ok(good, "every width from 60 to 200 is kept");
-	ok(clean, "and is tidy");
-	ok(ascii, "without unicode all is ASCII");
-	ok(valid, "no control character, no invalid byte reaches the terminal");
 }
 
 static void test_units(void)
@@ -656,27 +581,13 @@ static void test_extremes(void)
 
 /* --- JSON --- */
 
-static json_t *parse(const struct report *r)
-{
-	struct buf b = { 0 };
-	json_error_t e;
-	json_t *j;
-
-	render_json(r, &plain, &b);
-	j = json_loads(b.data, JSON_REJECT_DUPLICATES, &e);
-	if (!j)
-		diag("line %d: %s", e.line, e.text);
-	buf_free(&b);
-	return j;
-}
-
 static void test_json_absent(void)
 {
 	struct report r = { 0 };
 	json_t *j;
 
 	report_no_calls(&r);
-	j = parse(&r);
+	j = json_of(&r, render_json);
 	ok(number(j, "sync/count") == 0 && number(j, "sync/total_ns") == 0 && filled(j) && !at(j, "sync/latency") &&
 		   !at(j, "sync/ledger") && !at(j, "sync/calls") && !at(j, "sync/by_process") &&
 		   !at(j, "sync/by_file") && !at(j, "sync/slowest") && !at(j, "sync/under_way"),
@@ -684,7 +595,7 @@ static void test_json_absent(void)
 	ok(!at(j, "whatif") && !at(j, "verdict/family") && !at(j, "verdict/evidence"), "json: short verdict");
 	r.have_sync = r.have_verdict = false;
 	json_decref(j);
-	j = parse(&r);
+	j = json_of(&r, render_json);
 	ok(!at(j, "sync") && !at(j, "verdict") && !at(j, "whatif"), "json: not traced, no key");
 	ok(!has(&r, &plain, "sync") && !has(&r, &plain, "Nothing in this run"), "nor a word in the text");
 	json_decref(j);
@@ -694,19 +605,10 @@ static void test_json_absent(void)
 static void test_json_hostile(void)
 {
 	struct report r = { 0 };
-	struct buf b = { 0 };
-	bool raw = false;
 	json_t *j;
 
 	report_names(&r);
-	render_ndjson(&r, &plain, &b);
-	for (size_t i = 0; i + 1 < b.len; i++) {
-		unsigned char c = (unsigned char)b.data[i], next = (unsigned char)b.data[i + 1];
-
-		raw = raw || c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0);
-	}
-	ok(!raw, "hostile: no control character is raw in the JSON");
-	j = json_loads(b.data, JSON_REJECT_DUPLICATES, NULL);
+	j = json_of(&r, render_ndjson);
 	ok(j && strstr(str(j, "sync/by_file/0/path"), "/srv/\"><script>alert(1)</script>\x1b[2J\xef\xbf\xbd") &&
 		   *str(j, "sync/slowest/0/comm") && *str(j, "whatif/0/remove") && *str(j, "verdict/advice/1"),
 	   "hostile: names come back");
@@ -714,9 +616,11 @@ static void test_json_hostile(void)
 		   number(j, "sync/leaves/0/ns") == 5 && number(j, "sync/leaves/0/each/sum_ns") == 5,
 	   "json: leaves");
 	json_decref(j);
-	buf_free(&b);
 	report_free(&r);
 }
+
+static make_report *const all[] = { report_slow_flush, report_no_calls, report_two,
+				    report_names,      report_unknown,	report_interval };
 
 int main(int argc, char **argv)
 {
@@ -727,7 +631,7 @@ int main(int argc, char **argv)
 	check_golden("sync_hostile", report_names);
 	check_golden("sync_unknown", report_unknown);
 	check_golden("sync_interval", report_interval);
-	test_widths();
+	texts_hold(all, ARRAY_LEN(all));
 	test_units();
 	test_first_screen();
 	test_ledger();
