@@ -438,32 +438,6 @@ static void indices_of_names(void)
 	ok(is(a, "a") && is(own, "c"), "which may get another name");
 }
 
-/* The table of names grows with them. */
-static void many_shared_names(void)
-{
-	struct detail *new = detail_new(T0);
-	bool again = true, there = true;
-	uint32_t index[3000];
-	char name[16];
-
-	for (uint32_t i = 0; i < 3000; i++) {
-		snprintf(name, sizeof(name), "task%u", i);
-		index[i] = detail_name(new, name);
-	}
-	for (uint32_t i = 0; i < 3000; i++) {
-		snprintf(name, sizeof(name), "task%u", i);
-		again = again && detail_name(new, name) == index[i];
-	}
-	report_detail_free(d);
-	d = detail_take(new);
-	detail_free(new);
-	for (uint32_t i = 0; i < 3000; i++) {
-		snprintf(name, sizeof(name), "task%u", i);
-		there = there && is(index[i], name);
-	}
-	ok(again && there && d->n_names == 3001, "each of 3,000 names has one index, and stands there");
-}
-
 /* ---- bounds ---- */
 
 #define CALLS	 (1u << 20)
@@ -541,7 +515,6 @@ int main(void)
 	odd_requests();
 	late_names();
 	indices_of_names();
-	many_shared_names();
 	too_many_calls();
 	too_many_slices(3);
 	too_many_slices(8);

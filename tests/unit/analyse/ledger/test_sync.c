@@ -390,23 +390,6 @@ static void had_something(void)
 	ok(!report.sync.volume.calls, "none is of volume");
 }
 
-static void many_writes(void)
-{
-	const struct volume *v = &report.sync.volume;
-
-	begin();
-	for (unsigned int i = 0; i < 400; i++)
-		REQUEST(.rq = i + 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC,
-			.data = { .issue = 1012, .done = 1100 });
-	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 400, .done = 1100);
-	SYNC(.enter = 1000, .exit = 1120, .writes = VOLUME_WRITES, .write_bytes = 1 << 20);
-	SYNC(.enter = 1200, .exit = 1320, .writes = VOLUME_WRITES - 1, .write_bytes = 1 << 20);
-	report_free(&report);
-	sync_report(a, &report.sync, false);
-	ok(v->calls == 1 && v->total_ns == 120 && v->writes == VOLUME_WRITES && v->bytes == 1 << 20 && volume_wait(v) == 85,
-	   "a call that wrote much: %llu ns", (unsigned long long)volume_wait(v));
-}
-
 /* A disk without requests (dm-0, here as sdb) with a bio that ends sleep `seq`. */
 static void bio_fact(uint32_t tid, uint32_t seq, int64_t queued, int64_t flushed, int64_t done, uint16_t class)
 {
@@ -833,104 +816,6 @@ static void test_uring(void)
 
 /* ---- names, groups, bounds ---- */
 
-static void test_names(void)
-{
-	struct wire_file f = { .ino = 5, .dev = SDB, .n = 2, .name = { "c;1\n", "b" } };
-
-	begin();
-	SYNC(.enter = 1000, .exit = 1010, .ino = 5, .dev = SDB, .comm = "a;b\t");
-	ends_as("a call on a file without a name");
-	send(&f, WIRE_FILE, sizeof(f));
-	SYNC(.enter = 1100, .exit = 1110, .ino = 5, .dev = SDB, .comm = "a;b\t");
-	ends_as("and one after the name came");
-	ok(report.sync.n_files == 1 && !strcmp(report.sync.file[0].path, "/.../b/c;1\n"), "both have it");
-	report_free(&report);
-	sync_report(a, &report.sync, true);
-	report_free(&report);
-	sync_report(a, &report.sync, false);
-	ok(!report.sync.count && !report.sync.n_files && !report.sync.n_leaves && !report.sync.n_slowest,
-	   "a new interval begins empty");
-	asked = 0;
-	SYNC(.enter = 1200, .exit = 1210, .ino = 5, .dev = SDB, .comm = "a;b\t");
-	ends_as("and knows the names");
-}
-
-static void test_files(void)
-{
-	begin();
-	name_file(SDA1, 81, "db", "elsewhere");
-	SYNC(.enter = 1000, .exit = 1010);
-	SYNC(.enter = 1100, .exit = 1110, .ino = 81);
-	ends_as("two files of the same name");
-	name_file(SDA1, 81, "wal", "elsewhere");
-	SYNC(.enter = 1200, .exit = 1210, .ino = 81);
-	ends_as("an inode comes back as another file");
-	/* Of a disk, whether it is mounted or not: the file is the disk itself, not the node's. */
-	begin();
-	SYNC(.enter = 1000, .exit = 1010, .ino = WIRE_INO_DISK, .dev = SDA1);
-	SYNC(.enter = 1100, .exit = 1120, .ino = WIRE_INO_DISK, .dev = SDA);
-	ends_as("calls on the nodes of disks");
-	ok(report.sync.n_files == 2 && !strcmp(report.sync.file[0].path, "/dev/sda") &&
-		   !strcmp(report.sync.file[1].path, "/dev/sda1"),
-	   "have the disks' names");
-}
-
-static void slowest(void)
-{
-	static const uint64_t want[] = { 99 * 7 + 1000, 98 * 7 + 1000, 97 * 7 + 1000 };
-	bool good = true;
-
-	begin();
-	for (uint64_t i = 0; i < 100; i++)
-		SYNC(.enter = 5000 * (i + 1), .exit = 5000 * (i + 1) + 1000 + i * 37 % 100 * 7);
-	report_free(&report);
-	sync_report(a, &report.sync, false);
-	for (size_t i = 0; i < 3; i++)
-		good = good && report.sync.n_slowest == 3 && report.sync.slowest[i].duration_ns == want[i];
-	ok(good && exact(&report.sync), "the three slowest of a hundred");
-}
-
-static void test_traced_only(void)
-{
-	begin();
-	sync_free(a);
-	a = fresh(true);
-	SYNC(.enter = 1000, .exit = 1010, .dev = SDB);
-	SYNC(.enter = 1000, .exit = 1010, .dev = WIRE_DEV(1, 1));
-	asked = 0;
-	SYNC(.enter = 1000, .exit = 1010, .dev = SDA1);
-	ends_as("calls on disks that are not traced are left out");
-	ok(report.sync.count == 1 && !report.sync.no_ledger, "and not counted");
-	ok(report.sync.elsewhere == 2 && report.sync.elsewhere_ns == 20, "but it is known that there were any");
-}
-
-/* Those that a filter leaves out are counted by process, and are in no other figure. */
-static void test_of_others(void)
-{
-	const struct report_sync *r = &report.sync;
-
-	begin();
-	SYNC(.enter = 100, .exit = 1100, .tid = 7, .other = 1, .comm = "server");
-	SYNC(.enter = 2000, .exit = 4000, .tid = 9, .tgid = 8, .other = 1, .comm = "worker");
-	SYNC(.enter = 5000, .exit = 5500, .tid = 7, .other = 1, .comm = "server");
-	for (unsigned int i = 0; i < 300; i++)
-		SYNC(.enter = 6000, .exit = 6001, .tid = 1000 + i, .other = 1, .comm = "many");
-	asked = 0;
-	SYNC(.enter = 7000, .exit = 7010);
-	ends_as("calls of others are in no ledger");
-	ok(r->count == 1 && r->n_processes == 1 && !r->no_ledger, "nor in a count");
-	ok(r->others == 303 && r->others_ns == 3800, "but they are counted for themselves");
-	ok(r->other[0].pid == 8 && r->other[0].total_ns == 2000 && !strcmp(r->other[0].comm, "worker"),
-	   "by process, longest first");
-	ok(r->other[1].pid == 7 && r->other[1].count == 2 && r->other[1].total_ns == 1500, "two of one process");
-	ok(r->n_other == 257 && r->other[2].pid == 0 && r->other[2].count == 46, "those that have no room are together");
-	report_free(&report);
-	sync_report(a, &report.sync, true);
-	report_free(&report);
-	sync_report(a, &report.sync, false);
-	ok(!report.sync.others && !report.sync.n_other, "an interval begins with none");
-}
-
 /* A call may sleep more often than any ring holds at first; beyond what is kept it has no ledger. */
 static void test_many_sleeps(void)
 {
@@ -1092,7 +977,6 @@ int main(int argc, char **argv)
 	RUN(direct_write);
 	RUN(own_requests);
 	had_something();
-	many_writes();
 	RUN(bios);
 	RUN(fua_and_others);
 	RUN(preempted);
@@ -1110,11 +994,6 @@ int main(int argc, char **argv)
 	RUN(sender);
 	RUN(odd_requests);
 	RUN(uring);
-	RUN(names);
-	RUN(files);
-	slowest();
-	RUN(traced_only);
-	RUN(of_others);
 	without_one();
 	hostile(argc > 1 ? atoi(argv[1]) : 10000);
 	RUN(many_sleeps);

@@ -114,18 +114,6 @@ static void woken_by(uint32_t worker, uint32_t no, uint32_t seq)
 	      .waker_kind = TASK_KWORKER, .rq = WORK(no) | seq, .done = 1);
 }
 
-static void test_queued_by_a_completion(void)
-{
-	begin_with_worker();
-	write_fact(7, 1005, 1008, 1050);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
-	/* for somebody else, until shortly before */
-	SLEEP(.tid = WORKER, .seq = 11, .off = 1015, .wake = 1062, .on = 1064, .how = HOW_TASK, .waker = 999,
-	      .waker_kind = TASK_USER);
-	woken_by(WORKER, 3, 12);
-	comes_to("what a busy worker did before its work is nobody's wait");
-}
-
 #define DM WIRE_DEV(253, 0)
 
 static void bio_fact(uint32_t no, uint64_t queued, uint64_t done, bool of_work)
@@ -160,55 +148,6 @@ static void test_queued_by_a_bio(void)
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("also one that no request completed");
-}
-
-static void test_queued_by_tasks_and_works(void)
-{
-	begin();
-	follow(JBD2, "jbd2/sda-8", TASK_KTHREAD, 5);
-	follow(WORKER, "kworker/u8:2", TASK_KWORKER, 5);
-	SLEEP(.tid = JBD2, .seq = 20, .off = 900, .wake = 1012, .on = 1018, .how = HOW_TASK, .waker = APP,
-	      .waker_kind = TASK_USER);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1040, .begun = 1060, .how = HOW_TASK, .by = JBD2,
-	      .by_kind = TASK_KTHREAD, .rq = 21, .done = 1);
-	woken_by(WORKER, 3, 12);
-	comes_to("before it was queued, its time is that of who queued it");
-	begin_with_worker();
-	follow(WORKER2, "kworker/u8:3", TASK_KWORKER, 5);
-	write_fact(7, 1005, 1008, 1030);
-	BEGUN(.tid = WORKER2, .no = 8, .seq = 40, .queued = 1031, .begun = 1035, .how = HOW_REQUEST, .rq = 7, .done = 1030);
-	SLEEP(.tid = WORKER2, .seq = 40, .off = 1040, .wake = 1040, .on = 1043, .how = HOW_PREEMPTED);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1050, .begun = 1060, .how = HOW_TASK, .by = WORKER2,
-	      .by_kind = TASK_KWORKER, .rq = WORK(8) | 41, .done = 1);
-	woken_by(WORKER, 3, 12);
-	comes_to("a work that was queued by a work that was queued by a completion");
-	begin_with_worker();
-	write_fact(7, 1005, 1008, 1030);
-	BEGUN(.tid = WORKER, .no = 2, .seq = 12, .queued = 1031, .begun = 1035, .how = HOW_REQUEST, .rq = 7, .done = 1030);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1050, .begun = 1060, .how = HOW_TASK, .by = WORKER,
-	      .by_kind = TASK_KWORKER, .rq = WORK(2) | 12, .done = 1);
-	woken_by(WORKER, 3, 12);
-	comes_to("and both by the same worker, one after the other");
-}
-
-static void test_idle_workers(void)
-{
-	begin_with_worker();
-	write_fact(7, 1005, 1008, 1050);
-	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1054, .on = 1066, .how = HOW_REQUEST, .rq = 7, .done = 1050,
-	      .idle = 1);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
-	SLEEP(.tid = WORKER, .seq = 12, .off = 1075, .wake = 1075, .on = 1080, .how = HOW_PREEMPTED);
-	woken_by(WORKER, 3, 13);
-	comes_to("that a worker was woken for it and waited for a CPU is said so");
-	/* When it is queued and a worker is woken for it at once. */
-	begin_with_worker();
-	write_fact(7, 1005, 1008, 1050);
-	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1053, .on = 1066, .how = HOW_REQUEST, .rq = 7, .done = 1050,
-	      .idle = 1);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1053, .begun = 1070, .how = HOW_REQUEST, .rq = 7, .done = 1050);
-	woken_by(WORKER, 3, 12);
-	comes_to("a worker that is woken as the work is queued");
 }
 
 static void test_begun_before(void)
@@ -257,18 +196,6 @@ static void test_queuer_unknown(void)
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 1030, .begun = 1040, .how = HOW_IRQ);
 	woken_by(WORKER, 3, 12);
 	comes_to("for a worker of which nothing else is known");
-}
-
-/* Queued unseen, but the worker was woken for it: who woke it had queued it. */
-static void test_woken_for_it(void)
-{
-	begin_with_worker();
-	write_fact(7, 1005, 1008, 1018);
-	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1020, .on = 1030, .how = HOW_REQUEST, .rq = 7, .done = 1018,
-	      .idle = 1);
-	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .begun = 1040);
-	woken_by(WORKER, 3, 12);
-	comes_to("queued unseen, by a completion that woke the worker");
 }
 
 /* ---- without numbers of works: what a worker did before its last sleep for want of work was for others ---- */
@@ -444,13 +371,9 @@ static void test_circle(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(queued_by_a_completion);
 	RUN(queued_by_a_bio);
-	RUN(queued_by_tasks_and_works);
-	RUN(idle_workers);
 	RUN(begun_before);
 	RUN(queuer_unknown);
-	RUN(woken_for_it);
 	RUN(out_of_idleness);
 	RUN(idle_afterwards);
 	RUN(number_unknown);

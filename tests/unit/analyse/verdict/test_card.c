@@ -152,50 +152,6 @@ static void test_refused(void)
 
 /* ---- two cards ---- */
 
-static void says(const char *what, const struct card_comparison *c, const char *words)
-{
-	if (!ok(strstr(c->sentence, words), "%s: \"%s\"", what, words))
-		diag("%s", c->sentence);
-}
-
-static void test_compare(void)
-{
-	struct card_comparison c;
-	struct card a, b, none;
-
-	make(&a, "sda", "C50", false, 3400 * US, 9 * MS);
-	make(&b, "sdb", "860 EVO", false, 850 * US, 9 * MS);
-	make(&none, "sdc", "860 EVO", false, 0, 0);
-	believe_compare(&a, &b, &c);
-	says("a quarter", &c, "4.00 times faster in B");
-	ok(c.n_rows == 4 && c.row[1].flush.told, "four tests in common, and no chance");
-	ok(c.settings && strstr(c.settings[0], "model: C50 and 860 EVO"), "the models are not the same");
-	card_comparison_free(&c);
-	believe_compare(&b, &a, &c);
-	says("four times", &c, "4.00 times slower in B");
-	card_comparison_free(&c);
-	believe_compare(&a, &a, &c);
-	says("the same card", &c, "as far as can be told");
-	ok(!c.settings, "nothing differs");
-	card_comparison_free(&c);
-	believe_compare(&a, &none, &c);
-	says("one without flushes", &c, "No flush was sent to B");
-	card_comparison_free(&c);
-	none.n_rows = 0;
-	believe_compare(&a, &none, &c);
-	says("an empty one", &c, "no test in common");
-	card_comparison_free(&c);
-	memset(&a.row[1].flush, 0, sizeof(a.row[1].flush));
-	hist_add(&a.row[1].flush, 2 * MS);
-	believe_compare(&a, &b, &c);
-	says("a single flush", &c,
-	     "took 850 µs in B and 2.00 ms in A on average, but a single flush says nothing about chance.");
-	card_comparison_free(&c);
-	card_free(&a);
-	card_free(&b);
-	card_free(&none);
-}
-
 /* ---- text ---- */
 
 static void test_text(void)
@@ -237,7 +193,6 @@ int main(void)
 		close(fd);
 	test_round_trip();
 	test_refused();
-	test_compare();
 	test_text();
 	return tap_done();
 }

@@ -530,27 +530,6 @@ static void test_sizes(bool unicode)
 	drop(w);
 }
 
-static void test_put(void)
-{
-	struct screen_state state = { .unicode = true };
-	struct screen_grid g = { 0 };
-	const struct screen s = { .state = &state, .g = &g };
-
-	screen_grid_size(&g, 2, 10);
-	ok(screen_put(&s, 0, 8, 20, SCREEN_PLAIN, "abc") == 10, "clips at the right edge");
-	ok(screen_put(&s, 5, 0, 10, SCREEN_PLAIN, "abc") == 0, "clips below");
-	ok(screen_put(&s, 1, 0, 10, SCREEN_PLAIN, "\xe6\xbc\xa2\xe5\xad\x97") == 4, "wide characters take two columns");
-	screen_put(&s, 1, 1, 10, SCREEN_PLAIN, "x");
-	ok(g.cell[10].text[0] == ' ' && g.cell[11].text[0] == 'x', "half of one that is written over is gone");
-	screen_put(&s, 0, 0, 10, SCREEN_PLAIN, "e\xcc\x81");
-	ok(!strcmp(g.cell[0].text, "e\xcc\x81"), "what combines stays with its character");
-	screen_put_cut(&s, 0, 0, 4, SCREEN_PLAIN, "abcdef");
-	ok(g.cell[2].text[0] == 'c' && !strcmp(g.cell[3].text, "…"), "what is cut is marked");
-	screen_put_path(&s, 0, 0, 4, SCREEN_PLAIN, "/a/bc");
-	ok(!strcmp(g.cell[0].text, "…") && g.cell[3].text[0] == 'c', "a path keeps its end");
-	screen_grid_free(&g);
-}
-
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
@@ -564,6 +543,5 @@ int main(int argc, char **argv)
 	test_many();
 	test_sizes(true);
 	test_sizes(false);
-	test_put();
 	return tap_done();
 }
