@@ -4,18 +4,11 @@
 #include <string.h>
 
 #include "analyse/ledger/call_recorder.h"
-#include "analyse/analysis.h"
 #include "model/report.h"
+#include "stream.h"
 #include "tap.h"
-#include "wire.h"
 
-#define T0   1000000000ull /* the run's start: times in here count from it; 0 stays 0 */
-#define APP  100
-#define JBD2 50
-#define SDA  WIRE_DEV(8, 0)
-#define SDA1 WIRE_DEV(8, 1)
-#define SDC  WIRE_DEV(8, 32) /* of which nothing is known */
-#define INO  77
+#define SDC WIRE_DEV(8, 32) /* of which nothing is known */
 
 /* hundreds of MiB are outgrown here: keep none of them */
 const char *__asan_default_options(void);
@@ -29,105 +22,7 @@ static const struct device_name devices[] = {
 	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
 };
 
-static struct sync_analysis *a;
 static struct report_detail *d;
-
-/* ---- records ---- */
-
-static uint64_t at(uint64_t t)
-{
-	return t ? T0 + t : 0;
-}
-
-static void send(void *record, uint16_t kind, uint16_t size)
-{
-	struct wire_head *h = record;
-
-	h->kind = kind;
-	h->size = size;
-	sync_feed(a, h);
-}
-
-static void sleep_fact(struct wire_sleep s)
-{
-	s.off = at(s.off);
-	s.wake = at(s.wake);
-	s.on = at(s.on);
-	s.done = at(s.done);
-	s.how = s.rq ? HOW_REQUEST : s.waker ? HOW_TASK : HOW_PREEMPTED;
-	send(&s, WIRE_SLEEP, sizeof(s));
-}
-
-#define SLEEP(...) sleep_fact((struct wire_sleep){ __VA_ARGS__ })
-
-static void shift_step(struct wire_step *s)
-{
-	s->begin = at(s->begin);
-	s->issue = at(s->issue);
-	s->done = at(s->done);
-}
-
-static void request_fact(struct wire_request r)
-{
-	r.done = at(r.done);
-	r.alloc = at(r.alloc);
-	r.dev = r.dev ? r.dev : SDA1;
-	r.disk = r.disk ? r.disk : SDA;
-	shift_step(&r.pre);
-	shift_step(&r.data);
-	shift_step(&r.post);
-	send(&r, WIRE_REQUEST, sizeof(r));
-}
-
-#define REQUEST(...) request_fact((struct wire_request){ __VA_ARGS__ })
-
-static void sync_fact(struct wire_sync s)
-{
-	s.enter = at(s.enter);
-	s.exit = at(s.exit);
-	s.call = s.call ? s.call : CALL_FDATASYNC;
-	s.tid = s.tid ? s.tid : APP;
-	s.tgid = s.tgid ? s.tgid : s.tid;
-	s.dev = s.dev ? s.dev : SDA1;
-	s.ino = s.ino ? s.ino : INO;
-	if (!s.comm[0])
-		strcpy(s.comm, "app");
-	send(&s, WIRE_SYNC, sizeof(s));
-}
-
-#define SYNC(...) sync_fact((struct wire_sync){ __VA_ARGS__ })
-
-static void name_file(uint32_t dev, uint64_t ino, const char *name)
-{
-	struct wire_file f = { .ino = ino, .dev = dev, .n = 1, .whole = 1 };
-
-	memcpy(f.name[0], name, strnlen(name, WIRE_NAME - 1));
-	send(&f, WIRE_FILE, sizeof(f));
-}
-
-static void follow(uint32_t tid, const char *comm)
-{
-	struct wire_follow f = { .since = T0, .tid = tid, .tgid = tid, .kind = TASK_KTHREAD };
-
-	memcpy(f.comm, comm, strnlen(comm, 15));
-	send(&f, WIRE_FOLLOW, sizeof(f));
-}
-
-/* A commit by the journal's thread. */
-static void commit(void)
-{
-	follow(JBD2, "jbd2/sda1-8");
-	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_SYNC,
-		.sector = 5000, .bytes = 8192, .data = { .begin = 1026, .issue = 1028, .done = 1098 });
-	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = JBD2, .tgid = JBD2, .class = WIRE_WRITE_BARRIER,
-		.flags = REQUEST_SEQUENCE, .pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
-		.data = { .begin = 1220, .issue = 1225, .done = 1300 },
-		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
-	SLEEP(.tid = JBD2, .seq = 7, .off = 500, .wake = 1009, .on = 1020, .waker = APP, .waker_kind = TASK_USER);
-	SLEEP(.tid = JBD2, .seq = 8, .off = 1030, .wake = 1100, .on = 1104, .rq = 1, .done = 1098);
-	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
-	SLEEP(.tid = APP, .off = 1010, .wake = 1500, .on = 1505, .waker = JBD2, .waker_kind = TASK_KTHREAD);
-}
 
 /* ---- what came of them ---- */
 
@@ -215,10 +110,18 @@ static void has_slices(const char *what, const struct piece *want, size_t n)
 	has_slices(what, PIECES(__VA_ARGS__), sizeof(PIECES(__VA_ARGS__)) / sizeof(struct piece))
 /* clang-format on */
 
+static void commit(void)
+{
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
+	commit_requests(JBD2);
+	commit_sleeps();
+	wait_for_commit(0);
+}
+
 static void one_call(void)
 {
 	begin(true);
-	name_file(SDA1, INO, "db");
+	name_file(SDA1, INO, "db", NULL);
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .tid = APP, .tgid = APP, .class = WIRE_WRITE_SYNC,
 		.data = { .begin = 1011, .issue = 1013, .done = 1100 });
 	SLEEP(.tid = APP, .off = 1015, .wake = 1102, .on = 1110, .rq = 1, .done = 1100);
@@ -236,7 +139,7 @@ static void one_call(void)
 	ok(!d->calls_left_out && !d->slices_left_out && !d->requests_left_out, "nothing is left out");
 	ok(is(0, "") && !sync_take_detail(a), "the first name is empty, and it can be taken once");
 	SYNC(.enter = 1200, .exit = 1210);
-	name_file(SDA1, INO + 7, "late");
+	name_file(SDA1, INO + 7, "late", NULL);
 	ok(!sync_damaged(a), "calls may come after that, and names of files of calls before");
 }
 
@@ -275,8 +178,7 @@ static uint64_t random_sleep(uint64_t off, uint32_t seq)
 	switch (rnd(4)) {
 	case 0: SLEEP(.tid = APP, .seq = seq, .off = off, .wake = off, .on = on); break;
 	case 1:
-		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = wake, .on = on, .waker = JBD2,
-		      .waker_kind = TASK_KTHREAD);
+		SLEEP(.tid = APP, .seq = seq, .off = off, .wake = wake, .on = on, .waker = JBD2, .kind = TASK_KTHREAD);
 		break;
 	default:
 		REQUEST(.rq = 1000 + seq, .done = done, .alloc = off, .tid = APP, .tgid = APP,
@@ -308,7 +210,7 @@ static void many_calls(void)
 	uint64_t t = 1000, n = 0;
 
 	begin(true);
-	follow(JBD2, "jbd2/sda1-8");
+	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
 	for (int i = 0; i < 20000; i++)
 		t = random_call(t);
 	sync_report(a, &r.sync, false);
@@ -385,8 +287,7 @@ static void odd_requests(void)
 	end();
 	ok(d->n_requests == 4, "what is of no class is none");
 	q = all_requests();
-	ok(q->begin_ns == 1050 && q->throttled && !q->pid && !q->tid && is(q->device, "8:32") && is(q->disk, "8:32") &&
-		   q->data.begin_ns == 1050,
+	ok(q->begin_ns == 1050 && q->throttled && is(q->device, "8:32") && is(q->disk, "8:32") && q->data.begin_ns == 1050,
 	   "one whose beginning is not known, on an unknown disk");
 	ok(q[1].begin_ns == 1300 && q[1].end_ns == 1300 && !q[1].pre.happened && !q[1].data.happened && !q[1].post.happened,
 	   "one of which only the end is known");
@@ -408,11 +309,11 @@ static void late_names(void)
 	SYNC(.enter = 1000, .exit = 1020, .ino = 6);
 	SYNC(.enter = 1000, .exit = 1030, .ino = 5);
 	SYNC(.enter = 1000, .exit = 1040, .ino = 5, .dev = SDC);
-	name_file(SDA1, 5, "late");
+	name_file(SDA1, 5, "late", NULL);
 	SYNC(.enter = 1000, .exit = 1050, .ino = 5);
-	name_file(SDA1, 7, "late");
+	name_file(SDA1, 7, "late", NULL);
 	SYNC(.enter = 1000, .exit = 1060, .ino = 7);
-	name_file(SDA1, 5, "another");
+	name_file(SDA1, 5, "another", NULL);
 	SYNC(.enter = 1000, .exit = 1070, .ino = 5);
 	end();
 	ok(is(d->call[0].path, "/srv/late") && is(d->call[2].path, "/srv/late"),

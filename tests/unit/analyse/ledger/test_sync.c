@@ -2,177 +2,25 @@
 /*
  * Ledgers: streams of facts as the kernel side sends them, and what they have to come to, to the nanosecond: golden/ledgers.txt has the
  * leaves of each.
- *
- * usage: test_sync [ROUNDS]: of damaged streams, 10,000
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/analysis.h"
-#include "analyse/ledger/timeline.h"
-#include "analyse/ledger/walk.h"
-#include "analyse/report_top.h"
 #include "model/report.h"
-#include "rnd.h"
 #include "situations.h"
-#include "wire.h"
+#include "stream.h"
 
-#define T0	1000000000ull /* times in here count from it; 0 stays 0 */
-#define APP	100	      /* the caller */
-#define OTHER	200	      /* another process */
-#define JBD2	50
+#define OTHER	200 /* another process */
 #define KWORKER 60
-#define SDA	WIRE_DEV(8, 0)
-#define SDA1	WIRE_DEV(8, 1)
 #define SDB	WIRE_DEV(8, 16)
-#define INO	77
 
-/* ---- a stream ---- */
-
-#define STREAM_MAX (1u << 20)
-static _Alignas(8) unsigned char stream[STREAM_MAX];
-static size_t stream_len;
-
-static struct kernel_symbol symbols[128];
-static size_t n_symbols;
 static struct device_name devices[] = {
 	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true, .volatile_cache = true },
 	{ .dev = SDA, .name = "sda", .traced = true, .volatile_cache = true },
 	{ .dev = SDB, .name = "sdb", .mount = "/", .fstype = "xfs" },
 };
 
-static struct sync_analysis *a;
 static struct report report;
-static uint64_t asked;			      /* duration of all calls of a scenario */
-static unsigned int skip_record, seen_record; /* leave out the record with this number, from 1 */
-
-static uint64_t at(int64_t t)
-{
-	return t ? T0 + (uint64_t)t : 0;
-}
-
-static void send(void *record, uint16_t kind, uint16_t size)
-{
-	struct wire_head *h = record;
-
-	h->kind = kind;
-	h->size = size;
-	if (++seen_record == skip_record)
-		return;
-	if (stream_len + size <= STREAM_MAX) {
-		memcpy(stream + stream_len, record, size);
-		stream_len += size;
-	}
-	sync_feed(a, h);
-}
-
-static uint64_t address(const char *function)
-{
-	for (size_t i = 0; function && i < n_symbols; i++)
-		if (!strcmp(symbols[i].name, function))
-			return symbols[i].start + 5;
-	return 0x10; /* in no listed function */
-}
-
-struct fact { /* a sleep; what isn't named is 0 */
-	uint32_t tid, seq;
-	int64_t off, wake, on;
-	uint32_t waker, kind;
-	uint64_t rq;
-	int64_t done;
-	const char *in, *of; /* function that it sleeps in, and one that called that */
-	enum wire_how how;
-};
-
-static void sleep_fact(struct fact f)
-{
-	struct wire_sleep s = {
-		.off = at(f.off),
-		.wake = at(f.wake),
-		.on = at(f.on),
-		.rq = f.rq,
-		.done = at(f.done),
-		.tid = f.tid,
-		.waker = f.waker,
-		.seq = f.seq,
-		.how = (uint8_t)f.how,
-		.waker_kind = (uint8_t)f.kind,
-	};
-
-	if (!f.how && f.waker)
-		s.how = HOW_TASK;
-	if (!f.how && f.rq)
-		s.how = HOW_REQUEST;
-	if (f.in) {
-		s.stack[0] = address(NULL);
-		s.stack[1] = address(f.in);
-		s.stack[2] = address(f.of);
-		s.stack_len = 3;
-	}
-	send(&s, WIRE_SLEEP, s.stack_len ? sizeof(s) : WIRE_SLEEP_SHORT);
-}
-
-#define SLEEP(...) sleep_fact((struct fact){ __VA_ARGS__ })
-
-static void shift_step(struct wire_step *s)
-{
-	s->begin = at((int64_t)s->begin);
-	s->issue = at((int64_t)s->issue);
-	s->done = at((int64_t)s->done);
-	s->issuer_wake = at((int64_t)s->issuer_wake);
-	s->issuer_on = at((int64_t)s->issuer_on);
-}
-
-static void request_fact(struct wire_request r)
-{
-	r.done = at((int64_t)r.done);
-	r.alloc = at((int64_t)r.alloc);
-	r.dev = r.dev ? r.dev : SDA1;
-	r.disk = r.disk ? r.disk : SDA;
-	r.tid = r.tid ? r.tid : APP;
-	r.tgid = r.tgid ? r.tgid : r.tid;
-	shift_step(&r.pre);
-	shift_step(&r.data);
-	shift_step(&r.post);
-	send(&r, WIRE_REQUEST, sizeof(r));
-}
-
-#define REQUEST(...) request_fact((struct wire_request){ __VA_ARGS__ })
-
-static void follow(uint32_t tid, const char *comm, uint32_t kind, int64_t since)
-{
-	struct wire_follow f = { .since = at(since), .tid = tid, .tgid = tid, .kind = kind };
-
-	memcpy(f.comm, comm, strnlen(comm, 15));
-	send(&f, WIRE_FOLLOW, sizeof(f));
-}
-
-static void sync_fact(struct wire_sync s)
-{
-	s.enter = at((int64_t)s.enter);
-	s.exit = at((int64_t)s.exit);
-	s.call = s.call ? s.call : CALL_FDATASYNC;
-	s.tid = s.tid ? s.tid : APP;
-	s.tgid = s.tgid ? s.tgid : s.tid;
-	s.dev = s.dev ? s.dev : SDA1;
-	s.ino = s.ino ? s.ino : INO;
-	if (!s.comm[0])
-		strcpy(s.comm, "app");
-	asked += s.exit - s.enter;
-	send(&s, WIRE_SYNC, sizeof(s));
-}
-
-#define SYNC(...) sync_fact((struct wire_sync){ __VA_ARGS__ })
-
-static void name_file(uint32_t dev, uint64_t ino, const char *name, const char *dir)
-{
-	struct wire_file f = { .ino = ino, .dev = dev, .n = dir ? 2 : 1, .whole = 1 };
-
-	memcpy(f.name[0], name, strnlen(name, WIRE_NAME - 1));
-	if (dir)
-		memcpy(f.name[1], dir, strnlen(dir, WIRE_NAME - 1));
-	send(&f, WIRE_FILE, sizeof(f));
-}
 
 /* ---- what has to hold for every report ---- */
 
@@ -512,28 +360,6 @@ static void test_before_a_request(void)
 
 /* ---- the journal ---- */
 
-static void commit_requests(uint32_t tid)
-{
-	REQUEST(.rq = 1, .done = 1098, .alloc = 1025, .tid = tid, .class = WIRE_WRITE_SYNC,
-		.data = { .begin = 1026, .issue = 1028, .done = 1098 });
-	REQUEST(.rq = 2, .done = 1415, .alloc = 1106, .tid = tid, .class = WIRE_WRITE_BARRIER,
-		.flags = REQUEST_SEQUENCE, .pre = { .begin = 1107, .issue = 1115, .done = 1215, .in_flight = 1 },
-		.data = { .begin = 1220, .issue = 1225, .done = 1300 },
-		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
-}
-
-static void commit_sleeps(void)
-{
-	SLEEP(.tid = JBD2, .seq = 7, .off = 500, .wake = 1009, .on = 1020, .waker = APP, .kind = TASK_USER);
-	SLEEP(.tid = JBD2, .seq = 8, .off = 1030, .wake = 1100, .on = 1104, .rq = 1, .done = 1098);
-	SLEEP(.tid = JBD2, .seq = 9, .off = 1110, .wake = 1416, .on = 1420, .rq = 2, .done = 1415);
-}
-
-static void wait_for_commit(uint32_t seq)
-{
-	SLEEP(.tid = APP, .seq = seq, .off = 1010, .wake = 1500, .on = 1505, .waker = JBD2, .kind = TASK_KTHREAD);
-}
-
 static void test_commits(void)
 {
 	begin();
@@ -835,120 +661,6 @@ static void test_many_sleeps(void)
 	   "which is said");
 }
 
-/* ---- damage ---- */
-
-/* Small changes of times keep the facts believable, which reaches farther than random bytes. */
-static void mutate(unsigned char *bytes, size_t size)
-{
-	size_t i = rnd() % (size / 8) * 8;
-	uint64_t v;
-
-	if (i < sizeof(struct wire_head) && rnd() % 4)
-		return;
-	memcpy(&v, bytes + i, 8);
-	switch (rnd() % 5) {
-	case 0: v = rnd(); break;
-	case 1: v += rnd() % 200 - 100; break;
-	case 2: v = 0; break;
-	case 3: v ^= 1ull << rnd() % 64; break;
-	default: v = T0 + 1000 + rnd() % 600;
-	}
-	memcpy(bytes + i, &v, 8);
-}
-
-static bool internals_ok(struct timeline *tl, struct walk *w, const struct wire_head *h)
-{
-	const struct walk_result *r;
-	const struct wire_sync *s = (const struct wire_sync *)h;
-
-	if (h->kind == WIRE_SLEEP && h->size >= sizeof(struct wire_sleep))
-		tl_add_sleep(tl, (const struct wire_sleep *)h);
-	if (h->kind == WIRE_REQUEST && h->size >= sizeof(struct wire_request))
-		tl_add_request(tl, (const struct wire_request *)h);
-	if (h->kind == WIRE_FOLLOW && h->size >= sizeof(struct wire_follow))
-		tl_add_follow(tl, (const struct wire_follow *)h);
-	if (h->kind != WIRE_SYNC || h->size < sizeof(*s) || s->exit < s->enter || !walk_call(w, s, &r))
-		return true;
-	tl_add_call(tl, s, true);
-	return !r->mended && ledger_sum(&r->ledger) == s->exit - s->enter &&
-	       r->flush_own_ns + r->flush_foreign_ns == ledger_family(&r->ledger, FAMILY_FLUSH);
-}
-
-/* One round: parts of the recorded stream, some of it changed, left out, doubled. */
-static bool hostile_round(struct timeline *tl, struct walk *w, const size_t *starts, size_t n)
-{
-	static _Alignas(8) unsigned char record[512];
-	size_t first = rnd() % n, many = 20 + rnd() % 60;
-	bool good = true;
-
-	for (size_t i = first; i < n && i < first + many; i++) {
-		size_t which = rnd() % 8 ? i : first + rnd() % (i - first + 1);
-		struct wire_head *h = (struct wire_head *)record;
-		size_t size;
-
-		memcpy(h, stream + starts[which], sizeof(*h));
-		size = h->size;
-		memset(record, 0, sizeof(record));
-		memcpy(record, stream + starts[which], size);
-		for (uint64_t k = rnd() % 4; k > 0; k--)
-			mutate(record, size);
-		if (rnd() % 16)
-			sync_feed(a, h);
-		good = internals_ok(tl, w, h) && good;
-	}
-	return good;
-}
-
-static size_t find_starts(size_t **starts)
-{
-	size_t n = 0, cap = 0;
-
-	*starts = NULL;
-	for (size_t i = 0; i < stream_len; n++) {
-		struct wire_head h;
-
-		memcpy(&h, stream + i, sizeof(h));
-		if (n == cap)
-			*starts = realloc(*starts, (cap = cap ? cap * 2 : 64) * sizeof(**starts));
-		(*starts)[n] = i;
-		i += h.size;
-	}
-	return n;
-}
-
-static void hostile(int rounds)
-{
-	size_t *starts, n = find_starts(&starts);
-	struct timeline *tl = NULL;
-	struct walk *w = NULL;
-	uint64_t calls = 0;
-	bool sums = true, inside = true;
-
-	for (int i = 0; i < rounds; i++) {
-		if (i % 200 == 0) {
-			sync_free(a);
-			walk_free(w);
-			tl_free(tl);
-			a = fresh(false);
-			tl = tl_new(symbols, n_symbols);
-			w = walk_new(tl);
-		}
-		inside = hostile_round(tl, w, starts, n) && inside;
-		if (i % 10 && i % 200 != 199)
-			continue;
-		report_free(&report);
-		sync_report(a, &report.sync, rnd() % 2);
-		calls += report.sync.count;
-		sums = sums && exact(&report.sync);
-	}
-	ok(sums, "%d rounds of damaged streams (%zu records): every report adds up", rounds, n);
-	ok(inside, "and the walk itself never had to be mended");
-	ok(calls > (uint64_t)rounds, "enough calls got through: %llu", (unsigned long long)calls);
-	walk_free(w);
-	tl_free(tl);
-	free(starts);
-}
-
 /* The same facts without one of them: less is known, and still it adds up. */
 static void without_one(void)
 {
@@ -973,6 +685,7 @@ static void without_one(void)
 
 int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
 	make_symbols();
 	RUN(direct_write);
 	RUN(own_requests);
@@ -995,7 +708,6 @@ int main(int argc, char **argv)
 	RUN(odd_requests);
 	RUN(uring);
 	without_one();
-	hostile(argc > 1 ? atoi(argv[1]) : 10000);
 	RUN(many_sleeps);
 	report_free(&report);
 	sync_free(a);
