@@ -76,37 +76,59 @@ static inline char *uncoloured(const char *s, bool *in_turn)
 	return b.data;
 }
 
+typedef char *draw_text(const void *what, const struct render_opts *o);
+
+struct held {
+	bool wide, clean, shown, wraps, turns;
+};
+
+static inline void text_holds(struct held *h, draw_text *draw, const void *what)
+{
+	for (unsigned int w = 60; w <= 200; w++) {
+		struct render_opts o = { .width = w, .verbose = w & 1, .unicode = w & 2 };
+		char *s = draw(what, &o), *coloured, *bare;
+		bool turn;
+
+		h->wide = h->wide && fits(s, w);
+		h->clean = h->clean && tidy(s);
+		h->shown = h->shown && displayable(s, o.unicode);
+		o.color = true;
+		coloured = draw(what, &o);
+		bare = uncoloured(coloured, &turn);
+		h->wraps = h->wraps && !strcmp(bare, s) && strcmp(coloured, s);
+		h->turns = h->turns && turn;
+		free(s);
+		free(coloured);
+		free(bare);
+	}
+}
+
+static inline void held_all(const struct held *h)
+{
+	ok(h->wide, "every width from 60 to 200 is kept");
+	ok(h->clean, "and is tidy");
+	ok(h->shown, "no control character, no invalid byte reaches the terminal; without unicode all is ASCII");
+	ok(h->wraps, "colour changes nothing else");
+	ok(h->turns, "what is switched on is switched off");
+}
+
+static inline char *draw_report(const void *r, const struct render_opts *o)
+{
+	return text_of(r, o);
+}
+
 static inline void texts_hold(make_report *const *make, size_t n)
 {
-	bool wide = true, clean = true, shown = true, wraps = true, turns = true, turn;
+	struct held h = { true, true, true, true, true };
 
 	for (size_t i = 0; i < n; i++) {
 		struct report r = { 0 };
 
 		make[i](&r);
-		for (unsigned int w = 60; w <= 200; w++) {
-			struct render_opts o = { .width = w, .verbose = w & 1, .unicode = w & 2 };
-			char *s = text_of(&r, &o), *coloured, *bare;
-
-			wide = wide && fits(s, w);
-			clean = clean && tidy(s);
-			shown = shown && displayable(s, o.unicode);
-			o.color = true;
-			coloured = text_of(&r, &o);
-			bare = uncoloured(coloured, &turn);
-			wraps = wraps && !strcmp(bare, s) && strcmp(coloured, s);
-			turns = turns && turn;
-			free(s);
-			free(coloured);
-			free(bare);
-		}
+		text_holds(&h, draw_report, &r);
 		report_free(&r);
 	}
-	ok(wide, "every width from 60 to 200 is kept");
-	ok(clean, "and is tidy");
-	ok(shown, "no control character, no invalid byte reaches the terminal; without unicode all is ASCII");
-	ok(wraps, "colour changes nothing else");
-	ok(turns, "what is switched on is switched off");
+	held_all(&h);
 }
 
 /* Parsed; NULL also where a control character is raw in it. */

@@ -4,7 +4,6 @@
  *
  * The golden directory is argv[1], GOLDEN_DIR, or tests/unit/golden. GOLDEN_UPDATE=1 rewrites it.
  */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +11,13 @@
 #include "analyse/compare/reports.h"
 #include "util/mem.h"
 #include "render/render_comparison.h"
-#include "golden.h"
-#include "layout.h"
+#include "rendered.h"
 #include "tap.h"
 #include "wire.h"
 
 #define US	     1000ull
 #define MS	     1000000ull
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-/* clang-format off */
-#define HOSTILE \
-	"\"><script>\x1b[2J\x9b\xff\xc3\x28\xed\xa0\x80\x7f\xc2\x9b\r\n\t\xe2\x80\xae$(rm)\x1f\xc0\xaf\xc3\xa9"
-/* clang-format on */
-
-static const struct render_opts plain = { .width = 80 };
 
 static bool near(double got, double want, double most)
 {
@@ -399,7 +390,7 @@ static void end(struct comparison *c, struct report r[2])
 
 /* ---- text ---- */
 
-static char *text_of(const struct comparison *c, const struct render_opts *o)
+static char *text_of_two(const struct comparison *c, const struct render_opts *o)
 {
 	struct buf b = { 0 };
 
@@ -433,7 +424,7 @@ static void test_golden(void)
 		struct render_opts o = { .width = 80, .unicode = pairs[i].unicode };
 		struct report r[2];
 		struct comparison c = begin(pairs[i].a, pairs[i].b, r);
-		char *s = text_of(&c, &o), *again = text_of(&c, &o);
+		char *s = text_of_two(&c, &o), *again = text_of_two(&c, &o);
 
 		golden(pairs[i].name, "txt", s);
 		ok(fits(s, 80), "%s: fits 80 columns", pairs[i].name);
@@ -445,57 +436,23 @@ static void test_golden(void)
 	}
 }
 
-static char *bare(const char *s)
+static char *draw(const void *c, const struct render_opts *o)
 {
-	struct buf b = { 0 };
-
-	while (*s) {
-		if (*s == '\x1b') {
-			s += strcspn(s, "m");
-			s += *s == 'm';
-			continue;
-		}
-		buf_char(&b, *s++);
-	}
-	return b.data;
+	return text_of_two(c, o);
 }
 
 static void test_drawing(void)
 {
-	bool narrow = true, ascii = true, color = true, safe = true;
+	struct held h = { true, true, true, true, true };
 
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		struct report r[2];
 		struct comparison c = begin(pairs[i].a, pairs[i].b, r);
-		struct render_opts o = { .width = 80, .unicode = true };
-		char *s = text_of(&c, &plain), *colored, *without, *uncolored;
 
-		ascii &= is_ascii(s);
-		free(s);
-		s = text_of(&c, &o);
-		uncolored = s;
-		safe &= !strchr(s, '\x1b') && !strchr(s, '\x7f') && !strstr(s, "\xc2\x9b") && !strchr(s, '\r') &&
-			!strchr(s, '\x1f');
-		o.color = true;
-		colored = text_of(&c, &o);
-		without = bare(colored);
-		color &= strchr(colored, '\x1b') && !strcmp(without, uncolored);
-		for (o.width = 60; o.width <= 120; o.width++) {
-			struct render_opts n = { .width = o.width };
-			char *t = text_of(&c, &n);
-
-			narrow &= fits(t, n.width) && tidy(t) && ends_tidily(t);
-			free(t);
-		}
-		free(uncolored);
-		free(colored);
-		free(without);
+		text_holds(&h, draw, &c);
 		end(&c, r);
 	}
-	ok(narrow, "text: fits any width from 60 columns");
-	ok(ascii, "text: without Unicode every byte is printable ASCII");
-	ok(safe, "text: names cannot act on a terminal");
-	ok(color, "text: colour changes nothing else");
+	held_all(&h);
 }
 
 /* ---- facts ---- */
@@ -511,7 +468,7 @@ static json_t *parsed(const struct comparison *c, char **text)
 	return json_loads(b.data, 0, NULL);
 }
 
-static double number(const json_t *doc, const char *one, const char *two, const char *three)
+static double figure(const json_t *doc, const char *one, const char *two, const char *three)
 {
 	const json_t *j = json_object_get(doc, one);
 
@@ -530,11 +487,11 @@ static void test_unflushed(void)
 	char *text;
 
 	r[SIDE_B].sync.unsafe = r[SIDE_B].sync.count / 200;
-	text = text_of(&c, &(struct render_opts){ .width = 80 });
+	text = text_of_two(&c, &(struct render_opts){ .width = 80 });
 	ok(!strstr(text, "WARNING"), "a few calls without a flush are no reason to warn");
 	free(text);
 	r[SIDE_B].sync.unsafe++;
-	text = text_of(&c, &(struct render_opts){ .width = 80 });
+	text = text_of_two(&c, &(struct render_opts){ .width = 80 });
 	ok(strstr(text, "WARNING    B: 5 of 804"), "more are");
 	free(text);
 	end(&c, r);
@@ -547,17 +504,17 @@ static void test_json(void)
 	char *text;
 	json_t *doc = parsed(&c, &text), *d = json_array_get(json_object_get(doc, "devices"), 0);
 
-	ok(number(doc, "barriertrace", "schema", NULL) == 1, "json: has its schema");
+	ok(figure(doc, "barriertrace", "schema", NULL) == 1, "json: has its schema");
 	ok(!strcmp(json_string_value(json_object_get(doc, "sentence")), c.sentence), "json: the sentence");
-	ok(number(doc, "a", "wall_ns", NULL) == 6.89e9 && number(doc, "sync", "b", "count") == 804, "json: runs and calls");
-	ok(near(number(doc, "sync", "mean", "difference_ns"), c.mean.difference, 1) &&
-		   near(number(doc, "sync", "mean", "low_ns"), c.mean.low, 1) &&
-		   near(number(doc, "sync", "mean", "high_ns"), c.mean.high, 1),
+	ok(figure(doc, "a", "wall_ns", NULL) == 6.89e9 && figure(doc, "sync", "b", "count") == 804, "json: runs and calls");
+	ok(near(figure(doc, "sync", "mean", "difference_ns"), c.mean.difference, 1) &&
+		   near(figure(doc, "sync", "mean", "low_ns"), c.mean.low, 1) &&
+		   near(figure(doc, "sync", "mean", "high_ns"), c.mean.high, 1),
 	   "json: the interval, negative as it is");
 	ok(json_is_true(json_object_get(json_object_get(json_object_get(doc, "sync"), "mean"), "told_from_chance")),
 	   "json: whether it can be told from chance");
 	ok(json_array_size(json_object_get(doc, "causes")) == c.n_causes, "json: every cause");
-	ok(near(number(d, "flushes_per_call", "a", NULL), 811.0 / 804, 1e-9), "json: flushes per call");
+	ok(near(figure(d, "flushes_per_call", "a", NULL), 811.0 / 804, 1e-9), "json: flushes per call");
 	ok(json_array_size(json_object_get(d, "ops")) == 3, "json: the classes that both have");
 	json_decref(doc);
 	free(text);
