@@ -4,20 +4,53 @@
 #define SITUATIONS_H
 
 #include "util/buf.h"
+#include "util/mem.h"
 #include "golden.h"
 
 static struct buf said;
 
 #define SAY(...) buf_printf(&said, __VA_ARGS__)
 
+static char **said_before; /* the lines of the situation before, in the same test */
+
+static inline void section(const char *name)
+{
+	SAY("%s== %s\n", said.len ? "\n" : "", name);
+	strv_free(said_before);
+	said_before = NULL;
+}
+
 /* Runs test_NAME, in a section of its own. */
-#define RUN(name) (SAY("%s== %s\n", said.len ? "\n" : "", #name), test_##name())
+#define RUN(name) (section(#name), test_##name())
+
+static inline bool among(char **lines, const char *line)
+{
+	for (; lines && *lines; lines++)
+		if (!strcmp(*lines, line))
+			return true;
+	return false;
+}
+
+/* Which lines came and went since the situation before. The lines are taken. */
+static inline void say_changes(const char *what, char **lines)
+{
+	SAY("%s:\n", what);
+	for (char **s = said_before; s && *s; s++)
+		if (!among(lines, *s))
+			SAY("  - %s\n", *s);
+	for (char **s = lines; s && *s; s++)
+		if (!among(said_before, *s))
+			SAY("  + %s\n", *s);
+	strv_free(said_before);
+	said_before = lines;
+}
 
 /* Holds it all against the golden text, once; what main() returns. */
 static inline int situations_done(const char *name)
 {
 	golden(name, "txt", said.data);
 	buf_free(&said);
+	strv_free(said_before);
 	return tap_done();
 }
 

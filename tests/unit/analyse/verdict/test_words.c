@@ -11,8 +11,6 @@
 #include "situations.h"
 #include "verdict_report.h"
 
-static char **shown; /* the evidence of the situation before, in the same test */
-
 static struct report_verdict worded(const struct facts *f, const char *class, const char *scope)
 {
 	struct report_verdict v = { .class = class, .scope = scope };
@@ -56,28 +54,11 @@ static void because(const struct facts *f, const char *what)
 	words_free(&v);
 }
 
-static bool among(char **lines, const char *line)
-{
-	for (; lines && *lines; lines++)
-		if (!strcmp(*lines, line))
-			return true;
-	return false;
-}
-
-/* Which lines of the evidence came and went since the situation before. */
 static void shows(const struct facts *f, const char *what)
 {
 	struct report_verdict v = worded(f, "mixed", "asked");
 
-	SAY("%s:\n", what);
-	for (char **s = shown; s && *s; s++)
-		if (!among(v.evidence, *s))
-			SAY("  - %s\n", *s);
-	for (char **s = v.evidence; s && *s; s++)
-		if (!among(shown, *s))
-			SAY("  + %s\n", *s);
-	strv_free(shown);
-	shown = v.evidence;
+	say_changes(what, v.evidence);
 	v.evidence = NULL;
 	words_free(&v);
 }
@@ -1115,8 +1096,6 @@ static void test_others_evidence(void)
 	drop(r);
 }
 
-#define EVIDENCE(name) (strv_free(shown), shown = NULL, RUN(name))
-
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
@@ -1144,20 +1123,19 @@ int main(int argc, char **argv)
 	RUN(others_calls);
 	RUN(others_flushes);
 	RUN(unsafe);
-	EVIDENCE(calls);
-	EVIDENCE(causes);
-	EVIDENCE(through);
-	EVIDENCE(flushes);
-	EVIDENCE(legs);
-	EVIDENCE(no_legs);
-	EVIDENCE(writes);
-	EVIDENCE(depth);
-	EVIDENCE(neighbours);
-	EVIDENCE(unsafe_evidence);
-	EVIDENCE(settings);
-	EVIDENCE(write_through);
-	EVIDENCE(gaps);
-	EVIDENCE(others_evidence);
-	strv_free(shown);
+	RUN(calls);
+	RUN(causes);
+	RUN(through);
+	RUN(flushes);
+	RUN(legs);
+	RUN(no_legs);
+	RUN(writes);
+	RUN(depth);
+	RUN(neighbours);
+	RUN(unsafe_evidence);
+	RUN(settings);
+	RUN(write_through);
+	RUN(gaps);
+	RUN(others_evidence);
 	return situations_done("verdict_words");
 }
