@@ -279,30 +279,6 @@ static void test_tally_answers(void)
 	tally_free(&of_hist);
 }
 
-/* 1024 to 2047 has buckets of 16: their middle, but within what there was. */
-static void test_middles(void)
-{
-	struct hist h = { 0 };
-
-	for (uint64_t v = 1024; v < 1040; v++)
-		hist_add(&h, v);
-	hist_add(&h, 5000);
-	ok(hist_quantile(&h, 0.5) == 1031, "the middle of a bucket");
-	hist_add(&h, 2040);
-	h.min = 1035;
-	ok(hist_quantile(&h, 0.5) == 1035, "but not less than the least");
-	h.min = 1024;
-	h.max = 1026;
-	ok(hist_quantile(&h, 0.5) == 1026, "nor more than the most");
-	h = (struct hist){ 0 };
-	hist_add(&h, 1);
-	hist_add(&h, 2);
-	ok(hist_mean(&h) == 2, "the mean of 1 and 2 is rounded");
-	hist_add(&h, 1);
-	ok(hist_mean(&h) == 1 && hist_quantile(&h, 0.66) == 1 && hist_quantile(&h, 0.67) == 2,
-	   "that of 1, 1 and 2 down; two of three are 1");
-}
-
 int main(void)
 {
 	test_buckets();
@@ -314,6 +290,5 @@ int main(void)
 	test_tally_forms();
 	test_tally_large_counts();
 	test_tally_answers();
-	test_middles();
 	return tap_done();
 }

@@ -240,25 +240,6 @@ static void test_usual(void)
 	}
 }
 
-static void test_order(void)
-{
-	static const uint64_t ms[] = { 300, 100, 200, 100, 150 };
-	static const size_t rank[] = { 4, 1, 3, 1, 2 };
-	struct outcome o = { 0 };
-	bool good = true;
-
-	for (size_t i = 0; i < 5; i++) {
-		add(&o, "V");
-		add_run(&o.variant[i], ms[i] * MS);
-		add_run(&o.variant[i], ms[i] * MS);
-	}
-	trials_conclude(&o);
-	for (size_t i = 0; i < 5; i++)
-		good &= o.variant[i].rank == rank[i];
-	ok(good, "the fastest first, those that are as fast together");
-	outcome_free(&o);
-}
-
 /* 100 and 110, 105 and 115, 110 and 120 ms: neighbours cannot be told apart, the first and the last can. */
 static void test_order_of_near(void)
 {
@@ -272,19 +253,6 @@ static void test_order_of_near(void)
 	trials_conclude(&o);
 	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1 && o.variant[2].rank == 2,
 	   "all are compared with the first of a rank");
-	outcome_free(&o);
-}
-
-static void test_order_of_a_single_run(void)
-{
-	struct outcome o = { 0 };
-
-	add_run(add(&o, "A"), 100 * MS);
-	add(&o, "B");
-	add_run(&o.variant[1], 50 * MS);
-	add_run(&o.variant[1], 50 * MS);
-	trials_conclude(&o);
-	ok(!o.variant[0].rank && o.variant[1].rank == 1, "two runs have a rank, a single one beside them has none");
 	outcome_free(&o);
 }
 
@@ -358,9 +326,7 @@ int main(int argc, char **argv)
 	test_causes();
 	test_causes_to_the_ns();
 	test_usual();
-	test_order();
 	test_order_of_near();
-	test_order_of_a_single_run();
 	test_collected();
 	test_predicted();
 	return situations_done("experiment_runs");

@@ -30,15 +30,6 @@ static void when_to_look(void)
 	ok(!room_due(&looked, 5), "not for a time before");
 }
 
-static void who_gives_way(void)
-{
-	ok(room_gives_way(AGE, 5, 5, 2 * AGE), "seen a minute ago, with the mean");
-	ok(!room_gives_way(AGE, 6, 5, 2 * AGE), "not with more");
-	ok(!room_gives_way(AGE + 1, 5, 5, 2 * AGE), "not within a minute");
-	ok(!room_gives_way(3 * AGE, 0, 5, 2 * AGE) && !room_gives_way(2 * AGE, 0, 5, 2 * AGE),
-	   "not one of now, or of later");
-}
-
 /* ---- groups ---- */
 
 static struct groups g;
@@ -219,36 +210,6 @@ static void calls_of_others(void)
 	free(others);
 }
 
-/* Of 256 processes with 100 ns each the first gives way, unless it has more; whatever those without a line have. */
-static bool gives_way(uint64_t ns_of_first, size_t which)
-{
-	struct report_sync r = { 0 };
-	bool good;
-
-	others = xcalloc(1, sizeof(*others));
-	other(1, SEC, ns_of_first);
-	for (uint32_t pid = 2; pid <= OTHERS_KEPT; pid++)
-		other(pid, SEC, 100);
-	other(900, 2 * SEC, 1000000);
-	other(901, 70 * SEC, 1);
-	good = others->process[which].pid == 901 && others->process[OTHERS_KEPT].count == 2 &&
-	       others->process[OTHERS_KEPT].total_ns == 1000100;
-	for (size_t i = 0; i < OTHERS_KEPT; i++)
-		good = good && (i == which || others->process[i].pid == i + 1);
-	others_report(others, &r);
-	for (size_t i = 1; i < r.n_other; i++)
-		good = good && (r.other[i - 1].total_ns > r.other[i].total_ns || r.other[i - 1].pid < r.other[i].pid);
-	free(r.other);
-	free(others);
-	return good;
-}
-
-static void mean_of_others(void)
-{
-	ok(gives_way(100, 0), "the first of those that are alike gives way");
-	ok(gives_way(200, 1), "one with more than the mean does not, however much the rest has");
-}
-
 /* ---- slowest ---- */
 
 static int slow_first(const void *a, const void *b)
@@ -375,14 +336,12 @@ static void inodes(void)
 int main(void)
 {
 	when_to_look();
-	who_gives_way();
 	find_groups();
 	sum_groups();
 	make_room();
 	rename_groups();
 	many_groups();
 	calls_of_others();
-	mean_of_others();
 	slowest();
 	devices();
 	inodes();

@@ -195,24 +195,6 @@ static void files_give_way(void)
 	ok(has("d", 8, FULL + 1, FULL + 2, FULL + 9), "two minutes have to pass");
 }
 
-/* The mean is that of the leaves that there are. */
-static void more_than_the_mean(void)
-{
-	begin();
-	add("a", 5, SEC, 0, FULL - 1, 10);
-	add("b", 6, SEC, 0, 1, 11);
-	add("c", 7, 120 * SEC, 0, 1, 10);
-	ok(has("a", GROUPS_OTHER, 0, 0, 0) && has("(other)", GROUPS_OTHER, 1, FULL - 1, 10 * (FULL - 1)),
-	   "those with the mean give way");
-	ok(has("b", 6, 1, 1, 11) && has("c", 7, 1, 1, 10) && l.n == 3, "one with a nanosecond more does not");
-	begin();
-	add("a", 5, SEC, 0, FULL - 1, 11);
-	add("b", 6, SEC, 0, 1, 10);
-	add("c", 7, 120 * SEC, 0, 1, 10);
-	ok(has("a", 5, FULL - 1, FULL - 1, 11 * (FULL - 1)) && has("(other)", GROUPS_OTHER, 1, 1, 10),
-	   "a nanosecond less than 11 each is a mean of 10");
-}
-
 /* Whoever has called within the last minute stays, whatever became of the file. */
 static void seen_of_late(void)
 {
@@ -256,7 +238,6 @@ int main(void)
 	many_owners();
 	too_many();
 	files_give_way();
-	more_than_the_mean();
 	seen_of_late();
 	files_move();
 	leaves_free(&l);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The slowest calls: what they add up to, whether they come regularly, and what is said of them. */
+/* The slowest calls: what they add up to, and whether they come regularly. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/analysis.h"
 #include "analyse/ledger/tail.h"
-#include "analyse/verdict/verdict.h"
 #include "util/mem.h"
 #include "rnd.h"
 #include "tap.h"
@@ -376,100 +374,6 @@ static void slowest_add_up(void)
 	ok(!sums.count && !sums.total_ns && !sums.least_ns, "none, where none is asked for");
 }
 
-/* ---- reports ---- */
-
-#define SDA1 WIRE_DEV(8, 1)
-static const struct device_name devices[] = {
-	{ .dev = SDA1, .name = "sda1", .mount = "/srv", .fstype = "ext4", .traced = true }
-};
-
-static struct sync_analysis *fresh(void)
-{
-	const struct sync_opts o = { .devices = devices, .n_devices = 1, .slowest = 200 };
-
-	return sync_new(&o);
-}
-
-static struct wire_sync sync_of(uint64_t enter, uint64_t ns, uint32_t pid, uint64_t ino)
-{
-	struct wire_sync s = { .head = { .kind = WIRE_SYNC, .size = sizeof(s) },
-			       .enter = enter,
-			       .exit = enter + ns,
-			       .tid = pid,
-			       .tgid = pid,
-			       .dev = SDA1,
-			       .ino = ino,
-			       .call = CALL_FSYNC };
-
-	snprintf(s.comm, sizeof(s.comm), "app%u", pid);
-	return s;
-}
-
-static void finish(struct sync_analysis *a, struct report *r)
-{
-	memset(r, 0, sizeof(*r));
-	r->have_sync = true;
-	r->wall_ns = 100 * SEC;
-	sync_report(a, &r->sync, false);
-	verdict_make(r);
-	sync_free(a);
-}
-
-/* `n` calls of 1 ms by process 1 on file 1; one in 40 of 25 ms by process `pid` on file `ino`. */
-static void one_in_forty(unsigned int n, uint32_t pid, uint64_t ino, struct report *r)
-{
-	struct sync_analysis *a = fresh();
-	uint64_t at = SEC;
-
-	for (unsigned int i = 0; i < n; i++) {
-		bool slow = i % 40 == 39;
-		struct wire_sync s = sync_of(at, slow ? 25 * MS : MS, slow ? pid : 1, slow ? ino : 1);
-
-		at = s.exit + MS;
-		sync_feed(a, &s.head);
-	}
-	finish(a, r);
-}
-
-static void is_said(const struct report *r, const char *what, const char *name)
-{
-	if (!ok(r->sync.tail.sentence && strstr(r->sync.tail.sentence, what), "%s", name))
-		diag("%s", r->sync.tail.sentence ? r->sync.tail.sentence : "NULL");
-}
-
-static void tails_of_reports(void)
-{
-	const struct report_tail *t;
-	struct report r;
-
-	one_in_forty(19, 1, 1, &r);
-	ok(!r.sync.tail.count && !r.sync.tail.sentence, "19 calls have no tail");
-	report_free(&r);
-	one_in_forty(20, 1, 1, &r);
-	ok(r.sync.tail.count == 1 && r.sync.tail.threshold_ns == MS, "20 have one, of one call");
-	report_free(&r);
-	one_in_forty(1000, 1, 1, &r);
-	t = &r.sync.tail;
-	ok(t->count == 10 && t->threshold_ns == 25 * MS && t->total_ns == 250 * MS &&
-		   ledger_sum(&t->ledger) == t->total_ns && t->period == 40,
-	   "ten of a thousand, and one in 40 is slow");
-	ok(!t->path && !t->comm, "they have nothing in common that others have not");
-	is_said(&r, "The slowest 10 of 1,000 calls took 25.0 ms and longer, 24.9 times the median of 1.00 ms on average: 100 % of that is cpu",
-		"how far they are");
-	is_said(&r, " 1 call in 40 is slow: 25.0 ms, where quick ones take 1.00 ms.", "and how often");
-	report_free(&r);
-	one_in_forty(1000, 7, 9, &r);
-	ok(r.sync.tail.path && !strcmp(r.sync.tail.comm, "app7") && r.sync.tail.pid == 7,
-	   "a process and a file of their own");
-	is_said(&r, " Most of them are by app7 (7) and on ", "are named");
-	report_free(&r);
-	one_in_forty(30000, 7, 1, &r);
-	ok(r.sync.tail.count >= 300 && r.sync.tail.count <= 750 && r.sync.tail.threshold_ns == 25 * MS &&
-		   !r.sync.tail.path && r.sync.tail.pid == 7,
-	   "of more calls than are kept whole, to a bucket: %llu", (unsigned long long)r.sync.tail.count);
-	report_free(&r);
-}
-
 int main(void)
 {
 	periods_are_found();
@@ -484,7 +388,6 @@ int main(void)
 	quickest_quarter();
 	overlapping_calls();
 	slowest_add_up();
-	tails_of_reports();
 	tail_clear(&tail);
 	return tap_done();
 }

@@ -272,21 +272,6 @@ static void any_report(void)
 
 /* ---- what it says ---- */
 
-static void tells(void)
-{
-	struct report r;
-	struct buf b;
-
-	fill(&r, "name");
-	b = page(&r);
-	ok(has(&b, "95.0" NBSP "ms") && has(&b, "2.63×"), "what it would gain");
-	ok(has(&b, "<span class=\"risk\">Risk: name</span>"), "advice, with its risk apart");
-	ok(has(&b, "<section id=\"verdict\" class=\"f-flush\""), "the verdict has its family's colour");
-	ok(!has(&b, "class=\"warn\""), "no warning where there is nothing to warn of");
-	buf_free(&b);
-	report_free(&r);
-}
-
 static void warns(void)
 {
 	struct report r;
@@ -378,7 +363,6 @@ static void large(void)
 int main(void)
 {
 	any_report();
-	tells();
 	warns();
 	not_known();
 	large();

@@ -261,31 +261,6 @@ static void test_cells(void)
 
 /* --- words and colours --- */
 
-static void test_words(void)
-{
-	struct buf b = { 0 };
-
-	svg_fit(&b, "journal", 200, 12);
-	ok(!strcmp(b.data, "journal"), "what fits is whole");
-	buf_clear(&b);
-	svg_fit(&b, "journal<<<<<<", 48, 12);
-	ok(strstr(b.data, "jour") && strstr(b.data, "…") && svg_width(b.data, b.len, 12) <= 48,
-	   "what doesn't is cut: %s", b.data);
-	buf_clear(&b);
-	svg_fit(&b, "journal", 12, 12);
-	ok(!b.len, "next to nothing is nothing");
-	ok(svg_wrap(&b, "x", "one two three", 5, 60, 12, 16) == 2 &&
-		   strstr(b.data, ">one two </tspan><tspan x=\"10\" dy=\"16\">three<"),
-	   "lines break between words");
-	buf_clear(&b);
-	ok(svg_wrap(&b, "x", "wwwwwwwwwwww", 5, 40, 12, 16) == 4, "or in one that is too long");
-	ok(!strcmp(svg_shade("#d55e00", 4 * MS).hex, "#d55e00"), "a few milliseconds have the plain colour");
-	ok(strcmp(svg_shade("#d55e00", 10 * US).hex, "#f0") > 0 && strcmp(svg_shade("#d55e00", 1000 * MS).hex, "#50") < 0,
-	   "shorter is paler, longer is deeper");
-	ok(svg_plain("#0072b2").dark && !svg_plain("#e69f00").dark, "words are light on dark colours only");
-	buf_free(&b);
-}
-
 /* --- names that would rather be something else --- */
 
 static bool only_text(const char *s)
@@ -388,7 +363,6 @@ int main(int argc, char **argv)
 	test_golden();
 	test_tree();
 	test_cells();
-	test_words();
 	test_hostile();
 	test_nothing();
 	test_bounded();
