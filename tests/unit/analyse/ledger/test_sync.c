@@ -184,9 +184,9 @@ static void test_own_requests(void)
 }
 
 /* A call of 120 ns that computes only, as far as sleeps tell. */
-static const struct call_sums *safety_of(struct wire_sync call)
+static void safety_of(const char *what, struct wire_sync call)
 {
-	static struct call_sums sums;
+	const struct call_sums *sums;
 
 	begin();
 	call.enter = 1000;
@@ -194,47 +194,35 @@ static const struct call_sums *safety_of(struct wire_sync call)
 	sync_fact(call);
 	report_free(&report);
 	sync_report(a, &report.sync, false);
-	sums = report.sync.n_samples == 1 ? report.sync.sample[0] : (struct call_sums){ 0 };
-	ok(sums.count == 1 && sums.total_ns == 120 && ledger_sum(&sums.ledger) == 120 && sums.unsafe == report.sync.unsafe &&
-		   sums.durable == report.sync.durable && report.sync.unsafe_ns == 120 * sums.unsafe,
-	   "one call, one sample");
-	return &sums;
+	sums = report.sync.sample;
+	SAY("%s: %s%s%s\n", what, sums->unsafe ? "unsafe" : "", sums->durable ? "durable" : "",
+	    sums->unsafe || sums->durable ? "" : "neither");
+	ok(report.sync.n_samples == 1 && sums->total_ns == 120 && ledger_sum(&sums->ledger) == 120 &&
+		   sums->unsafe == report.sync.unsafe && sums->durable == report.sync.durable &&
+		   report.sync.unsafe_ns == 120 * sums->unsafe && report.sync.file[0].unsafe == sums->unsafe &&
+		   report.sync.file[0].unsafe_ns == 120 * sums->unsafe && report.sync.slowest[0].unsafe == sums->unsafe,
+	   "one call, one sample; its file has it, and so it stands among the slowest");
 }
 
-#define SAFETY(...) safety_of((struct wire_sync){ __VA_ARGS__ })
+#define SAFETY(what, ...) safety_of(what, (struct wire_sync){ __VA_ARGS__ })
 
 /* Whether a call had anything to make durable shows where it never slept, too. */
-static void had_something(void)
+static void test_had_something(void)
 {
-	const struct call_sums *c = SAFETY(.ret = 0);
-
-	ok(!c->unsafe && !c->durable, "nothing to make durable");
-	c = SAFETY(.had = HAD_PAGES);
-	ok(c->unsafe && !c->durable, "pages, and no flush");
-	ok(report.sync.file[0].unsafe == 1 && report.sync.file[0].unsafe_ns == 120 && report.sync.slowest[0].unsafe,
-	   "its file has it, and so it stands among the slowest");
-	c = SAFETY(.writes = 1, .write_bytes = 4096);
-	ok(c->unsafe && !c->durable, "a write, and no flush");
-	c = SAFETY(.call = CALL_WRITE, .ret = 4096);
-	ok(c->unsafe && !c->durable, "a synchronous write, and no flush");
-	c = SAFETY(.call = CALL_WRITE);
-	ok(!c->unsafe && !c->durable, "a synchronous write of nothing");
-	c = SAFETY(.had = HAD_PAGES | HAD_FUA, .writes = 1);
-	ok(!c->unsafe && c->durable, "a FUA write");
-	c = SAFETY(.had = HAD_PAGES, .flushes = 1);
-	ok(!c->unsafe && c->durable, "a flush");
-	c = SAFETY(.had = HAD_DIRECT);
-	ok(!c->unsafe && !c->durable, "maybe direct writes before, and barriers");
-	c = SAFETY(.had = HAD_DIRECT, .flushes = 1);
-	ok(!c->unsafe && c->durable, "direct writes, and a flush");
+	SAFETY("nothing to make durable", .ret = 0);
+	SAFETY("pages, and no flush", .had = HAD_PAGES);
+	SAFETY("a write, and no flush", .writes = 1, .write_bytes = 4096);
+	SAFETY("a synchronous write, and no flush", .call = CALL_WRITE, .ret = 4096);
+	SAFETY("a synchronous write of nothing", .call = CALL_WRITE);
+	SAFETY("a FUA write", .had = HAD_PAGES | HAD_FUA, .writes = 1);
+	SAFETY("a flush", .had = HAD_PAGES, .flushes = 1);
+	SAFETY("maybe direct writes before, and barriers", .had = HAD_DIRECT);
+	SAFETY("direct writes, and a flush", .had = HAD_DIRECT, .flushes = 1);
 	devices[0].nobarrier = true;
-	c = SAFETY(.had = HAD_DIRECT);
-	ok(c->unsafe && !c->durable, "direct writes, and no barriers");
-	c = SAFETY(.ret = 0);
-	ok(!c->unsafe && !c->durable, "no barriers alone");
+	SAFETY("direct writes, and no barriers", .had = HAD_DIRECT);
+	SAFETY("no barriers alone", .ret = 0);
 	devices[0].nobarrier = false;
-	c = SAFETY(.had = HAD_PAGES, .ret = -5);
-	ok(!c->unsafe && !c->durable, "it said that it failed");
+	SAFETY("it said that it failed", .had = HAD_PAGES, .ret = -5);
 	ok(!report.sync.volume.calls, "none is of volume");
 }
 
@@ -689,7 +677,7 @@ int main(int argc, char **argv)
 	make_symbols();
 	RUN(direct_write);
 	RUN(own_requests);
-	had_something();
+	RUN(had_something);
 	RUN(bios);
 	RUN(fua_and_others);
 	RUN(preempted);
