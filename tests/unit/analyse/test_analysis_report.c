@@ -115,7 +115,7 @@ static void take(struct sync_analysis *a, struct report *r)
 
 /* ---- calls ---- */
 
-static void test_slowest(void)
+TEST(slowest)
 {
 	struct sync_analysis *a = fresh(2, false, false);
 	struct wire_sync s = call_of(START + 50, 700, 30, 5);
@@ -131,7 +131,7 @@ static void test_slowest(void)
 	report_free(&r);
 }
 
-static void test_samples(void)
+TEST(samples)
 {
 	static const unsigned int n[] = { 1, CALL_SAMPLES - 1, CALL_SAMPLES, CALL_SAMPLES + 1, 3 * CALL_SAMPLES };
 
@@ -157,7 +157,7 @@ static void test_samples(void)
 }
 
 /* The first call of each turn takes longer. */
-static void test_samples_of_regular_calls(void)
+TEST(samples_of_regular_calls)
 {
 	struct sync_analysis *a = fresh(2, false, false);
 	unsigned int with_long = 0, even = 0;
@@ -175,7 +175,7 @@ static void test_samples_of_regular_calls(void)
 	report_free(&r);
 }
 
-static void test_groups(void)
+TEST(groups)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	struct wire_sync unsafe = call_of(START, 10, 7, 3);
@@ -193,7 +193,7 @@ static void test_groups(void)
 
 /* ---- stacks ---- */
 
-static void test_stacks(void)
+TEST(stacks)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	struct wire_sync odd = call_of(START, 50, 8, 4);
@@ -216,7 +216,7 @@ static void test_stacks(void)
 }
 
 /* A whole file system's root, as of syncfs. */
-static void test_stack_of_root(void)
+TEST(stack_of_root)
 {
 	static const struct device_name root = { .dev = SDA1, .name = "sda1", .mount = "/" };
 	const struct sync_opts o = { .devices = &root, .n_devices = 1 };
@@ -233,7 +233,7 @@ static void test_stack_of_root(void)
 }
 
 /* Many files of one name: the hash table has them in no order. */
-static void test_stacks_of_one_name(void)
+TEST(stacks_of_one_name)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	char dir[16];
@@ -252,7 +252,7 @@ static void test_stacks_of_one_name(void)
 
 /* ---- the tail ---- */
 
-static void test_how_many(void)
+TEST(how_many)
 {
 	static const unsigned int rows[][2] = { { 19, 9 },  { 20, 9 },	{ 100, 9 }, { 101, 9 },
 						{ 200, 9 }, { 200, 2 }, { 20, 0 } };
@@ -290,7 +290,7 @@ static void in_common(unsigned int n, unsigned int slow, unsigned int in, unsign
 }
 
 /* Three fifths of the slow ones, and of the rest no more than half as large a part. */
-static void test_in_common(void)
+TEST(in_common)
 {
 	static const unsigned int rows[][2] = { { 5, 0 },   { 3, 0 },	{ 2, 0 },   { 3, 148 }, { 3, 149 },
 						{ 4, 198 }, { 4, 199 }, { 5, 247 }, { 5, 248 } };
@@ -302,7 +302,7 @@ static void test_in_common(void)
 }
 
 /* Numbers come back as other programs, and programs have many processes: both have to be the same. */
-static void test_same_process(void)
+TEST(same_process)
 {
 	static const struct {
 		uint32_t pid;
@@ -351,7 +351,7 @@ static void slow_in_a_crowd(uint64_t at, bool one_file, bool gives_way, const ch
 	report_free(&r);
 }
 
-static void test_in_common_in_a_crowd(void)
+TEST(in_common_in_a_crowd)
 {
 	slow_in_a_crowd(START, false, false, "files that have no line are nothing in common");
 	slow_in_a_crowd(START + 130000000 * US, true, true,
@@ -360,7 +360,7 @@ static void test_in_common_in_a_crowd(void)
 
 /* ---- the whole ---- */
 
-static void test_start_over(void)
+TEST(start_over)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	struct wire_sync others = call_of(START, 70, 7, 3);
@@ -391,7 +391,7 @@ static void test_start_over(void)
 }
 
 /* The slowest two of 200 are more than are kept whole. */
-static void test_tail_of_intervals(void)
+TEST(tail_of_intervals)
 {
 	struct sync_analysis *a = fresh(1, false, false);
 	struct report r;
@@ -439,7 +439,7 @@ static bool has_stack(const struct report *r, const char *path)
 
 #define HELPERS 4200u /* more than there is room for in stacks */
 
-static void test_helpers_of_intervals(void)
+TEST(helpers_of_intervals)
 {
 	struct sync_analysis *a = fresh(1, false, false);
 	struct report r = { 0 };
@@ -459,19 +459,6 @@ static void test_helpers_of_intervals(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(slowest);
-	test_samples();
-	test_samples_of_regular_calls();
-	RUN(groups);
-	RUN(stacks);
-	RUN(stack_of_root);
-	RUN(stacks_of_one_name);
-	RUN(how_many);
-	RUN(in_common);
-	RUN(same_process);
-	RUN(in_common_in_a_crowd);
-	test_start_over();
-	RUN(tail_of_intervals);
-	test_helpers_of_intervals();
+	tests_run();
 	return situations_done("analysis_report");
 }

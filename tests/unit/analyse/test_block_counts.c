@@ -58,7 +58,7 @@ static bool times_are(const struct tally *t, uint64_t count, uint64_t each)
 	return t->count == count && t->sum == count * each && t->min == each && t->max == each;
 }
 
-static void views(void)
+TEST(views)
 {
 	struct report_device *d = xcalloc(1, sizeof(*d));
 	struct view_counts *v = view();
@@ -81,7 +81,7 @@ static void views(void)
 	free(v);
 }
 
-static void as_other_tools_see_it(void)
+TEST(as_other_tools_see_it)
 {
 	struct report_device *d = xcalloc(1, sizeof(*d));
 
@@ -103,7 +103,7 @@ static void as_other_tools_see_it(void)
 
 /* ---- what was missed ---- */
 
-static void missed(void)
+TEST(missed)
 {
 	struct report_device *d = xcalloc(1, sizeof(*d));
 	struct report_kernel *k = &d->kernel;
@@ -142,8 +142,6 @@ static void missed(void)
 
 int main(void)
 {
-	views();
-	as_other_tools_see_it();
-	missed();
+	tests_run();
 	return tap_done();
 }

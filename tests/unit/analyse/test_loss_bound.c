@@ -38,7 +38,7 @@ static bool near(double a, double b)
 	return fabs(a - b) < 1e-9;
 }
 
-static void test_ledgers(void)
+TEST(ledgers)
 {
 	fill();
 	loss_bound(&r);
@@ -63,7 +63,7 @@ static void test_ledgers(void)
 	ok(r.incomplete && near(r.lost[0].at_most, 0.01), "from one per cent on it matters");
 }
 
-static void test_calls(void)
+TEST(calls)
 {
 	fill();
 	report_add_lost(&r, 3, LOSS_OF_LEDGERS, "facts");
@@ -91,7 +91,7 @@ static void test_calls(void)
 	ok(r.incomplete && near(r.lost[0].at_most, 1), "where there was one, and no record of any, it is all of it");
 }
 
-static void test_requests(void)
+TEST(requests)
 {
 	fill();
 	requests(900);
@@ -113,7 +113,7 @@ static void test_requests(void)
 	ok(r.incomplete, "but it is their sum that counts");
 }
 
-static void test_unbounded(void)
+TEST(unbounded)
 {
 	fill();
 	report_add_lost(&r, 1, LOSS_OF_ANYTHING, "processes");
@@ -142,9 +142,6 @@ static void test_unbounded(void)
 
 int main(void)
 {
-	test_ledgers();
-	test_calls();
-	test_requests();
-	test_unbounded();
+	tests_run();
 	return tap_done();
 }

@@ -18,7 +18,7 @@ static int group_order(uint64_t a_ns, const char *a, uint32_t a_pid, uint64_t b_
 	return report_group_order(&x, &y);
 }
 
-static void test_group_order(void)
+TEST(group_order)
 {
 	ok(group_order(2, "b", 2, 1, "a", 1, false) < 0 && group_order(1, "a", 1, 2, "b", 2, false) > 0,
 	   "groups: most time first");
@@ -37,7 +37,7 @@ static int leaf_order(int (*order)(const void *, const void *), uint64_t a_ns, c
 	return order(&x, &y);
 }
 
-static void test_leaf_order(void)
+TEST(leaf_order)
 {
 	ok(leaf_order(report_leaf_by_path, 1, "a", CAUSE_LOCK, 2, "b", CAUSE_CPU) < 0 &&
 		   leaf_order(report_leaf_by_path, 2, "b", CAUSE_CPU, 1, "a", CAUSE_LOCK) > 0,
@@ -103,7 +103,7 @@ static bool is_group(const struct report_group *g, const char *name, uint64_t ns
 	return good;
 }
 
-static void test_groups(void)
+TEST(groups)
 {
 	struct report_sync s = five(false);
 
@@ -126,7 +126,7 @@ static void test_groups(void)
 	drop(&s);
 }
 
-static void test_groups_with_rest(void)
+TEST(groups_with_rest)
 {
 	struct report_sync s = five(true);
 
@@ -207,10 +207,7 @@ static void test_stacks(void)
 
 int main(void)
 {
-	test_group_order();
-	test_leaf_order();
-	test_groups();
-	test_groups_with_rest();
+	tests_run();
 	test_stacks();
 	return tap_done();
 }

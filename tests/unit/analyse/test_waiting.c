@@ -38,7 +38,7 @@ static struct waiting asleep(char *const *stack)
 
 /* ---- places ---- */
 
-static void test_places(void)
+TEST(places)
 {
 	static const char *const rows[] = {
 		"blk_mq_get_tag",	"blk_mq_get_tag.isra.0", "blk_mq_get_tags",    "blk_mq_get_ta",
@@ -54,7 +54,7 @@ static void test_places(void)
 	}
 }
 
-static void test_stacks(void)
+TEST(stacks)
 {
 	struct waiting w = asleep(NULL);
 
@@ -79,7 +79,7 @@ static void test_stacks(void)
 
 /* ---- its own requests ---- */
 
-static void test_own(void)
+TEST(own)
 {
 	static const struct {
 		struct waiting_request q[2];
@@ -117,7 +117,7 @@ static void test_own(void)
 	}
 }
 
-static void test_own_on_disks(void)
+TEST(own_on_disks)
 {
 	struct waiting_request a = { .sender = 5, .op = ROW_WRITE, .ns = 5 },
 			       b = { .sender = 5, .op = ROW_WRITE, .ns = 6 };
@@ -137,7 +137,7 @@ static void test_own_on_disks(void)
 
 /* ---- the FLUSH of a disk ---- */
 
-static void test_flush(void)
+TEST(flush)
 {
 	struct waiting_request q[] = { { .flush = true, .ns = 3 },
 				       { .flush = true, .ns = 4 },
@@ -167,7 +167,7 @@ static void test_flush(void)
 }
 
 /* Wherever it sleeps, but for a lock and the like: what it has sent comes first. */
-static void test_own_before_others(void)
+TEST(own_before_others)
 {
 	static const char *const rows[] = { "blkdev_issue_flush", "folio_wait_bit", "mutex_lock",
 					    "rq_qos_wait",	  "blk_mq_get_tag", "start_this_handle" };
@@ -195,7 +195,7 @@ static struct waiting for_io(const struct waiting_disk *d, size_t n)
 	return w;
 }
 
-static void test_oldest_seen(void)
+TEST(oldest_seen)
 {
 	struct waiting_request q[] = { { .op = ROW_READ, .ns = 3 },
 				       { .op = ROW_WRITE, .held = true, .ns = 9 },
@@ -213,7 +213,7 @@ static void test_oldest_seen(void)
 	is(&w, "an older one behind it");
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
 	struct waiting_disk d[] = { { .name = "sda",
 				      .n = { true, true, { [ROW_READ] = 1, [ROW_WRITE] = 1, [ROW_OTHER] = 1 } } },
@@ -238,7 +238,7 @@ static void test_kinds(void)
 }
 
 /* The kernel's word is "at least": only where all that were seen began after the first look is it the oldest. */
-static void test_before(void)
+TEST(before)
 {
 	struct waiting_request q = { .op = ROW_WRITE, .ns = 50 };
 	struct waiting_disk d = { .name = "sda",
@@ -270,7 +270,7 @@ static void test_before(void)
 	is(&w, "none was there at the look");
 }
 
-static void test_before_one_of_two(void)
+TEST(before_one_of_two)
 {
 	struct waiting_request q[] = { { .op = ROW_READ, .ns = 10 }, { .op = ROW_WRITE, .ns = 50 } };
 	struct waiting_disk d = { .name = "sda",
@@ -297,7 +297,7 @@ static struct waiting for_commit(char state, char *const *stack, const struct wa
 	return w;
 }
 
-static void test_journal(void)
+TEST(journal)
 {
 	struct waiting_request q[] = { { .sender = 9, .op = ROW_WRITE, .ns = 3 }, { .op = ROW_READ, .ns = 4 } };
 	struct waiting_disk d = { .name = "sda", .request = q, .n_requests = 2 };
@@ -328,16 +328,6 @@ static void test_journal(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(places);
-	RUN(stacks);
-	RUN(own);
-	RUN(own_on_disks);
-	RUN(flush);
-	RUN(own_before_others);
-	RUN(oldest_seen);
-	RUN(kinds);
-	RUN(before);
-	RUN(before_one_of_two);
-	RUN(journal);
+	tests_run();
 	return situations_done("waiting");
 }

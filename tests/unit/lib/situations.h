@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* situations.h - what is said in many situations, as one golden text: a section for each test. */
+/* situations.h - what is said in many situations, as one golden text: a section for each test that says something. */
 #ifndef SITUATIONS_H
 #define SITUATIONS_H
 
@@ -9,19 +9,21 @@
 
 static struct buf said;
 
-#define SAY(...) buf_printf(&said, __VA_ARGS__)
-
+static const char *said_in;
 static char **said_before; /* the lines of the situation before, in the same test */
 
-static inline void section(const char *name)
+/* The first that a test says begins a section. */
+static inline void said_section(void)
 {
-	SAY("%s== %s\n", said.len ? "\n" : "", name);
+	if (said_in == tap_now)
+		return;
+	said_in = tap_now;
+	buf_printf(&said, "%s== %s\n", said.len ? "\n" : "", tap_now);
 	strv_free(said_before);
 	said_before = NULL;
 }
 
-/* Runs test_NAME, in a section of its own. */
-#define RUN(name) (section(#name), test_##name())
+#define SAY(...) (said_section(), buf_printf(&said, __VA_ARGS__))
 
 static inline bool among(char **lines, const char *line)
 {

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 static int tap_run, tap_failed;
@@ -33,6 +34,36 @@ static void __attribute__((format(printf, 1, 2), unused)) diag(const char *fmt, 
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
+}
+
+/* TEST(name) { .. } is run by tests_run(), in the order in which they stand: constructors of a file are. */
+struct tap_test {
+	const char *name;
+	void (*run)(void);
+	struct tap_test *next;
+};
+
+static struct tap_test *tap_tests, **tap_end = &tap_tests;
+static const char *tap_now __attribute__((unused)); /* the test that runs */
+
+#define TEST(test) \
+	static void test_##test(void); \
+	static void __attribute__((constructor)) tap_add_##test(void) \
+	{ \
+		static struct tap_test tap_test = { .name = #test, .run = test_##test }; \
+\
+		*tap_end = &tap_test; \
+		tap_end = &tap_test.next; \
+	} \
+	static void test_##test(void)
+
+static void __attribute__((unused)) tests_run(void)
+{
+	for (const struct tap_test *t = tap_tests; t; t = t->next) {
+		tap_now = t->name;
+		t->run();
+	}
+	tap_now = NULL;
 }
 
 /* The exit status of a test program. */

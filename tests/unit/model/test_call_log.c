@@ -36,7 +36,7 @@ static bool slice_is(struct detail_slices *from, uint64_t ns, uint32_t via, uint
 	return detail_next_slice(from, &s) && s.ns == ns && s.via == via && s.device == device && s.cause == cause;
 }
 
-static void slices(void)
+TEST(slices)
 {
 	const struct detail_call first = {
 		.start_ns = 5, .duration_ns = 6, .pid = 7, .n_slices = 99, .summed = 1, .flushed = 1
@@ -121,7 +121,7 @@ static bool same_request(const struct detail_request *a, const struct detail_req
 
 #define REQUESTS 10000
 
-static void requests(void)
+TEST(requests)
 {
 	struct detail_request *all = xcalloc(REQUESTS, sizeof(*all)), back;
 	unsigned int good = 0;
@@ -141,8 +141,7 @@ static void requests(void)
 
 int main(void)
 {
-	slices();
-	requests();
+	tests_run();
 	report_detail_free(d);
 	report_detail_free(NULL);
 	return tap_done();

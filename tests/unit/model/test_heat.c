@@ -16,7 +16,7 @@ static uint64_t rnd_magnitude(unsigned int bits)
 
 /* ---- rows ---- */
 
-static void test_rows(void)
+TEST(rows)
 {
 	bool inverse = true, tile = true, monotone = true, step = true;
 
@@ -35,7 +35,7 @@ static void test_rows(void)
 	   "what is beyond goes to the ends");
 }
 
-static void test_latencies(void)
+TEST(latencies)
 {
 	bool in = true, monotone = true;
 
@@ -92,7 +92,7 @@ static bool random_run(unsigned int bits)
 	return !memcmp(&h, &want, sizeof(h));
 }
 
-static void test_doubling(void)
+TEST(doubling)
 {
 	bool good = true;
 
@@ -101,7 +101,7 @@ static void test_doubling(void)
 	ok(good, "300 random runs: as wide as it has to be, each count in its column and row, none lost");
 }
 
-static void test_edges(void)
+TEST(edges)
 {
 	struct heat *h = calloc(1, sizeof(*h));
 	const uint64_t end = (uint64_t)HEAT_COLUMNS * HEAT_FINEST_NS;
@@ -119,7 +119,7 @@ static void test_edges(void)
 	free(h);
 }
 
-static void test_saturation(void)
+TEST(saturation)
 {
 	struct heat *h = calloc(1, sizeof(*h));
 	unsigned int r = heat_row(9999);
@@ -163,7 +163,7 @@ static void free_frame(struct frame *f)
 	free(f);
 }
 
-static void test_frame(void)
+TEST(frame)
 {
 	struct frame *f = one_device(), back;
 	struct heat **in = f->device->facts.heat, **out;
@@ -232,7 +232,7 @@ static void one_value(const char *heat)
 	free(h);
 }
 
-static void test_damaged(void)
+TEST(damaged)
 {
 	no_map("null");
 	no_map("17");
@@ -257,12 +257,6 @@ static void test_damaged(void)
 
 int main(void)
 {
-	test_rows();
-	test_latencies();
-	test_doubling();
-	test_edges();
-	test_saturation();
-	test_frame();
-	test_damaged();
+	tests_run();
 	return tap_done();
 }

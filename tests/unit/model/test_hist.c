@@ -17,7 +17,7 @@ static uint64_t rnd_magnitude(void)
 	return (rnd() & (TOP - 1)) >> (rnd() % HIST_TOP_BITS);
 }
 
-static void test_buckets(void)
+TEST(buckets)
 {
 	bool lower = true, upper = true, tile = true, width = true;
 
@@ -40,7 +40,7 @@ static void test_buckets(void)
 	   "what is longer goes into the last bucket");
 }
 
-static void test_values(void)
+TEST(values)
 {
 	bool in = true, near = true, monotone = true, exact = true, log = true;
 
@@ -99,7 +99,7 @@ static bool quantiles_agree(size_t n)
 	return good;
 }
 
-static void test_quantiles(void)
+TEST(quantiles)
 {
 	bool good = true;
 
@@ -108,7 +108,7 @@ static void test_quantiles(void)
 	ok(good, "300 random sets: quantiles within 1/128; count, sum, min, max, mean exact");
 }
 
-static void test_edges(void)
+TEST(edges)
 {
 	struct hist h = { 0 };
 
@@ -123,7 +123,7 @@ static void test_edges(void)
 	ok(h.max == 5 * TOP && hist_quantile(&h, 1) == 5 * TOP, "a value beyond the axis keeps its exact maximum");
 }
 
-static void test_merge(void)
+TEST(merge)
 {
 	struct hist *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b)), *both = calloc(1, sizeof(*both));
 	struct hist *before = calloc(1, sizeof(*before)), *none = calloc(1, sizeof(*none));
@@ -149,7 +149,7 @@ static void test_merge(void)
 }
 
 /* A tally is a histogram that takes less room: the same after the same values, also merged and copied. */
-static void test_tally(void)
+TEST(tally)
 {
 	struct hist want = { 0 }, have;
 	struct tally t = { 0 }, half[2] = { { 0 } }, copy, two = { 0 };
@@ -189,7 +189,7 @@ static void add_multiples(struct tally *t, struct hist *h, unsigned int n, uint6
 }
 
 /* Merge and copy tallies of either form, up to and past the size at which the form changes. */
-static void test_tally_forms(void)
+TEST(tally_forms)
 {
 	static const unsigned int buckets[] = { 1, 3, 4, 5, 8, 63, 64, 65, 200 };
 	struct hist want, have;
@@ -214,7 +214,7 @@ static void test_tally_forms(void)
 	ok(same == n, "tally: merged and copied in either form: %u of %u", same, n);
 }
 
-static void test_tally_large_counts(void)
+TEST(tally_large_counts)
 {
 	struct tally t = { 0 }, from = { 0 };
 	struct hist h = { 0 }, have;
@@ -236,7 +236,7 @@ static void test_tally_large_counts(void)
 }
 
 /* 64 to 127 is a power of two with 64 buckets: which of them have something, and what is asked for of one's middle. */
-static void test_tally_answers(void)
+TEST(tally_answers)
 {
 	struct tally t = { 0 }, of_hist = { 0 }, half = { 0 };
 	struct hist h = { 0 }, back, more = { 0 };
@@ -281,14 +281,6 @@ static void test_tally_answers(void)
 
 int main(void)
 {
-	test_buckets();
-	test_values();
-	test_quantiles();
-	test_edges();
-	test_merge();
-	test_tally();
-	test_tally_forms();
-	test_tally_large_counts();
-	test_tally_answers();
+	tests_run();
 	return tap_done();
 }

@@ -11,7 +11,7 @@
 /* Texts of a report are its own: these are never freed. */
 #define T(text) ((char *)(uintptr_t)(text))
 
-static void test_who(void)
+TEST(who)
 {
 	static const struct report_outstanding all[] = {
 		{ .pid = 7, .tid = 7, .comm = T("dd"), .call = T("fsync"), .ns = 3 * SEC },
@@ -30,7 +30,7 @@ static void test_who(void)
 	}
 }
 
-static void test_waits(void)
+TEST(waits)
 {
 	static const struct report_outstanding all[] = {
 		{ .step = T("cpu") },
@@ -67,7 +67,7 @@ static void test_waits(void)
 	}
 }
 
-static void families(void)
+TEST(families)
 {
 	struct report_outstanding o = { 0 };
 	bool good = true;
@@ -85,7 +85,7 @@ static void families(void)
 	ok(outstanding_family(&o) == FAMILY_UNKNOWN, "or not known");
 }
 
-static void test_in_flight(void)
+TEST(in_flight)
 {
 	static const struct requests_in_flight all[] = {
 		{ .have = true },
@@ -112,9 +112,6 @@ static void test_in_flight(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(who);
-	RUN(waits);
-	families();
-	RUN(in_flight);
+	tests_run();
 	return situations_done("outstanding_words");
 }

@@ -23,7 +23,7 @@ static struct ledger powers(uint64_t factor)
 	return l;
 }
 
-static void order_of_causes(void)
+TEST(order_of_causes)
 {
 	struct ledger l = { { 0 } };
 	enum cause order[CAUSE_COUNT];
@@ -42,7 +42,7 @@ static void order_of_causes(void)
 	   "all of them, the other way round");
 }
 
-static void sums_of_calls(void)
+TEST(sums_of_calls)
 {
 	struct call_sums a, b;
 	uint64_t *x = (uint64_t *)&a, *y = (uint64_t *)&b;
@@ -73,7 +73,7 @@ static void count(struct report_device *d)
 		d->op[c].count = n;
 }
 
-static void requests(void)
+TEST(requests)
 {
 	struct report_device *d = xcalloc(1, sizeof(*d));
 
@@ -97,7 +97,7 @@ static void requests(void)
 	free(d);
 }
 
-static void flush_times(void)
+TEST(flush_times)
 {
 	static const struct {
 		uint64_t kernel_ns, flushes, ours;
@@ -157,7 +157,7 @@ static bool op_is(const struct report_op *o, uint64_t n, uint64_t bytes, uint64_
 	       o->queue.sum == sum * 10 && o->device.sum == sum * 100 && o->total.sum == sum * 1000;
 }
 
-static void rows(void)
+TEST(rows)
 {
 	struct report_device *d = xcalloc(1, sizeof(*d));
 	struct report_op *o = xcalloc(1, sizeof(*o));
@@ -180,7 +180,7 @@ static void rows(void)
 
 /* ---- reports ---- */
 
-static void lost(void)
+TEST(lost)
 {
 	struct report r = { 0 };
 
@@ -208,7 +208,7 @@ static void lost(void)
 	report_free(NULL);
 }
 
-static void without_devices(void)
+TEST(without_devices)
 {
 	char filter[] = "pid 42";
 	struct report r = { 0 };
@@ -221,12 +221,6 @@ static void without_devices(void)
 
 int main(void)
 {
-	order_of_causes();
-	sums_of_calls();
-	requests();
-	flush_times();
-	rows();
-	lost();
-	without_devices();
+	tests_run();
 	return tap_done();
 }

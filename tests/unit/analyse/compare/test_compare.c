@@ -42,7 +42,7 @@ static struct hist hist_of(const uint64_t *v, size_t n)
 	hist_of((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* Below 32 every value has a bucket of its own: nothing is lost. */
-static void test_variance(void)
+TEST(variance)
 {
 	struct hist h = { 0 };
 
@@ -68,7 +68,7 @@ static void test_variance(void)
 	ok(isfinite(compare_variance(&h)) && compare_variance(&h) > 0, "variance: of huge values is finite");
 }
 
-static void test_variance_of_many(void)
+TEST(variance_of_many)
 {
 	struct hist h = { 0 };
 	double sum = 0, squares = 0, want;
@@ -88,7 +88,7 @@ static void test_variance_of_many(void)
 }
 
 /* The usual tables. */
-static void test_student(void)
+TEST(student)
 {
 	static const struct {
 		double freedom, t;
@@ -107,7 +107,7 @@ static void test_student(void)
  * A: 1 2 3 4 5, mean 3, variance 2.5, v = 0.5. B: 20 22 24 26 28, mean 24, variance 10, v = 2.
  * f = 2.5^2 / (0.25 / 4 + 4 / 4) = 6.25 / 1.0625 = 5.88235; t = 2.45874; half = t * sqrt(2.5) = 3.88761
  */
-static void test_means(void)
+TEST(means)
 {
 	struct hist a = HIST(1, 2, 3, 4, 5), b = HIST(20, 22, 24, 26, 28);
 	struct comparison_interval i = compare_means(&a, &b);
@@ -129,7 +129,7 @@ static void test_means(void)
 	ok(i.told && near(i.low, 3 - 2.306, 1e-3), "means: a little further, and they are");
 }
 
-static void test_means_of_little(void)
+TEST(means_of_little)
 {
 	struct hist none = { 0 }, one = HIST(7), same = HIST(7, 7), other = HIST(9, 9, 9);
 	struct comparison_interval i = compare_means(&none, &none);
@@ -418,7 +418,7 @@ static const struct {
 	{ "compare_hostile", make_hostile, make_hostile_too, true },
 };
 
-static void test_golden(void)
+TEST(golden)
 {
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		struct render_opts o = { .width = 80, .unicode = pairs[i].unicode };
@@ -441,7 +441,7 @@ static char *draw(const void *c, const struct render_opts *o)
 	return text_of_two(c, o);
 }
 
-static void test_drawing(void)
+TEST(drawing)
 {
 	struct held h = { true, true, true, true, true };
 
@@ -480,7 +480,7 @@ static double figure(const json_t *doc, const char *one, const char *two, const 
 }
 
 /* As the reports of the runs themselves: a few that met a commit under way prove nothing. */
-static void test_unflushed(void)
+TEST(unflushed)
 {
 	struct report r[2];
 	struct comparison c = begin(make_slow, make_fast, r);
@@ -497,7 +497,7 @@ static void test_unflushed(void)
 	end(&c, r);
 }
 
-static void test_json(void)
+TEST(json)
 {
 	struct report r[2];
 	struct comparison c = begin(make_slow, make_fast, r);
@@ -524,14 +524,6 @@ static void test_json(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	test_variance();
-	test_variance_of_many();
-	test_student();
-	test_means();
-	test_means_of_little();
-	test_golden();
-	test_drawing();
-	test_unflushed();
-	test_json();
+	tests_run();
 	return tap_done();
 }

@@ -48,7 +48,7 @@ static void concludes(struct outcome *o, const char *what)
 
 /* ---- how much ---- */
 
-static void test_how_much(void)
+TEST(how_much)
 {
 	static const uint64_t rows[][2] = { { 302, 200 }, { 200, 302 }, { 298, 200 }, { 200, 298 } };
 
@@ -63,7 +63,7 @@ static void test_how_much(void)
  * Of the logarithms: log(1.2) = 0.182322 apart, variance 0.0166206, by 2 and of both 0.0166206, its root 0.128921,
  * by t(0.975, 2) = 4.30265: 0.554702, taken back 1.74142 and 0.574244.
  */
-static void test_not_told(void)
+TEST(not_told)
 {
 	struct outcome o = { 0 };
 
@@ -82,7 +82,7 @@ static void test_not_told(void)
 	outcome_free(&o);
 }
 
-static void test_wide(void)
+TEST(wide)
 {
 	struct outcome o = { 0 };
 
@@ -94,7 +94,7 @@ static void test_wide(void)
 	concludes(&o, "an interval that says nothing");
 }
 
-static void test_single(void)
+TEST(single)
 {
 	struct outcome o = { 0 };
 
@@ -134,7 +134,7 @@ static void spend(struct outcome *o, const struct change *of, bool turned)
 	}
 }
 
-static void test_why(void)
+TEST(why)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		struct outcome o = two(100, 50);
@@ -150,7 +150,7 @@ static void test_why(void)
 	}
 }
 
-static void test_own_queue(void)
+TEST(own_queue)
 {
 	static const struct {
 		enum cause cause;
@@ -174,7 +174,7 @@ static void test_own_queue(void)
 	}
 }
 
-static void test_causes(void)
+TEST(causes)
 {
 	struct outcome o = two(100, 50);
 	const struct outcome_change *c;
@@ -189,7 +189,7 @@ static void test_causes(void)
 	outcome_free(&o);
 }
 
-static void test_causes_to_the_ns(void)
+TEST(causes_to_the_ns)
 {
 	struct outcome o = two(100, 50);
 	const struct outcome_change *c;
@@ -207,7 +207,7 @@ static void test_causes_to_the_ns(void)
 
 /* ---- the usual run, and the order ---- */
 
-static void test_usual(void)
+TEST(usual)
 {
 	static const struct {
 		uint64_t ns[5];
@@ -241,7 +241,7 @@ static void test_usual(void)
 }
 
 /* 100 and 110, 105 and 115, 110 and 120 ms: neighbours cannot be told apart, the first and the last can. */
-static void test_order_of_near(void)
+TEST(order_of_near)
 {
 	struct outcome o = { 0 };
 
@@ -258,7 +258,7 @@ static void test_order_of_near(void)
 
 /* ---- collecting and predicting ---- */
 
-static void test_collected(void)
+TEST(collected)
 {
 	struct report_device disk[2] = { { .op[OP_FLUSH].count = 3 }, { .op[OP_FLUSH].count = 4 } };
 	struct report r = { .have_sync = true, .device = disk, .n_devices = 2 };
@@ -281,7 +281,7 @@ static void test_collected(void)
 	outcome_free(&o);
 }
 
-static void test_predicted(void)
+TEST(predicted)
 {
 	struct report_whatif w[] = { { (char *)"lock", 70 * MS, 2 }, { (char *)"flush", 20 * MS, 5 } };
 	struct report r = { .have_sync = true, .wall_ns = 100 * MS, .whatif = w, .n_whatif = 2, .sync.count = 1 };
@@ -317,17 +317,6 @@ static void test_predicted(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(how_much);
-	RUN(not_told);
-	RUN(wide);
-	RUN(single);
-	RUN(why);
-	test_own_queue();
-	test_causes();
-	test_causes_to_the_ns();
-	test_usual();
-	test_order_of_near();
-	test_collected();
-	test_predicted();
+	tests_run();
 	return situations_done("experiment_runs");
 }

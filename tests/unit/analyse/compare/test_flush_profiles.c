@@ -33,7 +33,7 @@ static void says(const struct card *a, const struct card *b, const char *what)
 }
 
 /* 100 flushes each: half of 10 and half of 30 have a mean of 20, and from 40 the interval of 100: 20 -+ 1.99. */
-static void test_sentences(void)
+TEST(sentences)
 {
 	static const struct {
 		uint64_t a, a_low, a_high, b, b_low, b_high;
@@ -70,7 +70,7 @@ static void test_sentences(void)
 	}
 }
 
-static void test_rows(void)
+TEST(rows)
 {
 	struct card a = { 0 }, b = { 0 };
 	struct card_comparison c;
@@ -93,7 +93,7 @@ static void test_rows(void)
 	card_free(&b);
 }
 
-static void test_first_row(void)
+TEST(first_row)
 {
 	struct card a = { 0 }, b = { 0 };
 
@@ -104,7 +104,7 @@ static void test_first_row(void)
 	card_free(&b);
 }
 
-static void test_settings(void)
+TEST(settings)
 {
 	struct card a = { .model = (char *)"M",
 			  .firmware = (char *)"1",
@@ -147,9 +147,6 @@ static void test_settings(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(sentences);
-	RUN(rows);
-	RUN(first_row);
-	RUN(settings);
+	tests_run();
 	return situations_done("flush_profiles");
 }

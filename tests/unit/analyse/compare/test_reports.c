@@ -34,7 +34,7 @@ static void says(const struct report *a, const struct report *b, const char *wha
 	comparison_free(&c);
 }
 
-static void test_how_much(void)
+TEST(how_much)
 {
 	static const struct {
 		uint64_t a, b;
@@ -65,7 +65,7 @@ static void test_how_much(void)
  * Half of 10 and half of 30: mean 20, variance 100 * 100 / 99 = 101.01; 101.01 / 100 on one side, f = 99, t = 1.98422,
  * half the interval t * sqrt(1.0101) = 1.99422; on both sides f = 198, t = 1.97202, half of it 2.80289.
  */
-static void test_interval(void)
+TEST(interval)
 {
 	struct report a = calls(10, 30), b = calls(40, 40), c = calls(11, 31), d = calls(13, 33);
 
@@ -75,7 +75,7 @@ static void test_interval(void)
 	says(&a, &d, "just beyond 0");
 }
 
-static void test_units(void)
+TEST(units)
 {
 	struct report a = calls(10 * US, 10 * US), b = calls(10 * US + 400, 12 * US), c = calls(10 * US, 12 * US - 100);
 
@@ -83,7 +83,7 @@ static void test_units(void)
 	says(&a, &c, "two units");
 }
 
-static void test_single(void)
+TEST(single)
 {
 	struct report a = calls(9, 9), b = { .have_sync = true };
 
@@ -92,7 +92,7 @@ static void test_single(void)
 	says(&a, &b, "a single call");
 }
 
-static void test_without(void)
+TEST(without)
 {
 	struct report some = calls(9, 9), none = { .have_sync = true }, dark = { 0 };
 
@@ -131,7 +131,7 @@ static const struct {
 	{ { { CAUSE_UNKNOWN, 0, 6 }, { CAUSE_CPU, 0, 4 } }, "unknown" },
 };
 
-static void test_because(void)
+TEST(because)
 {
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		struct report a = calls(10, 10), b = calls(20, 20);
@@ -145,7 +145,7 @@ static void test_because(void)
 	}
 }
 
-static void test_half_a_nanosecond(void)
+TEST(half_a_nanosecond)
 {
 	struct report a = calls(20, 20), b = calls(20, 21);
 
@@ -155,7 +155,7 @@ static void test_half_a_nanosecond(void)
 	says(&b, &a, "half a nanosecond less");
 }
 
-static void test_causes(void)
+TEST(causes)
 {
 	struct report a = calls(10, 10), b = calls(20, 20);
 	struct comparison c;
@@ -178,7 +178,7 @@ static void test_causes(void)
 	comparison_free(&c);
 }
 
-static void test_ratio(void)
+TEST(ratio)
 {
 	struct report none = calls(0, 0), one = calls(1, 1), two = calls(2, 2);
 	struct comparison c;
@@ -191,7 +191,7 @@ static void test_ratio(void)
 	comparison_free(&c);
 }
 
-static void test_numbers(void)
+TEST(numbers)
 {
 	static const double times[] = { -1500.4, 2.5, 2.4 }, ratios[] = { 1.5, 2.0000004, 1.005, 4e6, 1e12, 1e300 };
 
@@ -238,7 +238,7 @@ static void settings_are(const struct report_device *a, const struct report_devi
 	comparison_free(&c);
 }
 
-static void test_settings(void)
+TEST(settings)
 {
 	struct report_device a = disk("sda"), b = disk("sda");
 
@@ -260,7 +260,7 @@ static void test_settings(void)
 	settings_are(&b, &a, "nor of B");
 }
 
-static void test_mounts(void)
+TEST(mounts)
 {
 	struct report_mount one = { (char *)"/a", (char *)"ext4", (char *)"rw,noatime", (char *)"barrier" };
 	struct report_mount other = { (char *)"/a", (char *)"xfs", (char *)"rw,relatime,,quota", (char *)"nobarrier" };
@@ -339,7 +339,7 @@ static void pairs_are(const struct some *a, const struct some *b)
 		name, model, true \
 	}
 
-static void test_pairs(void)
+TEST(pairs)
 {
 	pairs_are(SOME(DISK("sda", "M")), SOME(DISK("sdb", "N")));
 	pairs_are(SOME(DISK("sda", "M")), SOME(DISK("sdb", "N"), DISK("sda", "O")));
@@ -355,7 +355,7 @@ static void test_pairs(void)
 
 /* ---- flushes ---- */
 
-static void test_flushes(void)
+TEST(flushes)
 {
 	struct report_device da = disk("sda"), db = disk("sda");
 	struct report a = calls(10, 10), b = calls(10, 10);
@@ -408,7 +408,7 @@ static void test_flushes(void)
 
 /* ---- statistics ---- */
 
-static void test_statistics(void)
+TEST(statistics)
 {
 	struct compare_sample a = { 2, 10, 8 }, b = { 2, 20, 8 }, one = { 1, 20, 8 };
 	struct comparison_interval i = compare_samples(&a, &b);
@@ -432,20 +432,6 @@ static void test_statistics(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(how_much);
-	RUN(interval);
-	RUN(units);
-	RUN(single);
-	RUN(without);
-	RUN(because);
-	RUN(half_a_nanosecond);
-	test_causes();
-	test_ratio();
-	RUN(numbers);
-	RUN(settings);
-	RUN(mounts);
-	RUN(pairs);
-	test_flushes();
-	test_statistics();
+	tests_run();
 	return situations_done("reports");
 }

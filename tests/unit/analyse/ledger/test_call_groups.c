@@ -20,7 +20,7 @@
 
 /* ---- room ---- */
 
-static void when_to_look(void)
+TEST(when_to_look)
 {
 	uint64_t looked = 0;
 
@@ -48,7 +48,7 @@ static void add(uint32_t group, uint64_t end, uint64_t ns)
 	group_add(g.group[group], end, ns, &l);
 }
 
-static void find_groups(void)
+TEST(find_groups)
 {
 	begin(4);
 	ok(g.n == 1 && !strcmp(g.group[GROUPS_OTHER]->text, "others") && !g.group[GROUPS_OTHER]->id &&
@@ -62,7 +62,7 @@ static void find_groups(void)
 	groups_free(&g);
 }
 
-static void sum_groups(void)
+TEST(sum_groups)
 {
 	begin(4);
 	groups_find(&g, 1, "a");
@@ -79,7 +79,7 @@ static void sum_groups(void)
 }
 
 /* The mean of 100, 10, 10, 11, 10, 39 and the others' 0 is 25: two of 10 have been silent for a minute. */
-static void make_room(void)
+TEST(make_room)
 {
 	static const struct {
 		uint64_t ns, end;
@@ -119,7 +119,7 @@ static void make_room(void)
 	groups_free(&g);
 }
 
-static void rename_groups(void)
+TEST(rename_groups)
 {
 	begin(8);
 	groups_find(&g, 1, "a");
@@ -142,7 +142,7 @@ static uint32_t find_many(uint32_t i)
 	return groups_find(&g, i % 3, name);
 }
 
-static void many_groups(void)
+TEST(many_groups)
 {
 	bool good = true, again = true;
 	uint32_t *to;
@@ -175,7 +175,7 @@ static void other(uint32_t pid, uint64_t enter, uint64_t ns)
 	others_add(others, &s);
 }
 
-static void calls_of_others(void)
+TEST(calls_of_others)
 {
 	struct report_sync r = { 0 };
 
@@ -254,7 +254,7 @@ static bool slowest_of(size_t n, size_t max)
 	return good;
 }
 
-static void slowest(void)
+TEST(slowest)
 {
 	bool good = true;
 
@@ -265,7 +265,7 @@ static void slowest(void)
 
 /* ---- devices ---- */
 
-static void devices(void)
+TEST(devices)
 {
 	static const struct device_name all[] = { { .dev = 50, .name = "e" },
 						  { .dev = 10, .name = "a" },
@@ -302,7 +302,7 @@ static void devices(void)
 
 #define INODES 32768u
 
-static void inodes(void)
+TEST(inodes)
 {
 	struct inodes t = { 0 };
 	bool good = true;
@@ -335,15 +335,6 @@ static void inodes(void)
 
 int main(void)
 {
-	when_to_look();
-	find_groups();
-	sum_groups();
-	make_room();
-	rename_groups();
-	many_groups();
-	calls_of_others();
-	slowest();
-	devices();
-	inodes();
+	tests_run();
 	return tap_done();
 }

@@ -118,7 +118,7 @@ static void commit(void)
 	wait_for_commit(0);
 }
 
-static void one_call(void)
+TEST(one_call)
 {
 	begin(true);
 	name_file(SDA1, INO, "db", NULL);
@@ -143,7 +143,7 @@ static void one_call(void)
 	ok(!sync_damaged(a), "calls may come after that, and names of files of calls before");
 }
 
-static void slices(void)
+TEST(slices)
 {
 	begin(true);
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .tid = APP, .tgid = APP, .class = WIRE_WRITE_SYNC,
@@ -202,7 +202,7 @@ static uint64_t random_call(uint64_t t)
 	return t;
 }
 
-static void many_calls(void)
+TEST(many_calls)
 {
 	struct report r = { 0 };
 	struct ledger l = { { 0 } }, one;
@@ -242,7 +242,7 @@ static const struct detail_request *all_requests(void)
 	return q;
 }
 
-static void requests(void)
+TEST(requests)
 {
 	const struct detail_request *q;
 
@@ -269,7 +269,7 @@ static void requests(void)
 	   "its FLUSHes before and after");
 }
 
-static void odd_requests(void)
+TEST(odd_requests)
 {
 	const struct detail_request *q;
 
@@ -302,7 +302,7 @@ static void odd_requests(void)
 
 /* ---- names ---- */
 
-static void late_names(void)
+TEST(late_names)
 {
 	begin(true);
 	SYNC(.enter = 1000, .exit = 1010, .ino = 5);
@@ -324,7 +324,7 @@ static void late_names(void)
 	   "an inode that comes back as another file leaves the old calls alone");
 }
 
-static void indices_of_names(void)
+TEST(indices_of_names)
 {
 	struct detail *new = detail_new(T0);
 	uint32_t a = detail_name(new, "a"), own = detail_own_name(new, "a");
@@ -362,7 +362,7 @@ static struct detail *fill_calls(uint32_t n, uint32_t each)
 	return new;
 }
 
-static void too_many_calls(void)
+TEST(too_many_calls)
 {
 	struct detail *new = fill_calls(CALLS + 10, 0);
 
@@ -394,7 +394,7 @@ static void too_many_slices(uint32_t each)
 	ok(d->slices_left_out == 10 && !d->calls_left_out, "those without are counted");
 }
 
-static void too_many_requests(void)
+TEST(too_many_requests)
 {
 	const struct wire_request r = { .done = T0 + 5, .class = WIRE_FUA };
 	struct detail *new = detail_new(T0);
@@ -409,17 +409,9 @@ static void too_many_requests(void)
 
 int main(void)
 {
-	one_call();
-	slices();
-	many_calls();
-	requests();
-	odd_requests();
-	late_names();
-	indices_of_names();
-	too_many_calls();
+	tests_run();
 	too_many_slices(3);
 	too_many_slices(8);
-	too_many_requests();
 	sync_free(a);
 	report_detail_free(d);
 	return tap_done();

@@ -83,7 +83,7 @@ static bool has(const char *comm, uint32_t file, uint32_t leaves, uint64_t count
 
 #define ANY UINT32_MAX
 
-static void told_apart(void)
+TEST(told_apart)
 {
 	struct walk_slice slice[] = {
 		{ .ns = 5, .cause = CAUSE_CPU },	   { .ns = 6, .cause = CAUSE_RUNQ },
@@ -128,7 +128,7 @@ static void add_alike(void)
 	}
 }
 
-static void many_owners(void)
+TEST(many_owners)
 {
 	begin();
 	add_alike();
@@ -140,7 +140,7 @@ static void many_owners(void)
 }
 
 /* Within the first two minutes nothing gives way. */
-static void too_many(void)
+TEST(too_many)
 {
 	begin();
 	add("a", 5, SEC, 0, LEAVES_MAX, 10);
@@ -171,7 +171,7 @@ static void too_many(void)
 #define FULL (LEAVES_MAX - 256 + 1)
 
 /* Two minutes later those that have no more than the mean, of those that were silent for a minute, give way. */
-static void files_give_way(void)
+TEST(files_give_way)
 {
 	begin();
 	add("a", 5, SEC, 0, 4095, 10);
@@ -196,7 +196,7 @@ static void files_give_way(void)
 }
 
 /* Whoever has called within the last minute stays, whatever became of the file. */
-static void seen_of_late(void)
+TEST(seen_of_late)
 {
 	static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
@@ -215,7 +215,7 @@ static void seen_of_late(void)
 	   "one whose files were moved since");
 }
 
-static void files_move(void)
+TEST(files_move)
 {
 	static const uint32_t to[] = { 0, 2, 0, 1 };
 
@@ -234,12 +234,7 @@ static void files_move(void)
 int main(void)
 {
 	leaves_init(&l);
-	told_apart();
-	many_owners();
-	too_many();
-	files_give_way();
-	seen_of_late();
-	files_move();
+	tests_run();
 	leaves_free(&l);
 	return tap_done();
 }

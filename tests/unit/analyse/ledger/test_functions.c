@@ -33,7 +33,7 @@ static enum stack_class of_name(const char *name)
 	return class;
 }
 
-static void names(void)
+TEST(names)
 {
 	ok(of_name("blk_mq_get_tag") == STACK_TAG && of_name("mutex_lock") == STACK_LOCK &&
 		   of_name("__bio_queue_enter") == STACK_LOCK && of_name("jbd2_journal_stop") == STACK_JOURNAL &&
@@ -62,7 +62,7 @@ static const struct kernel_symbol unsorted[] = {
 	{ "wait_for_commit", 640, 640 },
 };
 
-static void addresses(void)
+TEST(addresses)
 {
 	f = functions_new(unsorted, LEN(unsorted));
 	ok(at(99) == STACK_NONE && at(100) == STACK_LOCK && at(199) == STACK_LOCK && at(200) == STACK_THROTTLE &&
@@ -79,7 +79,7 @@ static void addresses(void)
 	functions_free(f);
 }
 
-static void none(void)
+TEST(none)
 {
 	f = functions_new(NULL, 0);
 	ok(at(0) == STACK_NONE && at(100) == STACK_NONE && !functions_work(f, 0), "no symbols: nothing means anything");
@@ -88,7 +88,7 @@ static void none(void)
 }
 
 /* One cache slot, three addresses. */
-static void the_same_slot(void)
+TEST(the_same_slot)
 {
 	static const struct kernel_symbol far[] = { { "mutex_lock", 0x10000, 0x10100 },
 						    { "blk_mq_get_tag", 0x20000, 0x20100 },
@@ -125,7 +125,7 @@ static enum stack_class of_stack(struct stack stack)
 
 #define STACK(...) of_stack((struct stack){ __VA_ARGS__ })
 
-static void stacks(void)
+TEST(stacks)
 {
 	const unsigned int size = sizeof(struct wire_sleep);
 
@@ -158,7 +158,7 @@ static bool runs(uint64_t address, const char *want)
 	return want ? name && !strcmp(name, want) : !name;
 }
 
-static void works(void)
+TEST(works)
 {
 	static const struct kernel_symbol all[] = { { "rpc_async_schedule", 700, 800 }, { "wb_workfn", 300, 400 },
 						    { "wb_workfn.cold", 500, 501 },	{ "mutex_lock", 200, 300 },
@@ -175,11 +175,6 @@ static void works(void)
 
 int main(void)
 {
-	names();
-	addresses();
-	none();
-	the_same_slot();
-	stacks();
-	works();
+	tests_run();
 	return tap_done();
 }

@@ -24,7 +24,7 @@ static struct report report;
 
 /* ---- what has to hold for every report ---- */
 
-static void make_symbols(void)
+TEST(make_symbols)
 {
 	for (n_symbols = 0; sync_symbol_names[n_symbols] && n_symbols < 128; n_symbols++) {
 		struct kernel_symbol *s = &symbols[n_symbols];
@@ -130,7 +130,7 @@ static void ends_as(const char *what)
 
 /* ---- the caller's own requests ---- */
 
-static void test_direct_write(void)
+TEST(direct_write)
 {
 	begin();
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1010, .class = WIRE_WRITE_SYNC, .data = { .issue = 1012, .done = 1100 });
@@ -148,7 +148,7 @@ static void test_direct_write(void)
 	   "it is the slowest call");
 }
 
-static void test_own_requests(void)
+TEST(own_requests)
 {
 	/* Its FLUSH ended before it got to sleep: no sleep tells of it, the machinery does. */
 	begin();
@@ -207,7 +207,7 @@ static void safety_of(const char *what, struct wire_sync call)
 #define SAFETY(what, ...) safety_of(what, (struct wire_sync){ __VA_ARGS__ })
 
 /* Whether a call had anything to make durable shows where it never slept, too. */
-static void test_had_something(void)
+TEST(had_something)
 {
 	SAFETY("nothing to make durable", .ret = 0);
 	SAFETY("pages, and no flush", .had = HAD_PAGES);
@@ -242,7 +242,7 @@ static void bio_fact(uint32_t tid, uint32_t seq, int64_t queued, int64_t flushed
 	send(&b, WIRE_BIO, sizeof(b));
 }
 
-static void test_bios(void)
+TEST(bios)
 {
 	begin();
 	bio_fact(APP, 0, 1010, 0, 1100, WIRE_FLUSH);
@@ -281,7 +281,7 @@ static void test_bios(void)
 	ends_as("the bio of another sleep says nothing");
 }
 
-static void test_fua_and_others(void)
+TEST(fua_and_others)
 {
 	begin();
 	REQUEST(.rq = 1, .done = 1310, .alloc = 1002, .class = WIRE_FUA, .flags = REQUEST_SEQUENCE,
@@ -305,7 +305,7 @@ static void test_fua_and_others(void)
 	ends_as("a request that was there before the sleep");
 }
 
-static void test_preempted(void)
+TEST(preempted)
 {
 	begin();
 	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1010, .on = 1040, .how = HOW_PREEMPTED);
@@ -320,7 +320,7 @@ static void test_preempted(void)
 	ends_as("over at once");
 }
 
-static void test_before_a_request(void)
+TEST(before_a_request)
 {
 	begin();
 	REQUEST(.rq = 9, .done = 1060, .alloc = 1001, .class = WIRE_WRITE_ASYNC, .tid = OTHER,
@@ -348,7 +348,7 @@ static void test_before_a_request(void)
 
 /* ---- the journal ---- */
 
-static void test_commits(void)
+TEST(commits)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
@@ -382,7 +382,7 @@ static void test_commits(void)
 	ends_as("the tail of a neighbour's commit, then its own");
 }
 
-static void test_handles(void)
+TEST(handles)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
@@ -414,7 +414,7 @@ static void test_handles(void)
 	ends_as("a handle of one who is not known, a FLUSH in two pieces");
 }
 
-static void test_journal_without_io(void)
+TEST(journal_without_io)
 {
 	begin();
 	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1030, .on = 1031, .how = HOW_IRQ, .in = "jbd2_journal_stop");
@@ -435,7 +435,7 @@ static void test_journal_without_io(void)
 	ends_as("a commit's I/O whose end was missed is not its waiting for the journal");
 }
 
-static void test_journal_and_log(void)
+TEST(journal_and_log)
 {
 	/* A commit before jbd2 is followed must not look like one without a flush. */
 	begin();
@@ -458,7 +458,7 @@ static void test_journal_and_log(void)
 
 /* ---- other tasks ---- */
 
-static void test_locks(void)
+TEST(locks)
 {
 	begin();
 	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1092, .waker = OTHER, .kind = TASK_USER, .in = "__mutex_lock");
@@ -473,7 +473,7 @@ static void test_locks(void)
 	ends_as("a lock held by one that is followed");
 }
 
-static void test_circles(void)
+TEST(circles)
 {
 	begin();
 	follow(OTHER, "hog", TASK_USER, 5);
@@ -501,7 +501,7 @@ static void test_circles(void)
 	ends_as("woken by a stranger, an interrupt, nobody, and a request without a record");
 }
 
-static void test_learned_helper(void)
+TEST(learned_helper)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 1200);
@@ -527,7 +527,7 @@ static void test_learned_helper(void)
 	ends_as("asleep when it was learned");
 }
 
-static void test_gap_of_helper(void)
+TEST(gap_of_helper)
 {
 	begin();
 	follow(JBD2, "jbd2/sda1-8", TASK_KTHREAD, 5);
@@ -538,7 +538,7 @@ static void test_gap_of_helper(void)
 	ends_as("a gap in a helper's sleeps");
 }
 
-static void test_gap_of_caller(void)
+TEST(gap_of_caller)
 {
 	begin();
 	SLEEP(.tid = APP, .seq = 0, .off = 1010, .wake = 1010, .on = 1020, .how = HOW_PREEMPTED);
@@ -558,7 +558,7 @@ static void test_gap_of_caller(void)
 	ok(report.sync.without[NO_LEDGER_DROPPED] == 2 && report.sync.dropped_ns == 200, "of which facts were dropped");
 }
 
-static void test_caller_and_helper(void)
+TEST(caller_and_helper)
 {
 	begin();
 	/* the other's call is over when the caller's ends: in it its sleeps are known, though it is followed only from its end */
@@ -571,7 +571,7 @@ static void test_caller_and_helper(void)
 	ok(report.sync.n_processes == 2, "two processes");
 }
 
-static void test_sender(void)
+TEST(sender)
 {
 	begin();
 	follow(KWORKER, "kworker/u8:0", TASK_KWORKER, 5);
@@ -592,7 +592,7 @@ static void test_sender(void)
 	ends_as("another's flush");
 }
 
-static void test_odd_requests(void)
+TEST(odd_requests)
 {
 	begin();
 	REQUEST(.rq = 1, .done = 1190, .class = WIRE_WRITE_SYNC, .flags = REQUEST_NO_START,
@@ -613,7 +613,7 @@ static void test_odd_requests(void)
 	ends_as("a request without a step");
 }
 
-static void test_uring(void)
+TEST(uring)
 {
 	begin();
 	follow(OTHER, "iou-wrk-100", TASK_USER, 5);
@@ -631,7 +631,7 @@ static void test_uring(void)
 /* ---- names, groups, bounds ---- */
 
 /* A call may sleep more often than any ring holds at first; beyond what is kept it has no ledger. */
-static void test_many_sleeps(void)
+TEST(many_sleeps)
 {
 	begin();
 	for (uint32_t i = 0; i < 60000; i++)
@@ -650,7 +650,7 @@ static void test_many_sleeps(void)
 }
 
 /* The same facts without one of them: less is known, and still it adds up. */
-static void without_one(void)
+TEST(without_one)
 {
 	unsigned int n = 1;
 	bool good = true;
@@ -674,29 +674,7 @@ static void without_one(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	make_symbols();
-	RUN(direct_write);
-	RUN(own_requests);
-	RUN(had_something);
-	RUN(bios);
-	RUN(fua_and_others);
-	RUN(preempted);
-	RUN(before_a_request);
-	RUN(commits);
-	RUN(handles);
-	RUN(journal_without_io);
-	RUN(journal_and_log);
-	RUN(locks);
-	RUN(circles);
-	RUN(learned_helper);
-	RUN(gap_of_helper);
-	RUN(gap_of_caller);
-	RUN(caller_and_helper);
-	RUN(sender);
-	RUN(odd_requests);
-	RUN(uring);
-	without_one();
-	RUN(many_sleeps);
+	tests_run();
 	report_free(&report);
 	sync_free(a);
 	return situations_done("ledgers");

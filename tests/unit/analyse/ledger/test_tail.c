@@ -61,7 +61,7 @@ static struct tail_period one_in(unsigned int period, double jitter_of_gaps)
 	return tail_period(&tail);
 }
 
-static void periods_are_found(void)
+TEST(periods_are_found)
 {
 	unsigned int exact = 0, near = 0;
 
@@ -80,7 +80,7 @@ static void periods_are_found(void)
 	ok(near >= 185, "and gaps are a fifth off, too, of eleven of them: to an eighth in %u of 199", near);
 }
 
-static void periods_of_time_are_found(void)
+TEST(periods_of_time_are_found)
 {
 	unsigned int found = 0;
 
@@ -100,7 +100,7 @@ static void periods_of_time_are_found(void)
 	ok(found >= 95, "a call is slow every 5 s, whatever came between: %u of 100", found);
 }
 
-static void noise_has_no_period(void)
+TEST(noise_has_no_period)
 {
 	unsigned int exponential = 0, bernoulli = 0, wide = 0;
 
@@ -131,7 +131,7 @@ static void noise_has_no_period(void)
 }
 
 /* Slow calls by chance, from one in 2 to one in 61: back to back they are as far apart as they are long. */
-static void chance_has_no_period(void)
+TEST(chance_has_no_period)
 {
 	unsigned int found = 0;
 
@@ -149,7 +149,7 @@ static void chance_has_no_period(void)
 }
 
 /* What comes five in a row is no period of what one takes. */
-static void bursts_have_no_short_period(void)
+TEST(bursts_have_no_short_period)
 {
 	start();
 	for (unsigned int i = 0; i < 3000; i++)
@@ -159,7 +159,7 @@ static void bursts_have_no_short_period(void)
 }
 
 /* Eight threads that wait for the same FLUSH, of which one in 20 is slow: one event. */
-static void waits_together_are_one(void)
+TEST(waits_together_are_one)
 {
 	static const struct ledger nothing;
 	struct tail_period p;
@@ -178,7 +178,7 @@ static void waits_together_are_one(void)
 }
 
 /* A bounded memory: the last ones decide. */
-static void old_events_are_forgotten(void)
+TEST(old_events_are_forgotten)
 {
 	start();
 	for (unsigned int i = 0; i < 200000; i++)
@@ -211,7 +211,7 @@ static struct tail_period of_gaps(const unsigned int *gap)
 }
 
 /* The first gap only leads to the first slow call. From slow call to slow call it takes 24 ms and 2 ms for each of the gap. */
-static void gaps_alike(void)
+TEST(gaps_alike)
 {
 	static const struct {
 		const char *what;
@@ -255,7 +255,7 @@ static struct tail_period ten_slow(double ns)
 	return tail_period(&tail);
 }
 
-static void kinds_of_calls(void)
+TEST(kinds_of_calls)
 {
 	ok(ten_slow(25e6).calls == 20, "ten slow calls");
 	ok(ten_slow(3.1e6).calls == 20, "three times as slow is slow, to a bucket");
@@ -291,7 +291,7 @@ static void kinds_of_calls(void)
 }
 
 /* The call above the quickest quarter: of 16 the fifth. */
-static void quickest_quarter(void)
+TEST(quickest_quarter)
 {
 	struct tail_period p;
 
@@ -333,7 +333,7 @@ static struct tail_period pairs(uint64_t after)
 	return tail_period(&tail);
 }
 
-static void overlapping_calls(void)
+TEST(overlapping_calls)
 {
 	struct tail_period p = pairs(25 * MS);
 
@@ -347,7 +347,7 @@ static void overlapping_calls(void)
 
 /* ---- sums ---- */
 
-static void slowest_add_up(void)
+TEST(slowest_add_up)
 {
 	struct ledger l = { { 0 } };
 	struct tail_sums sums;
@@ -376,18 +376,7 @@ static void slowest_add_up(void)
 
 int main(void)
 {
-	periods_are_found();
-	periods_of_time_are_found();
-	noise_has_no_period();
-	chance_has_no_period();
-	bursts_have_no_short_period();
-	waits_together_are_one();
-	old_events_are_forgotten();
-	gaps_alike();
-	kinds_of_calls();
-	quickest_quarter();
-	overlapping_calls();
-	slowest_add_up();
+	tests_run();
 	tail_clear(&tail);
 	return tap_done();
 }

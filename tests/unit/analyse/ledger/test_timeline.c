@@ -48,7 +48,7 @@ static uint64_t on_at(uint32_t tid, uint32_t i)
 
 /* ---- which records make sense ---- */
 
-static void sane_sleeps(void)
+TEST(sane_sleeps)
 {
 	static const struct {
 		struct wire_sleep s;
@@ -85,7 +85,7 @@ static void sane_sleeps(void)
 	}
 }
 
-static void all_of_a_sleep(void)
+TEST(all_of_a_sleep)
 {
 	const struct wire_sleep w = { .head.size = WIRE_SLEEP_SHORT,
 				      .off = 1,
@@ -112,7 +112,7 @@ static void all_of_a_sleep(void)
 	   "of its task nothing else is known, and nothing of others");
 }
 
-static void sane_requests(void)
+TEST(sane_requests)
 {
 	static const struct {
 		struct wire_request r;
@@ -138,7 +138,7 @@ static void sane_requests(void)
 	}
 }
 
-static void sane_bios(void)
+TEST(sane_bios)
 {
 	static const struct {
 		struct wire_bio b;
@@ -161,7 +161,7 @@ static void sane_bios(void)
 
 /* ---- sleeps in their order ---- */
 
-static void in_any_order(void)
+TEST(in_any_order)
 {
 	bool sorted = true, all = true;
 
@@ -185,7 +185,7 @@ static void in_any_order(void)
 	ok(all, "each once, if they come twice");
 }
 
-static void same_sleeps(void)
+TEST(same_sleeps)
 {
 	begin();
 	add_sleep(7, 10, 20);
@@ -203,7 +203,7 @@ static void same_sleeps(void)
 	ok(tl_task(tl, 7)->n == 4, "and the one before");
 }
 
-static void first_after(void)
+TEST(first_after)
 {
 	bool good = true;
 
@@ -233,7 +233,7 @@ static bool ring_is(uint32_t tid, uint32_t n, uint32_t cap, uint64_t first, uint
 	return false;
 }
 
-static void rings_grow(void)
+TEST(rings_grow)
 {
 	begin();
 	sleeps(7, 1000, 8);
@@ -250,7 +250,7 @@ static void rings_grow(void)
 }
 
 /* The second oldest decides: the last one before what may be asked for tells that the task ran. */
-static void old_sleeps_make_room(void)
+TEST(old_sleeps_make_room)
 {
 	const uint64_t now = 1000 * SEC;
 
@@ -275,7 +275,7 @@ static void old_sleeps_make_room(void)
 }
 
 /* Each 15 s rings are looked through: a quarter has to be enough. */
-static void rings_shrink(void)
+TEST(rings_shrink)
 {
 	begin();
 	sleeps(7, 1000, 100);
@@ -303,7 +303,7 @@ static void rings_shrink(void)
 }
 
 /* A million sleeps in all: those give way of whom nothing was heard for longest. */
-static void rings_give_way(void)
+TEST(rings_give_way)
 {
 	begin();
 	for (uint32_t tid = 1; tid <= 16; tid++)
@@ -332,7 +332,7 @@ static void follow(uint32_t tid, uint64_t since)
 
 /* ---- tasks ---- */
 
-static void tasks_give_way(void)
+TEST(tasks_give_way)
 {
 	bool known = true;
 
@@ -374,7 +374,7 @@ static void begin_with_tasks(uint32_t n, uint64_t now)
 		sleeps(tid, tid <= 3 ? SWEEP + 999 : now, 1);
 }
 
-static void ended_callers_are_forgotten(void)
+TEST(ended_callers_are_forgotten)
 {
 	const struct wire_sync call = { .enter = 900, .exit = SWEEP + 1000, .tid = 2, .tgid = 2 };
 	const struct wire_bio bio = { .queued = 900, .done = SWEEP + 1000, .tid = 2, .seq = 1 },
@@ -406,7 +406,7 @@ static void ended_callers_are_forgotten(void)
 	ok(tl_task(tl, 2) && !tl_task(tl, 3), "and for a work's bio, too");
 }
 
-static void announced_tasks_stay(void)
+TEST(announced_tasks_stay)
 {
 	begin_with_tasks(260, 1000 + KEEP);
 	follow(1, 1);
@@ -422,7 +422,7 @@ static void announced_tasks_stay(void)
 	remembers(1, true, "what a call that has not ended may ask for stays, whatever the time is");
 }
 
-static void names(void)
+TEST(names)
 {
 	static const struct {
 		const char *comm, *name;
@@ -461,7 +461,7 @@ static void names(void)
 	}
 }
 
-static void follows(void)
+TEST(follows)
 {
 	struct wire_follow f = { .since = 100, .tid = 7, .tgid = 7, .kind = TASK_USER, .comm = "one" };
 	const struct wire_sync call = { .enter = 40, .exit = 60, .tid = 7, .tgid = 7 };
@@ -508,7 +508,7 @@ static void follows(void)
 	ok(tl_task(tl, 9)->n == 1 && !tl_task(tl, 9)->lost, "what a task did before it was known is its own");
 }
 
-static void calls(void)
+TEST(calls)
 {
 	struct wire_sync s = {
 		.enter = 10, .exit = 20, .tid = 7, .tgid = 6, .comm = "app", .waited_exit = 30, .switches_all = 40
@@ -554,7 +554,7 @@ static enum stack_class class_of(uint16_t size, uint64_t address)
 	return (enum stack_class)tl_at(tl_task(tl, 1), 0)->class;
 }
 
-static void stacks(void)
+TEST(stacks)
 {
 	ok(class_of(sizeof(struct wire_sleep), 0x5000) == STACK_LOCK && class_of(WIRE_SLEEP_SHORT, 0x5000) == STACK_NONE,
 	   "a sleep keeps the class of its stack");
@@ -572,7 +572,7 @@ static const struct tl_sleep *sleep_of(uint32_t tid, uint32_t seq)
 	return tl_at(tl_task(tl, tid), tl_task(tl, tid)->n - 1);
 }
 
-static void bios(void)
+TEST(bios)
 {
 	struct wire_bio b = { .queued = 1, .done = 2, .tid = 7, .seq = 3, .disk = 11 };
 	const struct tl_sleep *s;
@@ -636,7 +636,7 @@ static uint64_t known(uint64_t from, uint64_t n, uint64_t done)
 	return k;
 }
 
-static void requests_are_found(void)
+TEST(requests_are_found)
 {
 	struct wire_request r = { .rq = 64, .done = 1001, .bytes = 5 };
 
@@ -663,7 +663,7 @@ static void requests_are_found(void)
 	   "and nothing of them is left in their places");
 }
 
-static void old_requests_make_room(void)
+TEST(old_requests_make_room)
 {
 	const uint64_t now = 1000 * SEC;
 
@@ -685,27 +685,7 @@ static void old_requests_make_room(void)
 
 int main(void)
 {
-	sane_sleeps();
-	all_of_a_sleep();
-	sane_requests();
-	sane_bios();
-	in_any_order();
-	same_sleeps();
-	first_after();
-	rings_grow();
-	old_sleeps_make_room();
-	rings_shrink();
-	rings_give_way();
-	tasks_give_way();
-	ended_callers_are_forgotten();
-	announced_tasks_stay();
-	names();
-	follows();
-	calls();
-	stacks();
-	bios();
-	requests_are_found();
-	old_requests_make_room();
+	tests_run();
 	tl_free(tl);
 	tl_free(NULL);
 	return tap_done();

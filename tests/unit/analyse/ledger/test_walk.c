@@ -136,7 +136,7 @@ static void barrier_write(uint32_t tid)
 		.post = { .begin = 1302, .issue = 1310, .done = 1410, .in_flight = 4 });
 }
 
-static void test_commit(void)
+TEST(commit)
 {
 	const struct walk_result *r;
 
@@ -155,7 +155,7 @@ static void test_commit(void)
 	says(r, "its slices: of the call, the journal, and the steps of the barrier write");
 }
 
-static void test_empty_flush(void)
+TEST(empty_flush)
 {
 	const struct walk_result *r;
 
@@ -167,7 +167,7 @@ static void test_empty_flush(void)
 	says(r, "an empty flush: until the sleeper runs again");
 }
 
-static void test_bio(void)
+TEST(bio)
 {
 	struct wire_bio b = {
 		.queued = 1020, .flushed = 1050, .done = 1100, .tid = APP, .disk = SDA, .class = WIRE_WRITE_BARRIER
@@ -184,7 +184,7 @@ static void test_bio(void)
 /* ---- what a slice is a part of ---- */
 
 /* The journal counts as such for those who wait for it themselves. */
-static void test_behind_another(void)
+TEST(behind_another)
 {
 	const struct walk_result *r;
 
@@ -200,7 +200,7 @@ static void test_behind_another(void)
 	says(r, "another that waits for the journal");
 }
 
-static void test_woken_before_it_slept(void)
+TEST(woken_before_it_slept)
 {
 	const struct walk_result *r;
 
@@ -212,7 +212,7 @@ static void test_woken_before_it_slept(void)
 	says(r, "woken by the journal before it slept: it did not wait for that");
 }
 
-static void test_no_device(void)
+TEST(no_device)
 {
 	const struct walk_result *r;
 
@@ -222,7 +222,7 @@ static void test_no_device(void)
 	says(r, "a wait for a tag: of which device is not known");
 }
 
-static void test_names(void)
+TEST(names)
 {
 	const struct walk_result *r;
 
@@ -246,7 +246,7 @@ static void test_names(void)
 /* ---- requests ---- */
 
 /* The caller sleeps from 1,010 until its FLUSH, which was begun at 1,020 and issued at 1,080, is done at 1,100. */
-static void test_issuers(void)
+TEST(issuers)
 {
 	static const struct {
 		const char *what;
@@ -287,7 +287,7 @@ static void test_issuers(void)
 }
 
 /* The caller sleeps from 1,010 until its barrier write is done at 1,190. */
-static void test_half_known_requests(void)
+TEST(half_known_requests)
 {
 	const struct wire_step pre = { .begin = 1030, .issue = 1040, .done = 1090 },
 			       data = { .begin = 1092, .issue = 1100, .done = 1150 },
@@ -332,7 +332,7 @@ static void test_half_known_requests(void)
 	}
 }
 
-static void test_flushes_waited_for(void)
+TEST(flushes_waited_for)
 {
 	const struct walk_result *r;
 
@@ -349,7 +349,7 @@ static void test_flushes_waited_for(void)
 }
 
 /* The caller waits for a FLUSH from 1,010 to 1,090. */
-static void test_whose_flush(void)
+TEST(whose_flush)
 {
 	static const struct {
 		const char *what;
@@ -392,7 +392,7 @@ static void test_whose_flush(void)
 /* ---- senders ---- */
 
 /* Each slept until 10 ns before it sent a request, which took 10 ns to end the sleep of the one before. */
-static void test_chain_of_senders(void)
+TEST(chain_of_senders)
 {
 	const struct walk_result *r;
 
@@ -412,7 +412,7 @@ static void test_chain_of_senders(void)
 	says(r, "of a chain of senders eight are looked at");
 }
 
-static void test_sender_that_waits_for_itself(void)
+TEST(sender_that_waits_for_itself)
 {
 	const struct walk_result *r;
 
@@ -432,7 +432,7 @@ static void test_sender_that_waits_for_itself(void)
 /* ---- handles of the journal ---- */
 
 /* Who ran all the time until it woke the caller, which needed room in the journal. */
-static void test_holders(void)
+TEST(holders)
 {
 	static const struct {
 		const char *what;
@@ -464,7 +464,7 @@ static void test_holders(void)
 }
 
 /* The journal itself waits from 1,020 to 1,070. */
-static void test_held_from_the_journal(void)
+TEST(held_from_the_journal)
 {
 	for (uint32_t kind = TASK_USER; kind <= TASK_KWORKER; kind++) {
 		const struct walk_result *r;
@@ -489,7 +489,7 @@ static void test_held_from_the_journal(void)
 #define SLICES (1u << 18)
 
 /* Of each sleep five: it ran; the write was in the scheduler, in the device, and done; it waited for a CPU. */
-static void too_many_slices(void)
+TEST(too_many_slices)
 {
 	const uint64_t start = 1000000, last = start + SLICES / 5 * 100, end = start + 53000 * 100;
 	const struct walk_slice *s;
@@ -515,7 +515,7 @@ static void too_many_slices(void)
 
 #define RING 65536u /* sleeps of a task that are kept */
 
-static void forgotten_sleeps(void)
+TEST(forgotten_sleeps)
 {
 	const struct walk_result *r;
 
@@ -529,7 +529,7 @@ static void forgotten_sleeps(void)
 
 /* ---- when all sleeps of the caller are known ---- */
 
-static void complete(void)
+TEST(complete)
 {
 	static const struct {
 		const char *what;
@@ -573,7 +573,7 @@ static void complete(void)
 /*
  * Woken at 1,030 and seen to run at 1,090 only. In the rest of the call it waited for 12 ns; what the kernel counted beyond these was then.
  */
-static void test_came_unseen(void)
+TEST(came_unseen)
 {
 	static const struct {
 		const char *what;
@@ -614,7 +614,7 @@ static void test_came_unseen(void)
 }
 
 /* Of a helper's waiting for a CPU the caller's count tells nothing. */
-static void test_helper_came_unseen(void)
+TEST(helper_came_unseen)
 {
 	const struct walk_result *r;
 
@@ -630,7 +630,7 @@ static void test_helper_came_unseen(void)
 /* ---- when a helper is known to have run ---- */
 
 /* The caller sleeps in [1010, 1090) until the helper wakes it. The helper's last sleep is number 5 and ended at `on`. */
-static void test_helper_ran(void)
+TEST(helper_ran)
 {
 	static const struct {
 		const char *what;
@@ -676,7 +676,7 @@ static void test_helper_ran(void)
 }
 
 /* Its sleeps after the one that ended at `on` are missing up to number 7, which begins as it has woken the caller. */
-static void test_helper_slept_afterwards(void)
+TEST(helper_slept_afterwards)
 {
 	static const struct {
 		const char *what;
@@ -707,28 +707,7 @@ static void test_helper_slept_afterwards(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(commit);
-	RUN(empty_flush);
-	RUN(bio);
-	RUN(behind_another);
-	RUN(woken_before_it_slept);
-	RUN(no_device);
-	RUN(names);
-	RUN(issuers);
-	RUN(half_known_requests);
-	RUN(flushes_waited_for);
-	RUN(whose_flush);
-	RUN(chain_of_senders);
-	RUN(sender_that_waits_for_itself);
-	RUN(holders);
-	RUN(held_from_the_journal);
-	too_many_slices();
-	forgotten_sleeps();
-	complete();
-	RUN(came_unseen);
-	RUN(helper_came_unseen);
-	RUN(helper_ran);
-	RUN(helper_slept_afterwards);
+	tests_run();
 	walk_free(w);
 	walk_free(NULL);
 	tl_free(tl);

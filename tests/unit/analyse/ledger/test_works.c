@@ -135,7 +135,7 @@ static void request_of_a_bio(uint32_t no, bool of_work)
 }
 
 /* dm-delay holds a write for long before it sends it to the disk below. The sender there is the caller, or is not known. */
-static void test_queued_by_a_bio(void)
+TEST(queued_by_a_bio)
 {
 	request_of_a_bio(3, true);
 	comes_to("before the request below, the bio was with its disk");
@@ -150,7 +150,7 @@ static void test_queued_by_a_bio(void)
 	comes_to("also one that no request completed");
 }
 
-static void test_begun_before(void)
+TEST(begun_before)
 {
 	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .queued = 950, .begun = 960, .how = HOW_TASK, .by = APP,
@@ -175,7 +175,7 @@ static void test_begun_before(void)
 	comes_to("and one that began when it was over");
 }
 
-static void test_queuer_unknown(void)
+TEST(queuer_unknown)
 {
 	begin_with_worker();
 	BEGUN(.tid = WORKER, .no = 3, .seq = 12, .begun = 1040);
@@ -208,7 +208,7 @@ static void idle_until_written(uint32_t seq, uint64_t off, uint64_t wake)
 	      .done = wake - 2, .idle = 1);
 }
 
-static void test_out_of_idleness(void)
+TEST(out_of_idleness)
 {
 	begin_with_worker();
 	woken_by(WORKER, 0, 12);
@@ -232,7 +232,7 @@ static void test_out_of_idleness(void)
 }
 
 /* Sleeps for want of work that did not end before the worker woke the caller say nothing about that work. */
-static void test_idle_afterwards(void)
+TEST(idle_afterwards)
 {
 	begin_with_worker();
 	SLEEP(.tid = WORKER, .seq = 11, .off = 900, .wake = 1000, .on = 1000, .how = HOW_IRQ);
@@ -255,7 +255,7 @@ static void test_idle_afterwards(void)
 }
 
 /* The work in which it woke the caller is not known: what the worker did before may have been for somebody else. */
-static void test_number_unknown(void)
+TEST(number_unknown)
 {
 	static const struct {
 		const char *what;
@@ -276,7 +276,7 @@ static void test_number_unknown(void)
 	}
 }
 
-static void bad_facts(void)
+TEST(bad_facts)
 {
 	begin();
 	ok(!BEGUN(.tid = WORKER, .begun = 10), "a work without a number is refused");
@@ -295,7 +295,7 @@ static void bad_facts(void)
 #define FEW   1024u  /* and at first */
 #define KEEP  120000000000ull
 
-static void numbers(void)
+TEST(numbers)
 {
 	begin();
 	for (uint32_t no = 1; no <= WORKS; no++)
@@ -342,7 +342,7 @@ static const char *through(uint64_t function)
 	return walk_via(w, r->slice[1].via, name) == 1 ? name[0] : NULL;
 }
 
-static void names(void)
+TEST(names)
 {
 	const char *name = through(0x1000);
 
@@ -356,7 +356,7 @@ static void names(void)
 }
 
 /* Whatever works say of each other. */
-static void test_circle(void)
+TEST(circle)
 {
 	begin_with_worker();
 	follow(WORKER2, "kworker/u8:3", TASK_KWORKER, 5);
@@ -371,16 +371,7 @@ static void test_circle(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(queued_by_a_bio);
-	RUN(begun_before);
-	RUN(queuer_unknown);
-	RUN(out_of_idleness);
-	RUN(idle_afterwards);
-	RUN(number_unknown);
-	bad_facts();
-	numbers();
-	RUN(circle);
-	names();
+	tests_run();
 	walk_free(w);
 	tl_free(tl);
 	return situations_done("works");

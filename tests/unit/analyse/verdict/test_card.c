@@ -89,7 +89,7 @@ static bool same_row(const struct card_row *a, const struct card_row *b)
 	       !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger));
 }
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
 	struct buf json = { 0 }, again = { 0 };
 	struct card a, b;
@@ -125,7 +125,7 @@ static void refused(const char *text, const char *words)
 		diag("%s: %s", text, e.text);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
 	struct err e = { 0 };
 	struct card c;
@@ -154,7 +154,7 @@ static void test_refused(void)
 
 /* ---- text ---- */
 
-static void test_text(void)
+TEST(text)
 {
 	const struct render_opts plain = { .width = 80 };
 	struct card_comparison c;
@@ -191,8 +191,6 @@ int main(void)
 
 	if (fd >= 0)
 		close(fd);
-	test_round_trip();
-	test_refused();
-	test_text();
+	tests_run();
 	return tap_done();
 }

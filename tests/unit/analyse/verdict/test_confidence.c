@@ -41,7 +41,7 @@ static struct report *drawn(size_t n, size_t locks)
 }
 
 /* Of a thousand draws of as many calls: where fewer than nine tenths give the class, the one that most others give is near. */
-static void test_draws(void)
+TEST(draws)
 {
 	static const size_t rows[][2] = { { 100, 61 }, { 100, 64 }, { 50, 34 }, { 30, 20 }, { 100, 67 },
 					  { 10, 10 },  { 10, 8 },   { 10, 7 },	{ 10, 6 },  { 10, 4 },
@@ -56,7 +56,7 @@ static void test_draws(void)
 }
 
 /* The parts of the calls say another thing than their sum does. */
-static void test_never_drawn(void)
+TEST(never_drawn)
 {
 	struct report *r = drawn(10, 10);
 
@@ -85,7 +85,7 @@ static struct report *short_calls(unsigned int percent)
 }
 
 /* Where other calls are too little for a verdict, that is no other reading. */
-static void test_draws_too_little(void)
+TEST(draws_too_little)
 {
 	judged(short_calls(100), "a third of the draws are less than a millisecond, which is no other reading");
 	judged(short_calls(66), "nor does it take back one that a figure is near to");
@@ -102,7 +102,7 @@ static struct report *split(unsigned int lock, unsigned int journal)
 	return r;
 }
 
-static void test_first_group(void)
+TEST(first_group)
 {
 	judged(split(660, 340), "a tenth less than 66 % is less than 60 %");
 	judged(split(667, 333), "a tenth less than 66.7 % is more");
@@ -121,7 +121,7 @@ static struct report *command(uint64_t ns)
 	return r;
 }
 
-static void test_sync_time(void)
+TEST(sync_time)
 {
 	judged(command(222 * MS), "a tenth less than 22.2 % is less than a fifth");
 	judged(command(223 * MS), "a tenth less than 22.3 % is more");
@@ -140,7 +140,7 @@ static struct report *flushless(uint64_t unsafe, uint64_t durable)
 	return r;
 }
 
-static void test_unsafe_calls(void)
+TEST(unsafe_calls)
 {
 	judged(flushless(53, 48), "a tenth less than 53 is 48");
 	judged(flushless(54, 48), "a tenth less than 54 is 49");
@@ -163,7 +163,7 @@ static struct report *queue(uint64_t ahead, uint64_t flush_ns, uint64_t write_ns
 	return r;
 }
 
-static void test_queue(void)
+TEST(queue)
 {
 	judged(queue(222, 10 * MS, 10 * MS), "a tenth less than 2.22 ahead is less than 2");
 	judged(queue(223, 10 * MS, 10 * MS), "a tenth less than 2.23 is more");
@@ -175,7 +175,7 @@ static void test_queue(void)
 	judged(queue(300, 22300 * US, 10 * MS), "a tenth less than 22.3 ms is more");
 }
 
-static void test_not_asked(void)
+TEST(not_asked)
 {
 	struct report *r = split(660, 340);
 
@@ -195,13 +195,6 @@ static void test_not_asked(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(draws);
-	RUN(never_drawn);
-	RUN(draws_too_little);
-	RUN(first_group);
-	RUN(sync_time);
-	RUN(unsafe_calls);
-	RUN(queue);
-	RUN(not_asked);
+	tests_run();
 	return situations_done("confidence");
 }

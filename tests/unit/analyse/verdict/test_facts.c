@@ -22,7 +22,7 @@ static struct report *empty(void)
 
 /* ---- disks ---- */
 
-static void test_legs(void)
+TEST(legs)
 {
 	static const struct {
 		const char *disk, *slave;
@@ -58,7 +58,7 @@ static void test_legs(void)
 	}
 }
 
-static void test_nobarrier(void)
+TEST(nobarrier)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -119,7 +119,7 @@ static void says(const struct report *r, const char *what)
 	says_facts(&f, what);
 }
 
-static void test_main_disk(void)
+TEST(main_disk)
 {
 	static const enum op_class waited[] = { OP_FLUSH, OP_WRITE_BARRIER, OP_WRITE_SYNC, OP_FUA };
 	static const enum op_class others[] = { OP_READ_SYNC, OP_READ_ASYNC, OP_WRITE_ASYNC, OP_DISCARD, OP_OTHER };
@@ -158,7 +158,7 @@ static struct report *stack(uint64_t a_ns, uint64_t b_ns)
 	return r;
 }
 
-static void test_stack(void)
+TEST(stack)
 {
 	struct report *r = stack(50 * MS, 0);
 
@@ -192,7 +192,7 @@ static void test_stack(void)
 
 /* ---- the queue ---- */
 
-static void test_times(void)
+TEST(times)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -209,7 +209,7 @@ static void test_times(void)
 	drop(r);
 }
 
-static void test_ahead(void)
+TEST(ahead)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -231,7 +231,7 @@ static void test_ahead(void)
 	drop(r);
 }
 
-static void test_queued(void)
+TEST(queued)
 {
 	static const struct {
 		double ahead;
@@ -272,7 +272,7 @@ static void test_queued(void)
 
 /* ---- groups ---- */
 
-static void test_order(void)
+TEST(order)
 {
 	struct report *r = empty();
 
@@ -291,7 +291,7 @@ static void test_order(void)
 
 /* ---- volume ---- */
 
-static void test_own_queue(void)
+TEST(own_queue)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -319,7 +319,7 @@ static void test_own_queue(void)
 	drop(r);
 }
 
-static void test_for_everybody(void)
+TEST(for_everybody)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -343,7 +343,7 @@ static void test_for_everybody(void)
 	drop(r);
 }
 
-static void test_other_calls(void)
+TEST(other_calls)
 {
 	struct report *r = start();
 	struct call_sums calls = { .count = 3, .total_ns = 7, .unsafe = 1, .unsafe_ns = 5, .durable = 2 };
@@ -370,7 +370,7 @@ static void test_other_calls(void)
 
 /* ---- others' ---- */
 
-static void test_flushed(void)
+TEST(flushed)
 {
 	struct report *r = empty();
 	struct report_device *d;
@@ -395,7 +395,7 @@ static void test_flushed(void)
 	drop(r);
 }
 
-static void test_written(void)
+TEST(written)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -421,7 +421,7 @@ static void test_written(void)
 	drop(r);
 }
 
-static void test_written_by_filter(void)
+TEST(written_by_filter)
 {
 	struct report *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
@@ -443,19 +443,6 @@ static void test_written_by_filter(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	test_legs();
-	test_nobarrier();
-	RUN(main_disk);
-	RUN(stack);
-	RUN(times);
-	RUN(ahead);
-	test_queued();
-	RUN(order);
-	RUN(own_queue);
-	RUN(for_everybody);
-	RUN(other_calls);
-	RUN(flushed);
-	RUN(written);
-	RUN(written_by_filter);
+	tests_run();
 	return situations_done("facts");
 }

@@ -39,7 +39,7 @@ static void is_str(const char *have, const char *want, const char *what)
 		diag("is %s", have ? have : "NULL");
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
 	static const char *const steps[] = { "flush",	     "flush.wait", "device.write",
 					     "device.read",  "device.fua", "device.discard",
@@ -59,7 +59,7 @@ static void test_kinds(void)
 
 /* ---- of whom ---- */
 
-static void test_whose(void)
+TEST(whose)
 {
 	struct report *r = hanging("lock", 3 * SEC);
 	struct facts f;
@@ -86,7 +86,7 @@ static void test_whose(void)
 	drop(r);
 }
 
-static void test_share(void)
+TEST(share)
 {
 	struct report *r = hanging("lock", 3 * SEC);
 
@@ -118,7 +118,7 @@ static void says(struct report *r, const char *what)
 	SAY("%s:\n  %s\n", what, r->verdict.sentence);
 }
 
-static void test_words(void)
+TEST(words)
 {
 	struct report *r = hanging("lock", 3 * SEC);
 
@@ -145,7 +145,7 @@ static void test_words(void)
 }
 
 /* Calls that returned took more, and the verdict is about these: what hangs is said behind. */
-static void test_beside_returned(void)
+TEST(beside_returned)
 {
 	struct report *r = hanging("lock", 3 * SEC);
 
@@ -156,7 +156,7 @@ static void test_beside_returned(void)
 }
 
 /* Of a call of another's none is taken off those of who was asked about. */
-static void test_more_than_others(void)
+TEST(more_than_others)
 {
 	struct report *r = hanging("lock", 3 * SEC);
 	struct facts f;
@@ -171,7 +171,7 @@ static void test_more_than_others(void)
 	drop(r);
 }
 
-static void test_began(void)
+TEST(began)
 {
 	static const struct {
 		uint64_t count, began, ns;
@@ -201,12 +201,6 @@ static void test_began(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(kinds);
-	test_whose();
-	test_share();
-	RUN(words);
-	RUN(beside_returned);
-	RUN(more_than_others);
-	RUN(began);
+	tests_run();
 	return situations_done("hanging");
 }

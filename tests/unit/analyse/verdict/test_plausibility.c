@@ -47,7 +47,7 @@ static void judged(struct card *c, const char *what)
 
 /* ---- what it is ---- */
 
-static void test_medium(void)
+TEST(medium)
 {
 	static const struct {
 		const char *name, *model;
@@ -89,7 +89,7 @@ static const struct {
 	{ "vda", false, 100 * US - 100, "less" },
 };
 
-static void test_grades(void)
+TEST(grades)
 {
 	for (size_t i = 0; i < sizeof(grades) / sizeof(grades[0]); i++) {
 		struct card c = card_of(grades[i].name, "M", grades[i].rotating);
@@ -100,7 +100,7 @@ static void test_grades(void)
 	}
 }
 
-static void test_nameless(void)
+TEST(nameless)
 {
 	struct card c = card_of(NULL, "QEMU", false);
 
@@ -114,7 +114,7 @@ static void test_nameless(void)
 }
 
 /* The median of nine: five are quick. */
-static void test_median(void)
+TEST(median)
 {
 	struct card c = card_of("sda", "M", false);
 	struct card_row *r = add(&c, CARD_DIRTY, 4096, 5, 50 * US);
@@ -130,7 +130,7 @@ static void test_median(void)
 
 /* ---- how much is written ---- */
 
-static void test_rate(void)
+TEST(rate)
 {
 	struct card c = card_of("sda", "M", true);
 	struct card_row *r;
@@ -148,7 +148,7 @@ static void test_rate(void)
 	card_free(&c);
 }
 
-static void test_growth(void)
+TEST(growth)
 {
 	static const struct {
 		uint64_t flushes, ns;
@@ -172,7 +172,7 @@ static void test_growth(void)
 	}
 }
 
-static void test_growth_of_flash(void)
+TEST(growth_of_flash)
 {
 	struct card c = card_of("sda", "M", false);
 
@@ -183,7 +183,7 @@ static void test_growth_of_flash(void)
 }
 
 /* Of flushes that nobody had to wait for it is known that they took less than the call. */
-static void test_unwaited(void)
+TEST(unwaited)
 {
 	struct card c = card_of("sda", "M", false);
 	struct card_row *r = add(&c, CARD_DIRTY, 4096, 5, MS);
@@ -214,7 +214,7 @@ static void test_unwaited(void)
 
 /* ---- none ---- */
 
-static void test_none(void)
+TEST(none)
 {
 	struct card c = card_of("sda", "M", false);
 
@@ -235,7 +235,7 @@ static void test_none(void)
 	card_free(&c);
 }
 
-static void test_discards(void)
+TEST(discards)
 {
 	struct card c = card_of("sda", "M", false);
 	struct card_row *r;
@@ -257,15 +257,6 @@ static void test_discards(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(medium);
-	RUN(grades);
-	RUN(nameless);
-	RUN(median);
-	RUN(rate);
-	RUN(growth);
-	RUN(growth_of_flash);
-	RUN(unwaited);
-	RUN(none);
-	RUN(discards);
+	tests_run();
 	return situations_done("plausibility");
 }

@@ -47,7 +47,7 @@ static struct report *command(uint64_t sync_ns)
 
 /* ---- others ---- */
 
-static void test_none(void)
+TEST(none)
 {
 	struct report *r = xcalloc(1, sizeof(*r));
 	uint64_t *nothing[] = { &r->sync.count, &r->sync.no_ledger, &r->sync.lost,
@@ -64,7 +64,7 @@ static void test_none(void)
 	drop(r);
 }
 
-static void test_others(void)
+TEST(others)
 {
 	struct report *r = command(190 * MS);
 
@@ -95,7 +95,7 @@ static void test_others(void)
 	drop(r);
 }
 
-static void test_others_flush(void)
+TEST(others_flush)
 {
 	struct report *r = command(100 * MS);
 	struct report_kernel *k = &r->device[0].kernel;
@@ -139,7 +139,7 @@ static struct report *unsafe(uint64_t n, uint64_t durable)
 	return r;
 }
 
-static void test_unflushed(void)
+TEST(unflushed)
 {
 	struct report *r = unsafe(11, 10);
 	struct report_device *d = &r->device[0];
@@ -181,7 +181,7 @@ static void test_unflushed(void)
 	drop(r);
 }
 
-static void test_nobarrier(void)
+TEST(nobarrier)
 {
 	static const struct {
 		const char *device;
@@ -225,7 +225,7 @@ static struct report *platter(const char *cache, unsigned int writes, uint64_t w
 	return r;
 }
 
-static void test_platter(void)
+TEST(platter)
 {
 	static const struct {
 		const char *cache;
@@ -271,7 +271,7 @@ static void test_platter(void)
 }
 
 /* Half of the writes took less than a millisecond, not three fifths. */
-static void test_platter_median(void)
+TEST(platter_median)
 {
 	struct report *r = platter("write through", 10, MS / 2, 0, 0);
 
@@ -282,7 +282,7 @@ static void test_platter_median(void)
 
 /* ---- not sync, too little ---- */
 
-static void test_not_sync(void)
+TEST(not_sync)
 {
 	struct report *r = command(200 * MS - 4);
 	uint64_t *more[] = { &r->sync.no_ledger_ns, &r->sync.elsewhere_ns, &r->under_way_ns };
@@ -308,7 +308,7 @@ static void test_not_sync(void)
 	drop(r);
 }
 
-static void test_short(void)
+TEST(short)
 {
 	struct report *r = command(100 * US);
 
@@ -331,7 +331,7 @@ static void test_short(void)
 
 /* ---- the largest ---- */
 
-static void test_largest(void)
+TEST(largest)
 {
 	static const struct {
 		unsigned int lock, journal, cpu, runq;
@@ -374,15 +374,6 @@ static void test_largest(void)
 
 int main(void)
 {
-	test_none();
-	test_others();
-	test_others_flush();
-	test_unflushed();
-	test_nobarrier();
-	test_platter();
-	test_platter_median();
-	test_not_sync();
-	test_short();
-	test_largest();
+	tests_run();
 	return tap_done();
 }

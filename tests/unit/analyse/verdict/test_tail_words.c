@@ -24,7 +24,7 @@ static void says(struct report_sync *s, const char *what)
 	s->tail.sentence = NULL;
 }
 
-static void test_how_far(void)
+TEST(how_far)
 {
 	struct report_sync s = usual();
 
@@ -38,7 +38,7 @@ static void test_how_far(void)
 	says(&s, "no tail, no sentence");
 }
 
-static void test_why(void)
+TEST(why)
 {
 	struct report_sync s = usual();
 
@@ -50,7 +50,7 @@ static void test_why(void)
 	says(&s, "there are no others");
 }
 
-static void test_in_common(void)
+TEST(in_common)
 {
 	struct report_sync s = usual();
 	char comm[] = "pg", path[] = "/wal";
@@ -70,7 +70,7 @@ static void test_in_common(void)
 	says(&s, "one call");
 }
 
-static void test_period(void)
+TEST(period)
 {
 	struct report_sync s = usual();
 
@@ -88,9 +88,6 @@ static void test_period(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(how_far);
-	RUN(why);
-	RUN(in_common);
-	RUN(period);
+	tests_run();
 	return situations_done("tail_words");
 }

@@ -51,7 +51,7 @@ static struct report *slow_flush(void)
 	return r;
 }
 
-static void test_flush(void)
+TEST(flush)
 {
 	struct report *r = slow_flush();
 
@@ -92,7 +92,7 @@ static struct report *in_a_queue(uint64_t others, uint64_t flush_ns, uint64_t wr
 	return r;
 }
 
-static void test_busy(void)
+TEST(busy)
 {
 	struct report *r;
 
@@ -105,7 +105,7 @@ static void test_busy(void)
 	expect(r, "a FLUSH that goes past the others' writes");
 }
 
-static void test_device(void)
+TEST(device)
 {
 	struct report *r = start();
 
@@ -138,7 +138,7 @@ static void test_device(void)
 	expect(r, "discards");
 }
 
-static void test_kernel_and_host(void)
+TEST(kernel_and_host)
 {
 	static const enum cause simple[] = { CAUSE_IOQ,	    CAUSE_TAG,	CAUSE_THROTTLE, CAUSE_RUNQ,
 					     CAUSE_JOURNAL, CAUSE_LOCK, CAUSE_CPU,	CAUSE_COMPLETION };
@@ -186,7 +186,7 @@ static struct report *volume(void)
 	return r;
 }
 
-static void test_volume(void)
+TEST(much_written)
 {
 	struct report *r = volume();
 
@@ -230,7 +230,7 @@ static struct report *unflushed(const char *cache, uint64_t n)
 	return r;
 }
 
-static void test_nobarrier(void)
+TEST(nobarrier)
 {
 	struct report *r = unflushed("write back", 51);
 	struct report_device idle;
@@ -255,7 +255,7 @@ static void test_nobarrier(void)
 
 /* ---- hardly anything known ---- */
 
-static void test_sparse(void)
+TEST(sparse)
 {
 	struct report *r = start();
 
@@ -285,7 +285,7 @@ static void test_sparse(void)
 	expect(r, "dm on a disk");
 }
 
-static void test_tail(void)
+TEST(tail)
 {
 	struct report *r = slow_flush();
 
@@ -298,13 +298,6 @@ static void test_tail(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(flush);
-	RUN(busy);
-	RUN(device);
-	RUN(kernel_and_host);
-	RUN(volume);
-	RUN(nobarrier);
-	RUN(sparse);
-	RUN(tail);
+	tests_run();
 	return situations_done("verdict");
 }

@@ -102,7 +102,7 @@ static struct report *single(void)
 
 /* ---- why ---- */
 
-static void test_reasons(void)
+TEST(reasons)
 {
 	static const enum group why[] = { GROUP_FLUSH,	 GROUP_WRITE,	GROUP_READ,	 GROUP_FUA,
 					  GROUP_DISCARD, GROUP_BUSY,	GROUP_SCHEDULER, GROUP_THROTTLE,
@@ -122,7 +122,7 @@ static void test_reasons(void)
 	drop(one);
 }
 
-static void test_drive_words(void)
+TEST(drive_words)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_FLUSH, 900, GROUP_CPU, 0);
@@ -152,7 +152,7 @@ static void test_drive_words(void)
 }
 
 /* Half of the FUA writes took 6 ms, the others 1 s: only the median of the right ones is 6 ms. */
-static void test_bio_based(void)
+TEST(bio_based)
 {
 	struct report *r = start();
 	struct report_device *d = add_device(r, "md0", "write back");
@@ -171,7 +171,7 @@ static void test_bio_based(void)
 	drop(r);
 }
 
-static void test_slots(void)
+TEST(slots)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_SCHEDULER, 900, GROUP_CPU, 0);
@@ -198,7 +198,7 @@ static void test_slots(void)
 	drop(r);
 }
 
-static void test_volume(void)
+TEST(volume)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_VOLUME, 900, GROUP_CPU, 0);
@@ -221,7 +221,7 @@ static void test_volume(void)
 
 /* ---- how slow ---- */
 
-static void test_how_slow(void)
+TEST(how_slow)
 {
 	struct report *r = usual();
 	struct facts f;
@@ -239,7 +239,7 @@ static void test_how_slow(void)
 	drop(r);
 }
 
-static void test_few(void)
+TEST(few)
 {
 	static const struct {
 		uint64_t count, total_ns, wall_ns;
@@ -301,7 +301,7 @@ static void only(struct report *r, const struct member *of)
 		add_process(r, of[i].comm, of[i].pid, 10, of[i].ms * MS);
 }
 
-static void test_who(void)
+TEST(who)
 {
 	for (size_t i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++) {
 		struct report *r = usual();
@@ -314,7 +314,7 @@ static void test_who(void)
 	}
 }
 
-static void test_in_what(void)
+TEST(in_what)
 {
 	static const struct {
 		unsigned int call, n;
@@ -339,7 +339,7 @@ static void test_in_what(void)
 	}
 }
 
-static void test_the_sync_of_sync(void)
+TEST(the_sync_of_sync)
 {
 	struct report *r = single();
 	struct facts f;
@@ -356,7 +356,7 @@ static void test_the_sync_of_sync(void)
 
 /* ---- no single reason ---- */
 
-static void test_mixed(void)
+TEST(mixed)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_WRITE, 400, GROUP_JOURNAL, 300);
@@ -373,7 +373,7 @@ static void test_mixed(void)
 	drop(r);
 }
 
-static void test_not_sync(void)
+TEST(not_sync)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -391,7 +391,7 @@ static void test_not_sync(void)
 
 /* ---- what is said behind any sentence ---- */
 
-static void test_left(void)
+TEST(left)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -406,7 +406,7 @@ static void test_left(void)
 	drop(r);
 }
 
-static void test_under_way(void)
+TEST(under_way)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -423,7 +423,7 @@ static void test_under_way(void)
 	drop(r);
 }
 
-static void test_began_before(void)
+TEST(began_before)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -434,7 +434,7 @@ static void test_began_before(void)
 	drop(r);
 }
 
-static void test_too_little(void)
+TEST(too_little)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -475,7 +475,7 @@ static void none_is(const struct report *r, const char *what)
 	advises(&f, "no-sync", "asked", what);
 }
 
-static void test_none(void)
+TEST(no_calls)
 {
 	struct report *r = none();
 
@@ -506,7 +506,7 @@ static void test_none(void)
 	drop(r);
 }
 
-static void test_elsewhere(void)
+TEST(elsewhere)
 {
 	struct report *r = none();
 
@@ -518,7 +518,7 @@ static void test_elsewhere(void)
 	drop(r);
 }
 
-static void test_nothing(void)
+TEST(nothing)
 {
 	struct report *r = none();
 	struct report_device *d = &r->device[0];
@@ -552,7 +552,7 @@ static void test_nothing(void)
 	drop(r);
 }
 
-static void test_meanwhile(void)
+TEST(meanwhile)
 {
 	struct report *r = none();
 	struct report_device *d = &r->device[0];
@@ -592,7 +592,7 @@ static void others_are(const struct report *r, const char *what)
 	advises(&f, "device-flush", "others", what);
 }
 
-static void test_others_flush(void)
+TEST(others_flush)
 {
 	struct report *r = none();
 	struct report_device *d = &r->device[0];
@@ -622,7 +622,7 @@ static void add_other(struct report *r, const char *comm, uint32_t pid, uint64_t
 	r->sync.others_ns += ns;
 }
 
-static void test_others_calls(void)
+TEST(others_calls)
 {
 	struct report *r = none();
 
@@ -651,7 +651,7 @@ static void test_others_calls(void)
 }
 
 /* Half of the calls' time or of the run in FLUSHes is worth a word. */
-static void test_others_flushes(void)
+TEST(others_flushes)
 {
 	struct report *r = none();
 
@@ -677,7 +677,7 @@ static void test_others_flushes(void)
 
 /* ---- unsafe ---- */
 
-static void test_unsafe(void)
+TEST(unsafe)
 {
 	static const enum unsafe why[] = { UNSAFE_NOBARRIER, UNSAFE_RANGE, UNSAFE_NO_FLUSH, UNSAFE_WRITE_THROUGH,
 					   UNSAFE_TOO_FAST };
@@ -696,7 +696,7 @@ static void test_unsafe(void)
 
 /* ---- evidence ---- */
 
-static void test_calls(void)
+TEST(calls)
 {
 	struct report *r = usual();
 	struct facts f;
@@ -721,7 +721,7 @@ static void test_calls(void)
 	drop(r);
 }
 
-static void test_causes(void)
+TEST(causes)
 {
 	struct report *r = usual();
 	struct facts f;
@@ -751,7 +751,7 @@ static void add_leaf(struct report *r, enum cause c, uint64_t ns, const char *pa
 	l->path = path ? xstrdup(path) : NULL;
 }
 
-static void test_through(void)
+TEST(through)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_JOURNAL, 900, GROUP_LOCK, 0);
@@ -778,7 +778,7 @@ static void test_through(void)
 	drop(r);
 }
 
-static void test_flushes(void)
+TEST(flushes)
 {
 	struct report *r = usual();
 	struct report_device *d = &r->device[0];
@@ -845,7 +845,7 @@ static const struct {
 	{ { 4, 9, 3 }, { 1, 1, 5 }, 0, 0, 0, "nothing of the time" },
 };
 
-static void test_legs(void)
+TEST(legs)
 {
 	for (size_t i = 0; i < sizeof(leg_rows) / sizeof(leg_rows[0]); i++) {
 		struct report *r = legs(leg_rows[i].flush, leg_rows[i].write);
@@ -859,7 +859,7 @@ static void test_legs(void)
 	}
 }
 
-static void test_no_legs(void)
+TEST(no_legs)
 {
 	struct report *r = legs((uint64_t[]){ 1, 9, 1 }, (uint64_t[]){ 0, 0, 0 });
 	struct facts f = facts(r, GROUP_FLUSH, 900, GROUP_LOCK, 0);
@@ -882,7 +882,7 @@ static void test_no_legs(void)
 	drop(r);
 }
 
-static void test_writes(void)
+TEST(writes)
 {
 	struct report *r = usual();
 	struct report_op_tally *op = &r->device[0].op[OP_WRITE_SYNC];
@@ -906,7 +906,7 @@ static void test_writes(void)
 	drop(r);
 }
 
-static void test_depth(void)
+TEST(depth)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -937,7 +937,7 @@ static void test_depth(void)
 	drop(r);
 }
 
-static void test_neighbours(void)
+TEST(neighbours)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -968,7 +968,7 @@ static void test_neighbours(void)
 	drop(r);
 }
 
-static void test_unsafe_evidence(void)
+TEST(unsafe_evidence)
 {
 	struct report *r = usual();
 	struct report_device *d = &r->device[0];
@@ -996,7 +996,7 @@ static void test_unsafe_evidence(void)
 	drop(r);
 }
 
-static void test_settings(void)
+TEST(settings)
 {
 	static const enum group said[] = { GROUP_SCHEDULER, GROUP_THROTTLE, GROUP_BUSY };
 	struct report *r = usual();
@@ -1022,7 +1022,7 @@ static void test_settings(void)
 	drop(r);
 }
 
-static void test_write_through(void)
+TEST(write_through)
 {
 	struct report *r = usual();
 	struct report_device *d = &r->device[0];
@@ -1050,7 +1050,7 @@ static void test_write_through(void)
 	drop(r);
 }
 
-static void test_gaps(void)
+TEST(gaps)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -1078,7 +1078,7 @@ static void test_gaps(void)
 	drop(r);
 }
 
-static void test_others_evidence(void)
+TEST(others_evidence)
 {
 	struct report *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
@@ -1099,43 +1099,6 @@ static void test_others_evidence(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	RUN(reasons);
-	RUN(drive_words);
-	RUN(bio_based);
-	RUN(slots);
-	RUN(volume);
-	RUN(how_slow);
-	RUN(few);
-	RUN(who);
-	RUN(in_what);
-	RUN(the_sync_of_sync);
-	RUN(mixed);
-	RUN(not_sync);
-	RUN(left);
-	RUN(under_way);
-	RUN(began_before);
-	RUN(too_little);
-	RUN(none);
-	RUN(elsewhere);
-	RUN(nothing);
-	RUN(meanwhile);
-	RUN(others_flush);
-	RUN(others_calls);
-	RUN(others_flushes);
-	RUN(unsafe);
-	RUN(calls);
-	RUN(causes);
-	RUN(through);
-	RUN(flushes);
-	RUN(legs);
-	RUN(no_legs);
-	RUN(writes);
-	RUN(depth);
-	RUN(neighbours);
-	RUN(unsafe_evidence);
-	RUN(settings);
-	RUN(write_through);
-	RUN(gaps);
-	RUN(others_evidence);
+	tests_run();
 	return situations_done("verdict_words");
 }

@@ -359,7 +359,7 @@ static void test_db(const struct report *r)
 
 /* ---- nothing, and much ---- */
 
-static void test_empty(void)
+TEST(empty)
 {
 	struct report r = { 0 };
 	char *trace = trace_of(&r);
@@ -374,7 +374,7 @@ static void test_empty(void)
 }
 
 /* More of one kind than fit into the first pages, lanes and steps of growth. */
-static void test_many(void)
+TEST(many)
 {
 	struct report r = { 0 };
 	char *trace;
@@ -405,8 +405,7 @@ int main(int argc, char **argv)
 	test_csv(&r);
 	test_db(&r);
 	test_perfetto(&r);
-	test_empty();
-	test_many();
+	tests_run();
 	report_free(&r);
 	return tap_done();
 }

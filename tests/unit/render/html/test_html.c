@@ -244,7 +244,7 @@ static void whole(const struct report *r, const char *name)
 	buf_free(&again);
 }
 
-static void any_report(void)
+TEST(any_report)
 {
 	struct report r = { 0 };
 
@@ -272,7 +272,7 @@ static void any_report(void)
 
 /* ---- what it says ---- */
 
-static void warns(void)
+TEST(warns)
 {
 	struct report r;
 	struct buf b;
@@ -294,7 +294,7 @@ static void warns(void)
 	report_free(&r);
 }
 
-static void not_known(void)
+TEST(not_known)
 {
 	struct report r;
 	struct buf b;
@@ -329,7 +329,7 @@ static void not_known(void)
 
 /* ---- bounds ---- */
 
-static void large(void)
+TEST(large)
 {
 	static const char name[] = "/srv/\"<&'>\"<&'>/a/rather/long/path/with/many/parts/as/databases/like/them/t.ibd";
 	struct report r;
@@ -362,9 +362,6 @@ static void large(void)
 
 int main(void)
 {
-	any_report();
-	warns();
-	not_known();
-	large();
+	tests_run();
 	return tap_done();
 }

@@ -96,7 +96,7 @@ static char *folded(const struct report *r)
 
 /* --- golden --- */
 
-static void test_golden(void)
+TEST(golden)
 {
 	struct report r = { 0 };
 	char *s;
@@ -137,7 +137,7 @@ static const struct flame_frame *frame(const struct flame_tree *t, const char *n
 	return NULL;
 }
 
-static void test_tree(void)
+TEST(tree)
 {
 	const struct flame_frame *f;
 	struct report r = { 0 };
@@ -232,7 +232,7 @@ static void test_cells_close(void)
 	ok(n > 2 && close && sum_cells(c, n, &count) == h.sum && count == 1000, "narrow ones are joined");
 }
 
-static void test_cells(void)
+TEST(cells)
 {
 	struct flame_cell c[HEAT_ROWS];
 	struct hist h = { 0 };
@@ -274,7 +274,7 @@ static bool only_text(const char *s)
 	return true;
 }
 
-static void test_hostile(void)
+TEST(hostile)
 {
 	struct report r = { 0 };
 	char *s;
@@ -299,7 +299,7 @@ static void test_hostile(void)
 
 /* --- too little and too much --- */
 
-static void test_nothing(void)
+TEST(nothing)
 {
 	struct report r = { 0 };
 	char *s = drawn(&r, true), *lines = folded(&r);
@@ -318,7 +318,7 @@ static void test_nothing(void)
 	report_free(&r);
 }
 
-static void test_bounded(void)
+TEST(bounded)
 {
 	struct report r = { 0 };
 	uint64_t state = 1;
@@ -340,7 +340,7 @@ static void test_bounded(void)
 	report_free(&r);
 }
 
-static void test_folded(void)
+TEST(folded)
 {
 	struct report r = { 0 };
 	char *s;
@@ -360,12 +360,6 @@ static void test_folded(void)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	test_golden();
-	test_tree();
-	test_cells();
-	test_hostile();
-	test_nothing();
-	test_bounded();
-	test_folded();
+	tests_run();
 	return tap_done();
 }

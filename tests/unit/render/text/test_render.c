@@ -314,7 +314,7 @@ static char *wrong_plural(render_fn *render, const struct report *r, const struc
 	return found;
 }
 
-static void test_ones(void)
+TEST(ones)
 {
 	render_fn *const render[] = { render_text, render_html };
 	const struct render_opts o = { .width = 200, .verbose = true };
@@ -349,7 +349,7 @@ static bool says(const struct report *r, const struct render_opts *o, const char
 	return found;
 }
 
-static void test_sentences(void)
+TEST(sentences)
 {
 	struct render_opts wide = { .width = 200 }, quiet = { .width = 80, .quiet = true };
 	struct report r = { 0 };
@@ -384,7 +384,7 @@ static void test_sentences(void)
 	report_free(&r);
 }
 
-static void test_no_devices(void)
+TEST(no_devices)
 {
 	struct report r = { .wall_ns = 5 * MS, .filter = xstrdup("pid 42") };
 	const struct render_opts wide = { .width = 200 };
@@ -394,7 +394,7 @@ static void test_no_devices(void)
 }
 
 /* The kernel times a FLUSH from when it is set up: its queue, too. */
-static void test_flush_check(void)
+TEST(flush_check)
 {
 	struct render_opts wide = { .width = 200 };
 	struct report r = { 0 };
@@ -424,7 +424,7 @@ static void test_flush_check(void)
 }
 
 /* What cannot be known is not said, and what does not add up is. */
-static void test_honesty(void)
+TEST(honesty)
 {
 	struct render_opts wide = { .width = 200 };
 	struct report r = { 0 };
@@ -465,7 +465,7 @@ static void test_honesty(void)
 
 /* --- JSON --- */
 
-static void test_json_stream(void)
+TEST(json_stream)
 {
 	struct report r = { 0 };
 	struct buf b = { 0 };
@@ -490,7 +490,7 @@ static void test_json_stream(void)
 
 /* --- hostile names --- */
 
-static void test_hostile_json(void)
+TEST(hostile_json)
 {
 	struct report r = { 0 };
 	json_t *j;
@@ -517,12 +517,6 @@ int main(int argc, char **argv)
 	check_golden("nothing", report_nothing);
 	check_golden("stream", report_stream);
 	texts_hold((make_report *const[]){ report_journal, report_odd, report_hostile, report_stream }, 4);
-	test_ones();
-	test_sentences();
-	test_no_devices();
-	test_flush_check();
-	test_honesty();
-	test_json_stream();
-	test_hostile_json();
+	tests_run();
 	return tap_done();
 }

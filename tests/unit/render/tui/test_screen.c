@@ -265,7 +265,7 @@ static bool lacks(struct shown *w, const char *text)
 	return has(w, text, false);
 }
 
-static void test_goldens(void)
+TEST(goldens)
 {
 	struct shown *w = show(true);
 
@@ -310,7 +310,7 @@ static unsigned int row_of(struct shown *w, const char *text)
 	return row;
 }
 
-static void test_sort(void)
+TEST(sort)
 {
 	static const char *const first[] = { ">sqlite3", ">touch", ">touch", ">postgres", ">postgres" };
 	struct shown *w = show(true);
@@ -333,7 +333,7 @@ static void test_sort(void)
 	drop(w);
 }
 
-static void test_panes(void)
+TEST(panes)
 {
 	struct shown *w = show(true);
 
@@ -360,7 +360,7 @@ static void test_panes(void)
 	drop(w);
 }
 
-static void test_detail(void)
+TEST(detail)
 {
 	struct shown *w = show(true);
 	char *before, *after;
@@ -386,7 +386,7 @@ static void test_detail(void)
 	drop(w);
 }
 
-static void test_help(void)
+TEST(help)
 {
 	struct shown *w = show(true);
 
@@ -402,7 +402,7 @@ static void test_help(void)
 
 /* --- what is shown --- */
 
-static void test_ledger(void)
+TEST(ledger)
 {
 	struct shown *w = show(true);
 	unsigned int n[SCREEN_STYLES] = { 0 };
@@ -424,7 +424,7 @@ static void test_ledger(void)
 	drop(w);
 }
 
-static void test_trend(void)
+TEST(trend)
 {
 	struct shown *w = show(true);
 
@@ -440,7 +440,7 @@ static void test_trend(void)
 	drop(w);
 }
 
-static void test_many(void)
+TEST(many)
 {
 	struct shown *w = show(true);
 	char name[32];
@@ -533,14 +533,7 @@ static void test_sizes(bool unicode)
 int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
-	test_goldens();
-	test_sort();
-	test_panes();
-	test_detail();
-	test_help();
-	test_ledger();
-	test_trend();
-	test_many();
+	tests_run();
 	test_sizes(true);
 	test_sizes(false);
 	return tap_done();
