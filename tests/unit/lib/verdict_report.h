@@ -105,4 +105,12 @@ static MADE_BY_HAND void drop(struct report *r)
 	free(r);
 }
 
+static MADE_BY_HAND void drop_made(struct report **r)
+{
+	drop(*r);
+}
+
+/* Of its block: MADE *r = start(); */
+#define MADE __attribute__((cleanup(drop_made))) struct report
+
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Two reports compared: golden/reports.txt has the sentences, which disks belong together, and every setting that can differ. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,11 +354,30 @@ TEST(pairs)
 
 /* ---- flushes ---- */
 
+static void says_flushes(const struct report *a, const struct report *b, const char *what)
+{
+	const struct comparison_device *d;
+	struct comparison c;
+
+	compare_reports(a, b, &c);
+	d = c.device;
+	SAY("%s:\n ", what);
+	if (d->have_flushes)
+		SAY(" %llu and %llu", (unsigned long long)a->device->op[OP_FLUSH].count,
+		    (unsigned long long)b->device->op[OP_FLUSH].count);
+	if (d->have_per_call)
+		SAY(", %g and %g per call", d->flushes_per_call[SIDE_A], d->flushes_per_call[SIDE_B]);
+	if (d->have_per_commit)
+		SAY(", %g and %g per commit", d->flushes_per_commit[SIDE_A], d->flushes_per_commit[SIDE_B]);
+	SAY("%s%s\n", d->have_flushes || d->have_per_call || d->have_per_commit ? "" : " not known",
+	    c.incomplete ? ", incomplete" : "");
+	comparison_free(&c);
+}
+
 TEST(flushes)
 {
 	struct report_device da = disk("sda"), db = disk("sda");
 	struct report a = calls(10, 10), b = calls(10, 10);
-	struct comparison c;
 
 	a.device = &da;
 	b.device = &db;
@@ -368,66 +386,25 @@ TEST(flushes)
 	db.op[OP_FLUSH].count = 200;
 	da.flush.barrier_writes = 10;
 	da.flush.barrier_flushes = 20;
-	compare_reports(&a, &b, &c);
-	ok(c.device[0].have_flushes && c.device[0].have_per_call && c.device[0].flushes_per_call[SIDE_A] == 0.5 &&
-		   c.device[0].flushes_per_call[SIDE_B] == 2,
-	   "FLUSHes per call");
-	ok(!c.device[0].have_per_commit && c.device[0].flushes_per_commit[SIDE_A] == 2,
-	   "none per commit where one has no commits");
-	comparison_free(&c);
+	says_flushes(&a, &b, "none per commit where one has no commits");
 	db.flush.barrier_writes = 1;
 	b.incomplete = true;
-	compare_reports(&a, &b, &c);
-	ok(c.device[0].have_per_commit && c.device[0].have_flushes && c.incomplete,
-	   "one commit is enough; and something was counted");
-	comparison_free(&c);
+	says_flushes(&a, &b, "one commit is enough; and something was counted");
 	db.op[OP_FLUSH].count = 0;
-	compare_reports(&a, &b, &c);
-	ok(!c.device[0].have_flushes && !c.device[0].have_per_call, "nothing was counted in a run that is not whole");
-	comparison_free(&c);
+	says_flushes(&a, &b, "nothing was counted in a run that is not whole");
 	db.op[OP_READ_SYNC].count = 1;
-	compare_reports(&a, &b, &c);
-	ok(c.device[0].have_flushes, "a single read was");
-	comparison_free(&c);
+	says_flushes(&a, &b, "a single read was");
 	db.op[OP_READ_SYNC].count = 0;
 	da.flush.barrier_writes = 0;
-	compare_reports(&a, &b, &c);
-	ok(!c.device[0].have_per_commit, "none per commit where the other has none");
-	comparison_free(&c);
+	says_flushes(&a, &b, "none per commit where the other has none");
 	db.op[OP_OTHER].count = 1;
 	b.sync.count = 1;
-	compare_reports(&a, &b, &c);
-	ok(c.device[0].have_per_call, "one call is enough");
-	comparison_free(&c);
+	says_flushes(&a, &b, "one call is enough");
 	b.sync.count = 0;
-	compare_reports(&a, &b, &c);
-	ok(c.device[0].have_flushes && !c.device[0].have_per_call && c.device[0].flushes_per_call[SIDE_B] == 0,
-	   "counted, but no calls");
-	comparison_free(&c);
+	says_flushes(&a, &b, "counted, but no calls");
 }
 
 /* ---- statistics ---- */
-
-TEST(statistics)
-{
-	struct compare_sample a = { 2, 10, 8 }, b = { 2, 20, 8 }, one = { 1, 20, 8 };
-	struct comparison_interval i = compare_samples(&a, &b);
-	struct hist h = { 0 };
-
-	/* v = 4 + 4; f = 64 / (16 + 16) = 2; t = 4.30265; half = t * sqrt(8) = 12.1697 */
-	ok(i.have && !i.told && fabs(i.freedom - 2) < 1e-9 && fabs(i.low + 2.16974) < 1e-3 && fabs(i.high - 22.16974) < 1e-3,
-	   "two of each");
-	i = compare_samples(&a, &one);
-	ok(!i.have && i.difference == 10, "one of B");
-	i = compare_samples(&one, &a);
-	ok(!i.have && i.difference == -10, "one of A");
-	ok(fabs(compare_student(1) - 12.7062) < 1e-3 && fabs(compare_student(1.5) - 6.0) < 0.6,
-	   "between one degree of freedom and two");
-	ok(fabs(compare_student(1e6) - 1.959964) < 1e-9, "from a million on it is the normal distribution");
-	hist_add(&h, 2 * hist_upper(HIST_BUCKETS - 1));
-	hist_add(&h, 2 * hist_upper(HIST_BUCKETS - 1));
-	ok(compare_variance(&h) == 0, "of two that are the same, in the last bucket");
-}
 
 int main(int argc, char **argv)
 {

@@ -274,34 +274,6 @@ TEST(old_sleeps_make_room)
 	ok(ring_is(7, 8, 8, 1010, 1000), "what is not asked for makes room");
 }
 
-/* Each 15 s rings are looked through: a quarter has to be enough. */
-TEST(rings_shrink)
-{
-	begin();
-	sleeps(7, 1000, 100);
-	sleeps(8, 1000, 100);
-	tl_forget(tl, SWEEP - 1);
-	ok(ring_is(7, 100, 128, 1000, 0), "not before 15 s");
-	tl_forget(tl, SWEEP);
-	ok(ring_is(7, 1, 1, 1990, 1980) && ring_is(8, 1, 1, 1990, 1980), "the last sleep of each task stays");
-	begin();
-	sleeps(7, SWEEP - 690, 100);
-	tl_forget(tl, SWEEP);
-	ok(ring_is(7, 32, 32, SWEEP - 10, SWEEP - 20), "31 that are asked for, and the one before: a quarter of the room");
-	begin();
-	sleeps(7, SWEEP - 680, 100);
-	tl_forget(tl, SWEEP);
-	ok(ring_is(7, 100, 128, SWEEP - 680, 0), "33 would need more");
-	begin();
-	sleeps(7, SWEEP, 100);
-	tl_forget(tl, 2 * SWEEP - 1);
-	ok(ring_is(7, 100, 128, SWEEP, 0), "15 s have to pass since then");
-	tl_forget(tl, 2 * SWEEP);
-	ok(ring_is(7, 1, 1, SWEEP + 990, SWEEP + 980), "then it is done again");
-	sleeps(7, 2 * SWEEP, 2);
-	ok(ring_is(7, 3, 4, SWEEP + 990, SWEEP + 980), "and it grows again");
-}
-
 /* A million sleeps in all: those give way of whom nothing was heard for longest. */
 TEST(rings_give_way)
 {
@@ -372,38 +344,6 @@ static void begin_with_tasks(uint32_t n, uint64_t now)
 	begin();
 	for (uint32_t tid = 1; tid <= n; tid++)
 		sleeps(tid, tid <= 3 ? SWEEP + 999 : now, 1);
-}
-
-TEST(ended_callers_are_forgotten)
-{
-	const struct wire_sync call = { .enter = 900, .exit = SWEEP + 1000, .tid = 2, .tgid = 2 };
-	const struct wire_bio bio = { .queued = 900, .done = SWEEP + 1000, .tid = 2, .seq = 1 },
-			      work_bio = { .queued = 900, .done = SWEEP + 1000, .tid = 3, .seq = 1, .work = 1 };
-	const uint64_t now = 1000 + KEEP;
-
-	begin_with_tasks(256, now);
-	tl_forget(tl, 10 * KEEP);
-	remembers(1, true, "256 tasks stay, however old");
-	sleeps(257, now, 1);
-	tl_forget(tl, 20 * KEEP);
-	remembers(1, false, "of more, those that nothing was heard of for two minutes go");
-	remembers(2, true, "until 256 are left");
-	begin_with_tasks(260, now);
-	tl_add_call(tl, &call, true);
-	tl_add_bio(tl, &work_bio);
-	tl_forget(tl, now + SWEEP);
-	remembers(1, false, "one whose last sleep was too long ago");
-	remembers(2, true, "not one whose call ended since");
-	remembers(3, true, "or a bio that it waited for");
-	sleeps(260, now, 1);
-	tl_forget(tl, now + 2 * SWEEP);
-	ok(!tl_task(tl, 2) && !tl_task(tl, 3), "each in its time");
-	sleeps(2, now + 2 * SWEEP, 1);
-	ok(tl_task(tl, 2)->n == 1 && !tl_task(tl, 2)->exit, "one that comes back is a new one");
-	begin_with_tasks(260, now);
-	tl_add_bio(tl, &bio);
-	tl_forget(tl, now + SWEEP);
-	ok(tl_task(tl, 2) && !tl_task(tl, 3), "and for a work's bio, too");
 }
 
 TEST(announced_tasks_stay)

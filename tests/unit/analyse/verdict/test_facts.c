@@ -60,7 +60,7 @@ TEST(legs)
 
 TEST(nobarrier)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	ok(!facts_nobarrier(d), "no mounts");
@@ -75,7 +75,6 @@ TEST(nobarrier)
 	free(d->write_cache);
 	d->write_cache = NULL;
 	ok(!facts_nobarrier(d), "nor where it is not known");
-	drop(r);
 }
 
 static void also(const char *what, uint64_t n)
@@ -123,7 +122,7 @@ TEST(main_disk)
 {
 	static const enum op_class waited[] = { OP_FLUSH, OP_WRITE_BARRIER, OP_WRITE_SYNC, OP_FUA };
 	static const enum op_class others[] = { OP_READ_SYNC, OP_READ_ASYNC, OP_WRITE_ASYNC, OP_DISCARD, OP_OTHER };
-	struct report *r = empty();
+	MADE *r = empty();
 
 	says(r, "no disk");
 	add_device(r, "sda", "write back");
@@ -138,7 +137,6 @@ TEST(main_disk)
 		ops(&r->device[1 - i % 2], waited[i], 1, (i + 1) * MS);
 		says(r, "the one with most time of what calls wait for");
 	}
-	drop(r);
 }
 
 /* md0, 100 ms of FLUSHes, on sda and sdb, with so much of their own. */
@@ -194,7 +192,7 @@ TEST(stack)
 
 TEST(times)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	for (int i = 0; i < 20; i++) {
@@ -206,12 +204,11 @@ TEST(times)
 	says(r, "a FLUSH's mean and median in the device");
 	d->bio_based = true;
 	says(r, "of bios all of it");
-	drop(r);
 }
 
 TEST(ahead)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	for (int c = 0; c < OP_CLASSES; c++)
@@ -228,7 +225,6 @@ TEST(ahead)
 	r->sync.busy_flushes = 2;
 	r->sync.busy_in_flight = 9;
 	says(r, "what those found that calls waited for");
-	drop(r);
 }
 
 TEST(queued)
@@ -251,7 +247,7 @@ TEST(queued)
 		{ 7.99, 1000, 100, 100, false, false, "fewer than eight ahead" },
 		{ 8, 1000, 100, 100, false, true, "eight ahead" },
 	};
-	struct report *r = empty();
+	MADE *r = empty();
 	struct facts f;
 
 	add_device(r, "sda", "write back");
@@ -267,14 +263,13 @@ TEST(queued)
 	f.dev = NULL;
 	facts_of_queue(&f);
 	ok(!f.flush_queued && !f.data_queued, "without a disk there is no queue");
-	drop(r);
 }
 
 /* ---- groups ---- */
 
 TEST(order)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 
 	says(r, "of nothing the first two");
 	spend(r, CAUSE_UNKNOWN, 5);
@@ -286,14 +281,13 @@ TEST(order)
 	spend(r, CAUSE_TAG, 4);
 	spend(r, CAUSE_IOQ, 4);
 	says(r, "the causes of a group add up");
-	drop(r);
 }
 
 /* ---- volume ---- */
 
 TEST(own_queue)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	for (int i = 0; i < VOLUME_CAUSES; i++)
@@ -316,12 +310,11 @@ TEST(own_queue)
 	says(r, "fewer than those of the background are none");
 	d->kernel.have = false;
 	says(r, "without the kernel's counters it is what was seen");
-	drop(r);
 }
 
 TEST(for_everybody)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	for (int i = 0; i < VOLUME_CAUSES; i++)
@@ -340,12 +333,11 @@ TEST(for_everybody)
 	r->sync.calls[CALL_SYNC] = 1;
 	r->sync.count = 0;
 	says(r, "no call at all");
-	drop(r);
 }
 
 TEST(other_calls)
 {
-	struct report *r = start();
+	MADE *r = start();
 	struct call_sums calls = { .count = 3, .total_ns = 7, .unsafe = 1, .unsafe_ns = 5, .durable = 2 };
 	struct report_sync s;
 	struct facts f, g;
@@ -365,14 +357,13 @@ TEST(other_calls)
 	ops(&r->device[0], OP_WRITE_SYNC, 48, US);
 	facts_with_calls(&f, &calls, &s, &g);
 	says_facts(&g, "calls for everybody: all that the disk wrote");
-	drop(r);
 }
 
 /* ---- others' ---- */
 
 TEST(flushed)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d;
 
 	says(r, "no disk, no FLUSH");
@@ -392,12 +383,11 @@ TEST(flushed)
 	says(r, "of two disks with as much time the first");
 	ops(&r->device[1], OP_FLUSH, 1, 1);
 	says(r, "the one with more");
-	drop(r);
 }
 
 TEST(written)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	ops(d, OP_WRITE_SYNC, 2, 10);
@@ -418,12 +408,11 @@ TEST(written)
 	says(r, "of two disks with as much time the first");
 	ops(&r->device[1], OP_FUA, 1, 1);
 	says(r, "the one with more");
-	drop(r);
 }
 
 TEST(written_by_filter)
 {
-	struct report *r = empty();
+	MADE *r = empty();
 	struct report_device *d = add_device(r, "sda", "write back");
 
 	r->filter = xstrdup("pid 4");
@@ -437,7 +426,6 @@ TEST(written_by_filter)
 	says(r, "no time is left");
 	d->kernel.have = false;
 	says(r, "it has no counters");
-	drop(r);
 }
 
 int main(int argc, char **argv)

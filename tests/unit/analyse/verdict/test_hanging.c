@@ -48,12 +48,11 @@ TEST(kinds)
 					     "cpu",	     "unknown",	   "what no version knows" };
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct report *r = hanging(steps[i], 3 * SEC);
+		MADE *r = hanging(steps[i], 3 * SEC);
 
 		verdict_make(r);
 		SAY("%s: %s, %s, %s\n  %s\n  -> %.60s\n", steps[i], r->verdict.scope, r->verdict.class,
 		    r->verdict.family ? r->verdict.family : "no family", r->verdict.sentence, r->verdict.advice[0]);
-		drop(r);
 	}
 }
 
@@ -61,7 +60,7 @@ TEST(kinds)
 
 TEST(whose)
 {
-	struct report *r = hanging("lock", 3 * SEC);
+	MADE *r = hanging("lock", 3 * SEC);
 	struct facts f;
 
 	r->outstanding[0].other = true;
@@ -83,7 +82,6 @@ TEST(whose)
 	r->outstanding[1].other = r->outstanding[2].other = true;
 	facts_of(r, &f);
 	ok(!f.hung && f.hung_ns == 0, "only others'");
-	drop(r);
 }
 
 TEST(share)
@@ -120,7 +118,7 @@ static void says(struct report *r, const char *what)
 
 TEST(words)
 {
-	struct report *r = hanging("lock", 3 * SEC);
+	MADE *r = hanging("lock", 3 * SEC);
 
 	r->under_way = 1;
 	says(r, "one call");
@@ -141,24 +139,22 @@ TEST(words)
 	says(r, "another's");
 	strv_add(&r->command, xstrdup("x"));
 	says(r, "another's, beside a command");
-	drop(r);
 }
 
 /* Calls that returned took more, and the verdict is about these: what hangs is said behind. */
 TEST(beside_returned)
 {
-	struct report *r = hanging("lock", 3 * SEC);
+	MADE *r = hanging("lock", 3 * SEC);
 
 	r->sync.count = r->sync.calls[CALL_FDATASYNC] = 20;
 	r->sync.total_ns = r->sync.ledger.ns[CAUSE_CPU] = 4 * SEC;
 	says(r, "beside those that returned");
-	drop(r);
 }
 
 /* Of a call of another's none is taken off those of who was asked about. */
 TEST(more_than_others)
 {
-	struct report *r = hanging("lock", 3 * SEC);
+	MADE *r = hanging("lock", 3 * SEC);
 	struct facts f;
 	struct buf b = { 0 };
 
@@ -168,7 +164,6 @@ TEST(more_than_others)
 	outstanding_say(&f, &b);
 	SAY("another's, and one that was asked about:\n  %s\n", b.data);
 	buf_free(&b);
-	drop(r);
 }
 
 TEST(began)
@@ -181,7 +176,7 @@ TEST(began)
 		{ 0, 2, 20 * US, "two" },	  { 1, 1, SEC - 1, "less than a second, where there is another" },
 		{ 1, 1, SEC, "a second" },
 	};
-	struct report *r = hanging("lock", 3 * SEC);
+	MADE *r = hanging("lock", 3 * SEC);
 	struct facts f;
 
 	facts_of(r, &f);
@@ -195,7 +190,6 @@ TEST(began)
 		SAY("%s:%s\n", rows[i].what, b.len ? b.data : " nothing is said");
 		buf_free(&b);
 	}
-	drop(r);
 }
 
 int main(int argc, char **argv)

@@ -49,7 +49,7 @@ static struct report *command(uint64_t sync_ns)
 
 TEST(none)
 {
-	struct report *r = xcalloc(1, sizeof(*r));
+	MADE *r = xcalloc(1, sizeof(*r));
 	uint64_t *nothing[] = { &r->sync.count, &r->sync.no_ledger, &r->sync.lost,
 				&r->under_way,	&r->began_before,   &r->idle_unended };
 
@@ -61,12 +61,11 @@ TEST(none)
 		is_judged(r, "asked", "too-little-data", "one that was made, or may have been");
 		*nothing[i] = 0;
 	}
-	drop(r);
 }
 
 TEST(others)
 {
-	struct report *r = command(190 * MS);
+	MADE *r = command(190 * MS);
 
 	r->sync.others = 1;
 	r->sync.others_ns = 200 * MS;
@@ -92,12 +91,11 @@ TEST(others)
 	is_judged(r, "asked", "cpu", "nobody was asked about: there are no others");
 	r->filter = xstrdup("pid 4");
 	is_judged(r, "others", "too-little-data", "a filter");
-	drop(r);
 }
 
 TEST(others_flush)
 {
-	struct report *r = command(100 * MS);
+	MADE *r = command(100 * MS);
 	struct report_kernel *k = &r->device[0].kernel;
 
 	k->flushes = 5;
@@ -124,7 +122,6 @@ TEST(others_flush)
 	k->flush_ns = 100 * MS;
 	r->sync.others_ns = r->sync.others = 0;
 	is_judged(r, "asked", "not-sync", "as much in FLUSHes as in its own calls is nobody else's");
-	drop(r);
 }
 
 /* ---- unsafe ---- */
@@ -141,7 +138,7 @@ static struct report *unsafe(uint64_t n, uint64_t durable)
 
 TEST(unflushed)
 {
-	struct report *r = unsafe(11, 10);
+	MADE *r = unsafe(11, 10);
 	struct report_device *d = &r->device[0];
 
 	is_judged(r, "asked", "unsafe-fast", "one more unsafe than durable");
@@ -178,7 +175,6 @@ TEST(unflushed)
 	r->n_devices = 0;
 	is_judged(r, "asked", "cpu", "no disk");
 	r->n_devices = 1;
-	drop(r);
 }
 
 TEST(nobarrier)
@@ -198,14 +194,13 @@ TEST(nobarrier)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *r = unsafe(1, 19);
+		MADE *r = unsafe(1, 19);
 
 		add_mount(&r->device[0], "/srv", "nobarrier");
 		add_file(r, "f", "sdz", 0);
 		add_file(r, "f", rows[i].device, rows[i].unsafe);
 		is_judged(r, "asked", rows[i].found ? "unsafe-fast" : "cpu", rows[i].what);
 		ok(rows[i].found == (r->verdict.confidence == 1), "sure where it is known why");
-		drop(r);
 	}
 }
 
@@ -273,18 +268,17 @@ TEST(platter)
 /* Half of the writes took less than a millisecond, not three fifths. */
 TEST(platter_median)
 {
-	struct report *r = platter("write through", 10, MS / 2, 0, 0);
+	MADE *r = platter("write through", 10, MS / 2, 0, 0);
 
 	ops(&r->device[0], OP_WRITE_SYNC, 10, 2 * MS);
 	is_judged(r, "asked", "unsafe-fast", "the median is what counts");
-	drop(r);
 }
 
 /* ---- not sync, too little ---- */
 
 TEST(not_sync)
 {
-	struct report *r = command(200 * MS - 4);
+	MADE *r = command(200 * MS - 4);
 	uint64_t *more[] = { &r->sync.no_ledger_ns, &r->sync.elsewhere_ns, &r->under_way_ns };
 
 	is_judged(r, "asked", "not-sync", "less than a fifth of the run");
@@ -305,12 +299,11 @@ TEST(not_sync)
 	is_judged(r, "asked", "cpu", "as many");
 	r->sync.no_ledger = 21;
 	is_judged(r, "asked", "too-little-data", "more");
-	drop(r);
 }
 
 TEST(short)
 {
-	struct report *r = command(100 * US);
+	MADE *r = command(100 * US);
 
 	r->wall_ns = MS;
 	is_judged(r, "asked", "not-sync", "a run of a millisecond");
@@ -326,7 +319,6 @@ TEST(short)
 	r->sync.total_ns = SEC;
 	r->sync.ledger.ns[CAUSE_CPU] = 0;
 	is_judged(r, "asked", "too-little-data", "nothing in the ledger");
-	drop(r);
 }
 
 /* ---- the largest ---- */

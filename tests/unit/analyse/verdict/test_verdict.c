@@ -287,12 +287,11 @@ TEST(sparse)
 
 TEST(tail)
 {
-	struct report *r = slow_flush();
+	MADE *r = slow_flush();
 
 	r->sync.tail = (struct report_tail){ .count = 1, .total_ns = 40 * MS, .threshold_ns = 40 * MS, .median_ns = 10 * MS };
 	verdict_make(r);
 	SAY("the slowest calls are spoken of, too:\n  %s\n", r->sync.tail.sentence);
-	drop(r);
 }
 
 int main(int argc, char **argv)

@@ -124,7 +124,7 @@ TEST(reasons)
 
 TEST(drive_words)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_FLUSH, 900, GROUP_CPU, 0);
 
 	r->sync.flush_own_ns = r->sync.flush_foreign_ns = 400 * MS;
@@ -148,13 +148,12 @@ TEST(drive_words)
 	because(&f, "no disk that could tell");
 	f.first = GROUP_SCHEDULER;
 	because(&f, "a scheduler of no known disk");
-	drop(r);
 }
 
 /* Half of the FUA writes took 6 ms, the others 1 s: only the median of the right ones is 6 ms. */
 TEST(bio_based)
 {
-	struct report *r = start();
+	MADE *r = start();
 	struct report_device *d = add_device(r, "md0", "write back");
 	struct facts f;
 
@@ -168,12 +167,11 @@ TEST(bio_based)
 	because(&f, "by the time in a disk on top, named");
 	d->bio_based = false;
 	because(&f, "by the time in the drive itself");
-	drop(r);
 }
 
 TEST(slots)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_SCHEDULER, 900, GROUP_CPU, 0);
 
 	r->sync.ledger.ns[CAUSE_TAG] = r->sync.ledger.ns[CAUSE_IOQ] = 300 * MS;
@@ -195,12 +193,11 @@ TEST(slots)
 	r->sync.count = r->sync.calls[CALL_FDATASYNC] = 1;
 	r->sync.ledger.ns[CAUSE_TAG] = 900 * MS;
 	because(&f, "one call for a slot");
-	drop(r);
 }
 
 TEST(volume)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_VOLUME, 900, GROUP_CPU, 0);
 
 	f.volume = (struct volume){ 100, SEC, 2000, 200ull << 20, { 300 * MS, 200 * MS } };
@@ -216,14 +213,13 @@ TEST(volume)
 	r->device[0].bio_based = true;
 	f.volume.wait_ns[0] = SEC;
 	advises(&f, "a class", "asked", "what to do");
-	drop(r);
 }
 
 /* ---- how slow ---- */
 
 TEST(how_slow)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f;
 
 	r->sync.total_ns = 100 * MS; /* a millisecond each */
@@ -236,7 +232,6 @@ TEST(how_slow)
 	says(&f, "cpu", "probably");
 	r->sync.total_ns += 100;
 	says(&f, "cpu", "probably slow");
-	drop(r);
 }
 
 TEST(few)
@@ -254,7 +249,7 @@ TEST(few)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *r = usual();
+		MADE *r = usual();
 		struct facts f;
 
 		r->sync.count = r->sync.calls[CALL_FDATASYNC] = rows[i].count;
@@ -262,7 +257,6 @@ TEST(few)
 		r->wall_ns = rows[i].wall_ns;
 		f = facts(r, GROUP_CPU, 600, GROUP_LOCK, 0);
 		says(&f, "cpu", rows[i].what);
-		drop(r);
 	}
 }
 
@@ -304,13 +298,12 @@ static void only(struct report *r, const struct member *of)
 TEST(who)
 {
 	for (size_t i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++) {
-		struct report *r = usual();
+		MADE *r = usual();
 		struct facts f;
 
 		only(r, crowds[i].of);
 		f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 		says(&f, "cpu", crowds[i].what);
-		drop(r);
 	}
 }
 
@@ -327,7 +320,7 @@ TEST(in_what)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *r = usual();
+		MADE *r = usual();
 		struct facts f;
 
 		memset(r->sync.calls, 0, sizeof(r->sync.calls));
@@ -335,13 +328,12 @@ TEST(in_what)
 		r->sync.calls[CALL_MSYNC] = 100 - rows[i].n;
 		f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 		says(&f, "cpu", rows[i].what);
-		drop(r);
 	}
 }
 
 TEST(the_sync_of_sync)
 {
-	struct report *r = single();
+	MADE *r = single();
 	struct facts f;
 
 	r->sync.calls[CALL_FDATASYNC] = 0;
@@ -351,14 +343,13 @@ TEST(the_sync_of_sync)
 	says(&f, "cpu", "a program that is called as its call");
 	only(r, (struct member[5]){ { "cat", 7, 1000 } });
 	says(&f, "cpu", "and one that is not");
-	drop(r);
 }
 
 /* ---- no single reason ---- */
 
 TEST(mixed)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_WRITE, 400, GROUP_JOURNAL, 300);
 
 	says(&f, "mixed", "two groups");
@@ -370,12 +361,11 @@ TEST(mixed)
 	advises(&f, "mixed", "asked", "what to do");
 	f = facts(r, GROUP_FLUSH, 400, GROUP_UNKNOWN, 300);
 	says(&f, "mixed", "the second is what is not explained");
-	drop(r);
 }
 
 TEST(not_sync)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	r->wall_ns = 10 * SEC;
@@ -386,14 +376,13 @@ TEST(not_sync)
 	says(&f, "not-sync", "the first of the other readings");
 	f.near = "unsafe-fast";
 	says(&f, "not-sync", "the last of them");
-	drop(r);
 }
 
 /* ---- what is said behind any sentence ---- */
 
 TEST(left)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	says(&f, "not-sync", "nothing was left");
@@ -403,14 +392,7 @@ TEST(left)
 	says(&f, "not-sync", "one that was left");
 	r->left_running = 2;
 	says(&f, "not-sync", "two that were left");
-	drop(r);
-}
-
-TEST(under_way)
-{
-	struct report *r = usual();
-	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
-
+	r->left_running = 0;
 	r->under_way_ns = 3 * SEC;
 	r->under_way = 1;
 	says(&f, "not-sync", "one under way");
@@ -420,23 +402,15 @@ TEST(under_way)
 	says(&f, "not-sync", "nothing that they are more than");
 	r->under_way = 1;
 	says(&f, "not-sync", "nothing that it is more than");
-	drop(r);
-}
-
-TEST(began_before)
-{
-	struct report *r = usual();
-	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
-
+	r->under_way = 0;
 	r->began_before = 1;
 	r->began_before_ns = SEC;
 	says(&f, "not-sync", "a call that is in no figure");
-	drop(r);
 }
 
 TEST(too_little)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	r->sync.total_ns = 30 * US;
@@ -450,7 +424,6 @@ TEST(too_little)
 	says(&f, "too-little-data", "events");
 	r->sync.lost = 1;
 	says(&f, "too-little-data", "one event");
-	drop(r);
 }
 
 /* ---- nobody synced ---- */
@@ -477,7 +450,7 @@ static void none_is(const struct report *r, const char *what)
 
 TEST(no_calls)
 {
-	struct report *r = none();
+	MADE *r = none();
 
 	none_is(r, "a disk that is watched");
 	r->looked_before = true;
@@ -503,24 +476,22 @@ TEST(no_calls)
 	r->left_pid = 5;
 	strcpy(r->left_comm, "d");
 	none_is(r, "one that left something");
-	drop(r);
 }
 
 TEST(elsewhere)
 {
-	struct report *r = none();
+	MADE *r = none();
 
 	r->sync.elsewhere = 1;
 	r->sync.elsewhere_ns = 30 * MS;
 	none_is(r, "one was elsewhere");
 	r->sync.elsewhere = 2;
 	none_is(r, "two were elsewhere");
-	drop(r);
 }
 
 TEST(nothing)
 {
-	struct report *r = none();
+	MADE *r = none();
 	struct report_device *d = &r->device[0];
 
 	d->kernel.reads = 100;
@@ -549,7 +520,6 @@ TEST(nothing)
 	none_is(r, "two idle disks");
 	r->filter = xstrdup("pid 4");
 	none_is(r, "with a filter, that nothing came is no wonder");
-	drop(r);
 }
 
 TEST(meanwhile)
@@ -594,7 +564,7 @@ static void others_are(const struct report *r, const char *what)
 
 TEST(others_flush)
 {
-	struct report *r = none();
+	MADE *r = none();
 	struct report_device *d = &r->device[0];
 
 	ops(d, OP_FLUSH, 1, 1500 * MS);
@@ -607,7 +577,6 @@ TEST(others_flush)
 	others_are(r, "beside a call");
 	r->sync.count = 2;
 	others_are(r, "beside two calls");
-	drop(r);
 }
 
 static void add_other(struct report *r, const char *comm, uint32_t pid, uint64_t ns)
@@ -624,7 +593,7 @@ static void add_other(struct report *r, const char *comm, uint32_t pid, uint64_t
 
 TEST(others_calls)
 {
-	struct report *r = none();
+	MADE *r = none();
 
 	r->sync.others = 9;
 	r->sync.others_ns = SEC;
@@ -647,13 +616,12 @@ TEST(others_calls)
 	r->n_devices = 0;
 	others_are(r, "no disk is known");
 	r->n_devices = 1;
-	drop(r);
 }
 
 /* Half of the calls' time or of the run in FLUSHes is worth a word. */
 TEST(others_flushes)
 {
-	struct report *r = none();
+	MADE *r = none();
 
 	add_other(r, "a", 7, SEC);
 	ops(&r->device[0], OP_FLUSH, 1, 500 * MS - 1);
@@ -672,7 +640,6 @@ TEST(others_flushes)
 	free(r->device[0].mounts[0].dir);
 	r->device[0].mounts[0].dir = NULL;
 	others_are(r, "one that has no place");
-	drop(r);
 }
 
 /* ---- unsafe ---- */
@@ -681,7 +648,7 @@ TEST(unsafe)
 {
 	static const enum unsafe why[] = { UNSAFE_NOBARRIER, UNSAFE_RANGE, UNSAFE_NO_FLUSH, UNSAFE_WRITE_THROUGH,
 					   UNSAFE_TOO_FAST };
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	add_mount(&r->device[0], "/srv", "nobarrier");
@@ -691,14 +658,13 @@ TEST(unsafe)
 		f.unsafe = why[i];
 		advises(&f, "unsafe-fast", "asked", "unsafe");
 	}
-	drop(r);
 }
 
 /* ---- evidence ---- */
 
 TEST(calls)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f;
 
 	memset(&r->sync.latency, 0, sizeof(r->sync.latency));
@@ -718,12 +684,11 @@ TEST(calls)
 	shows(&f, "more than the run");
 	r->sync.count = 0;
 	shows(&f, "no calls");
-	drop(r);
 }
 
 TEST(causes)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f;
 
 	memset(&r->sync.ledger, 0, sizeof(r->sync.ledger));
@@ -739,7 +704,6 @@ TEST(causes)
 	spend(r, CAUSE_JOURNAL, 200);
 	spend(r, CAUSE_THROTTLE, 200);
 	shows(&f, "the first six and unknown");
-	drop(r);
 }
 
 static void add_leaf(struct report *r, enum cause c, uint64_t ns, const char *path)
@@ -753,7 +717,7 @@ static void add_leaf(struct report *r, enum cause c, uint64_t ns, const char *pa
 
 TEST(through)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_JOURNAL, 900, GROUP_LOCK, 0);
 
 	shows(&f, "no leaves");
@@ -775,12 +739,11 @@ TEST(through)
 	shows(&f, "a path that doesn't tell where the tasks end");
 	add_leaf(r, CAUSE_JOURNAL, 3 * MS, "b;fsync;f;kworker;journal;sda");
 	shows(&f, "through one whose name is as long as the cause's");
-	drop(r);
 }
 
 TEST(flushes)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct report_device *d = &r->device[0];
 	struct tally *t = &d->op[OP_FLUSH].device;
 	struct facts f;
@@ -803,7 +766,6 @@ TEST(flushes)
 	shows(&f, "no FLUSH");
 	f.dev = NULL;
 	shows(&f, "no disk");
-	drop(r);
 }
 
 /* md0 on three disks with one FLUSH and one write each, of so many milliseconds. */
@@ -848,20 +810,19 @@ static const struct {
 TEST(legs)
 {
 	for (size_t i = 0; i < sizeof(leg_rows) / sizeof(leg_rows[0]); i++) {
-		struct report *r = legs(leg_rows[i].flush, leg_rows[i].write);
+		MADE *r = legs(leg_rows[i].flush, leg_rows[i].write);
 		struct facts f = facts(r, GROUP_CPU, 0, GROUP_LOCK, 0);
 
 		f.ns[GROUP_FLUSH] = leg_rows[i].waited_flush * MS;
 		f.ns[GROUP_WRITE] = leg_rows[i].waited_write * MS;
 		f.ns[GROUP_FUA] = leg_rows[i].waited_fua * MS;
 		shows(&f, leg_rows[i].what);
-		drop(r);
 	}
 }
 
 TEST(no_legs)
 {
-	struct report *r = legs((uint64_t[]){ 1, 9, 1 }, (uint64_t[]){ 0, 0, 0 });
+	MADE *r = legs((uint64_t[]){ 1, 9, 1 }, (uint64_t[]){ 0, 0, 0 });
 	struct facts f = facts(r, GROUP_FLUSH, 900, GROUP_LOCK, 0);
 	struct report_device top;
 
@@ -879,12 +840,11 @@ TEST(no_legs)
 	memmove(&r->device[0], &r->device[1], 3 * sizeof(top));
 	r->device[3] = top;
 	shows(&f, "which may come before it");
-	drop(r);
 }
 
 TEST(writes)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct report_op_tally *op = &r->device[0].op[OP_WRITE_SYNC];
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
@@ -903,12 +863,11 @@ TEST(writes)
 	shows(&f, "no writes");
 	f.dev = NULL;
 	shows(&f, "no disk");
-	drop(r);
 }
 
 TEST(depth)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	f.ahead = 2.5;
@@ -934,7 +893,6 @@ TEST(depth)
 	r->sync.count = 1;
 	f.dev = NULL;
 	shows(&f, "no disk");
-	drop(r);
 }
 
 TEST(neighbours)
@@ -970,7 +928,7 @@ TEST(neighbours)
 
 TEST(unsafe_evidence)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct report_device *d = &r->device[0];
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
@@ -993,13 +951,12 @@ TEST(unsafe_evidence)
 	d->mounts[0].options = NULL;
 	r->sync.count = 1;
 	shows(&f, "which are not known");
-	drop(r);
 }
 
 TEST(settings)
 {
 	static const enum group said[] = { GROUP_SCHEDULER, GROUP_THROTTLE, GROUP_BUSY };
-	struct report *r = usual();
+	MADE *r = usual();
 	struct report_device *d = &r->device[0];
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
@@ -1019,12 +976,11 @@ TEST(settings)
 	shows(&f, "no scheduler, nothing");
 	f.dev = NULL;
 	shows(&f, "no disk");
-	drop(r);
 }
 
 TEST(write_through)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct report_device *d = &r->device[0];
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
@@ -1047,12 +1003,11 @@ TEST(write_through)
 	shows(&f, "not known");
 	f.dev = NULL;
 	shows(&f, "no disk");
-	drop(r);
 }
 
 TEST(gaps)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	shows(&f, "all were followed");
@@ -1075,12 +1030,11 @@ TEST(gaps)
 	r->sync.count = 1;
 	r->sync.elsewhere = 0;
 	shows(&f, "none elsewhere");
-	drop(r);
 }
 
 TEST(others_evidence)
 {
-	struct report *r = usual();
+	MADE *r = usual();
 	struct facts f = facts(r, GROUP_CPU, 900, GROUP_LOCK, 0);
 
 	shows(&f, "no others");
@@ -1093,7 +1047,6 @@ TEST(others_evidence)
 	add_other(r, "d", 4, 10 * US);
 	add_other(r, "e", 5, 10 * US);
 	shows(&f, "and more");
-	drop(r);
 }
 
 int main(int argc, char **argv)
