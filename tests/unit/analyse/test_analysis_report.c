@@ -119,7 +119,7 @@ TEST(slowest)
 {
 	struct sync_analysis *a = fresh(2, false, false);
 	struct wire_sync s = call_of(START + 50, 700, 30, 5);
-	struct report r;
+	FREED(report) struct report r;
 
 	sync_feed(a, &s.head);
 	s = call_of(START + 900, 600, 31, 6);
@@ -128,7 +128,6 @@ TEST(slowest)
 	sync_feed(a, &s.head);
 	take(a, &r);
 	say(&r.sync, "the slowest two of three, and the sums of all");
-	report_free(&r);
 }
 
 TEST(samples)
@@ -139,7 +138,7 @@ TEST(samples)
 		struct sync_analysis *a = fresh(2, false, false);
 		uint64_t calls = 0, ns = 0;
 		bool even = true;
-		struct report r;
+		FREED(report) struct report r;
 
 		for (unsigned int k = 0; k < n[i]; k++)
 			feed(a, US, 1, 1);
@@ -152,7 +151,6 @@ TEST(samples)
 		ok(even && r.sync.n_samples == (n[i] < CALL_SAMPLES ? n[i] : CALL_SAMPLES) && calls == n[i] &&
 			   ns == n[i] * US,
 		   "%u calls in samples", n[i]);
-		report_free(&r);
 	}
 }
 
@@ -161,7 +159,7 @@ TEST(samples_of_regular_calls)
 {
 	struct sync_analysis *a = fresh(2, false, false);
 	unsigned int with_long = 0, even = 0;
-	struct report r;
+	FREED(report) struct report r;
 
 	for (unsigned int k = 0; k < CALL_SAMPLES * CALL_SAMPLES; k++)
 		feed(a, k % CALL_SAMPLES ? 10 : US, 1, 1);
@@ -172,14 +170,13 @@ TEST(samples_of_regular_calls)
 	}
 	ok(even == CALL_SAMPLES && with_long > CALL_SAMPLES / 2, "what is slow in turn is in most of the samples (%u)",
 	   with_long);
-	report_free(&r);
 }
 
 TEST(groups)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	struct wire_sync unsafe = call_of(START, 10, 7, 3);
-	struct report r;
+	FREED(report) struct report r;
 
 	feed(a, 100, 5, 1);
 	feed(a, 300, 6, 2);
@@ -188,7 +185,6 @@ TEST(groups)
 	sync_feed(a, &unsafe.head);
 	take(a, &r);
 	say(&r.sync, "processes and files, most time first");
-	report_free(&r);
 }
 
 /* ---- stacks ---- */
@@ -197,7 +193,7 @@ TEST(stacks)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	struct wire_sync odd = call_of(START, 50, 8, 4);
-	struct report r;
+	FREED(report) struct report r;
 
 	name_file(a, 1, "log", "a");
 	name_file(a, 3, "w", "a");
@@ -212,7 +208,6 @@ TEST(stacks)
 	take(a, &r);
 	SAY("files of one name in two folders are one; what would part frames or lines is replaced:\n");
 	say_stacks(&r.sync);
-	report_free(&r);
 }
 
 /* A whole file system's root, as of syncfs. */
@@ -222,14 +217,13 @@ TEST(stack_of_root)
 	const struct sync_opts o = { .devices = &root, .n_devices = 1 };
 	struct sync_analysis *a = sync_new(&o);
 	struct wire_file f = { .head = { .kind = WIRE_FILE, .size = sizeof(f) }, .ino = 2, .dev = SDA1, .whole = 1 };
-	struct report r;
+	FREED(report) struct report r;
 
 	sync_feed(a, &f.head);
 	feed(a, 10, 5, 2);
 	take(a, &r);
 	SAY("the root has no name but a slash:\n");
 	say_stacks(&r.sync);
-	report_free(&r);
 }
 
 /* Many files of one name: the hash table has them in no order. */
@@ -237,7 +231,7 @@ TEST(stacks_of_one_name)
 {
 	struct sync_analysis *a = fresh(9, false, false);
 	char dir[16];
-	struct report r;
+	FREED(report) struct report r;
 
 	for (unsigned int i = 0; i < 60; i++) {
 		snprintf(dir, sizeof(dir), "d%u", i);
@@ -247,7 +241,6 @@ TEST(stacks_of_one_name)
 	take(a, &r);
 	SAY("sixty files of two names, by two processes:\n");
 	say_stacks(&r.sync);
-	report_free(&r);
 }
 
 /* ---- the tail ---- */
@@ -259,7 +252,7 @@ TEST(how_many)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct sync_analysis *a = fresh(rows[i][1], false, false);
-		struct report r;
+		FREED(report) struct report r;
 
 		for (unsigned int k = 1; k <= rows[i][0]; k++)
 			feed(a, k * US, 1, 1);
@@ -267,7 +260,6 @@ TEST(how_many)
 		SAY("%u calls, of which %u are kept:\n", rows[i][0], rows[i][1]);
 		say_tail(&r.sync.tail);
 		ok(ledger_sum(&r.sync.tail.ledger) == r.sync.tail.total_ns, "what they add up to");
-		report_free(&r);
 	}
 }
 
@@ -275,7 +267,7 @@ TEST(how_many)
 static void in_common(unsigned int n, unsigned int slow, unsigned int in, unsigned int others, bool by_one)
 {
 	struct sync_analysis *a = fresh(9, false, false);
-	struct report r;
+	FREED(report) struct report r;
 
 	for (unsigned int k = 0; k < n; k++) {
 		bool nine = k < slow ? k < in : k - slow < others;
@@ -286,7 +278,6 @@ static void in_common(unsigned int n, unsigned int slow, unsigned int in, unsign
 	SAY("%u of %u slow ones and %u of the rest, %s:\n", in, slow, others,
 	    by_one ? "the others by one" : "the others by many");
 	say_tail(&r.sync.tail);
-	report_free(&r);
 }
 
 /* Three fifths of the slow ones, and of the rest no more than half as large a part. */
@@ -309,7 +300,7 @@ TEST(same_process)
 		const char *comm;
 	} slow[] = { { 9, "one" }, { 9, "one" }, { 9, "two" }, { 10, "one" }, { 11, "three" } };
 	struct sync_analysis *a = fresh(9, false, false);
-	struct report r;
+	FREED(report) struct report r;
 
 	for (unsigned int k = 0; k < 500; k++) {
 		struct wire_sync s = call_of(START + k * 10 * US, k < 5 ? 9 * US : US, 1000 + k, 1);
@@ -323,7 +314,6 @@ TEST(same_process)
 	take(a, &r);
 	SAY("two of the slowest five are of one process:\n");
 	say_tail(&r.sync.tail);
-	report_free(&r);
 }
 
 #define FILES 2047u /* that have lines of their own */
@@ -332,7 +322,7 @@ TEST(same_process)
 static void slow_in_a_crowd(uint64_t at, bool one_file, bool gives_way, const char *what)
 {
 	struct sync_analysis *a = fresh(50, false, false);
-	struct report r;
+	FREED(report) struct report r;
 
 	for (uint32_t k = 0; k < FILES; k++) {
 		struct wire_sync s = call_of(START, k ? US : 900 * US, 1, 1 + k);
@@ -348,7 +338,6 @@ static void slow_in_a_crowd(uint64_t at, bool one_file, bool gives_way, const ch
 	ok(!r.sync.gone_files == !gives_way, "%s", what);
 	SAY("%s:\n", what);
 	say_tail(&r.sync.tail);
-	report_free(&r);
 }
 
 TEST(in_common_in_a_crowd)

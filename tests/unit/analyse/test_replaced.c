@@ -54,13 +54,12 @@ static void is_apart(const struct report *r, const char *how)
 static void is_in_json(const struct report *r)
 {
 	struct render_opts o = { 0 };
-	struct buf b = { 0 };
+	FREED(buf) struct buf b = { 0 };
 
 	render_ndjson(r, &o, &b);
 	buf_str(&b, "");
 	ok(strstr(b.data, "\"diskseq\":15") && strstr(b.data, "\"diskseq\":17") && strstr(b.data, "\"from_ns\":2500000000"),
 	   "the JSON says which disk and from when");
-	buf_free(&b);
 }
 
 int main(void)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The order of a report's lists, and shorter lists that add up to the same. */
+/* The order of a report's lists, and shorter lists that add up to the same: golden/report_top.txt. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/report_top.h"
 #include "util/mem.h"
-#include "tap.h"
+#include "situations.h"
 
 /* ---- order ---- */
 
@@ -49,7 +49,9 @@ TEST(leaf_order)
 	ok(leaf_order(report_leaf_by_time, 2, "b", CAUSE_LOCK, 1, "a", CAUSE_CPU) < 0 &&
 		   leaf_order(report_leaf_by_time, 1, "a", CAUSE_CPU, 2, "b", CAUSE_LOCK) > 0,
 	   "leaves: most time first");
-	ok(leaf_order(report_leaf_by_time, 1, "a", CAUSE_LOCK, 1, "b", CAUSE_CPU) < 0, "then by path");
+	ok(leaf_order(report_leaf_by_time, 1, "a", CAUSE_LOCK, 1, "b", CAUSE_CPU) < 0 &&
+		   leaf_order(report_leaf_by_time, 1, "b", CAUSE_CPU, 1, "a", CAUSE_LOCK) > 0,
+	   "then by path");
 }
 
 /* ---- processes and files ---- */
@@ -91,59 +93,44 @@ static void drop(struct report_sync *s)
 	report_free(&r);
 }
 
-static bool is_group(const struct report_group *g, const char *name, uint64_t ns, uint64_t count, bool rest)
+static void say_groups(const char *kind, const struct report_group *g, size_t n, uint64_t gone)
 {
-	const char *is = g->path ? g->path : g->comm;
-	bool good = !strcmp(is, name) && g->total_ns == ns && g->count == count && g->unsafe == 2 * count &&
-		    g->unsafe_ns == 3 * count && g->ledger.ns[CAUSE_CPU] == ns && g->latency.count == count &&
-		    g->latency.sum == ns && g->rest == rest;
+	SAY("  %s (%llu gone):", kind, (unsigned long long)gone);
+	for (size_t i = 0; i < n; i++) {
+		SAY(" %s%s%s %llu,", g[i].path ? g[i].path : g[i].comm, g[i].rest ? ", the rest," : "",
+		    g[i].device ? " on a disk" : "", (unsigned long long)g[i].total_ns);
+		ok(g[i].ledger.ns[CAUSE_CPU] == g[i].total_ns && g[i].latency.sum == g[i].total_ns &&
+			   g[i].latency.count == g[i].count && g[i].unsafe == 2 * g[i].count &&
+			   g[i].unsafe_ns == 3 * g[i].count,
+		   "all of it adds up");
+	}
+	SAY("\n");
+}
 
-	if (!good)
-		diag("%s: %llu ns, %llu calls", is, (unsigned long long)g->total_ns, (unsigned long long)g->count);
-	return good;
+static void top(struct report_sync *s, size_t n, const char *what)
+{
+	report_top(s, n);
+	SAY("%s:\n", what);
+	say_groups("processes", s->process, s->n_processes, s->gone_processes);
+	say_groups("files", s->file, s->n_files, s->gone_files);
 }
 
 TEST(groups)
 {
-	struct report_sync s = five(false);
+	struct report_sync s = five(false), none = { 0 };
 
 	s.gone_processes = 10;
 	s.gone_files = 20;
-	report_top(&s, 5);
-	ok(s.n_processes == 5 && s.n_files == 5 && s.gone_processes == 10 && s.gone_files == 20, "five of five: all stay");
-	report_top(&s, 4);
-	ok(s.n_processes == 5 && s.n_files == 5 && s.gone_processes == 11 && s.gone_files == 21, "four of five: one went");
-	ok(is_group(&s.process[4], REPORT_OTHER_PROCESSES, 20, 1, true) &&
-		   is_group(&s.file[4], REPORT_OTHER_FILES, 20, 1, true),
-	   "and has a line, with a name of its own");
-	ok(is_group(&s.process[3], "p", 30, 1, false) && is_group(&s.file[3], "f", 30, 1, false), "the fourth stays");
-	ok(!s.file[4].device && !s.process[4].pid && !s.process[4].path && !s.file[4].comm, "of no disk and no number");
-	report_top(&s, 2);
-	ok(s.n_processes == 3 && s.gone_processes == 13 && is_group(&s.process[0], REPORT_OTHER_PROCESSES, 100, 3, true) &&
-		   is_group(&s.process[1], "p", 90, 1, false) && is_group(&s.process[2], "p", 70, 1, false),
-	   "two of them: the sum of the rest has the most time, and comes first");
-	ok(s.n_files == 3 && s.gone_files == 23 && is_group(&s.file[0], REPORT_OTHER_FILES, 100, 3, true), "of files, too");
+	top(&s, 5, "five of five: all stay");
+	top(&s, 4, "four of five: one went");
+	top(&s, 2, "two of them: the sum of the rest has the most time, and comes first");
 	drop(&s);
-}
-
-TEST(groups_with_rest)
-{
-	struct report_sync s = five(true);
-
-	report_top(&s, 4);
-	ok(s.n_processes == 5 && !s.gone_processes && is_group(&s.process[1], REPORT_OTHER_PROCESSES, 70, 1, true),
-	   "a rest is none of the four");
-	report_top(&s, 3);
-	ok(s.n_processes == 4 && s.gone_processes == 1 && is_group(&s.process[0], REPORT_OTHER_PROCESSES, 90, 2, true),
-	   "it gets what went, and is no process that went");
-	report_top(&s, 0);
-	ok(s.n_processes == 1 && s.gone_processes == 4 && is_group(&s.process[0], REPORT_OTHER_PROCESSES, 260, 5, true),
-	   "none stays");
+	s = five(true);
+	top(&s, 4, "a rest is none of the four");
+	top(&s, 3, "it gets what went, and is no process that went");
+	top(&s, 0, "none stays");
 	drop(&s);
-	s = (struct report_sync){ 0 };
-	report_top(&s, 0);
-	ok(!s.n_processes && !s.n_files && !s.n_leaves && !s.gone_processes && !s.gone_files,
-	   "of nothing there is no rest");
+	top(&none, 0, "of nothing there is no rest");
 }
 
 /* ---- stacks ---- */
@@ -158,12 +145,17 @@ static void add_leaf(struct report_sync *s, const char *path, enum cause c, uint
 	tally_add(&l->each, ns);
 }
 
-static bool is_leaf(const struct report_leaf *l, const char *path, enum cause c, uint64_t ns, uint64_t count)
+static void top_stacks(struct report_sync *s, size_t n, const char *what)
 {
-	if (!strcmp(l->path, path) && l->cause == c && l->ns == ns && l->each.count == count && l->each.sum == ns)
-		return true;
-	diag("%s: %llu ns, %llu times", l->path, (unsigned long long)l->ns, (unsigned long long)l->each.count);
-	return false;
+	report_top(s, n);
+	SAY("%s:\n", what);
+	for (size_t i = 0; i < s->n_leaves; i++) {
+		const struct report_leaf *l = &s->leaf[i];
+
+		SAY("  %s %s %llu, %llu times\n", l->path, cause_name(l->cause), (unsigned long long)l->ns,
+		    (unsigned long long)l->each.count);
+		ok(l->each.sum == l->ns, "it adds up");
+	}
 }
 
 #define OTHER "(other);(other calls);(other files);"
@@ -181,33 +173,21 @@ static struct report_sync stacks(void)
 	return s;
 }
 
-static void test_stacks(void)
+TEST(of_stacks)
 {
 	struct report_sync s = stacks();
 
-	report_top(&s, 6);
-	ok(s.n_leaves == 6 && is_leaf(&s.leaf[2], OTHER "lock", CAUSE_LOCK, 60, 1),
-	   "as many stacks as are wanted: none goes");
-	report_top(&s, 5);
-	ok(s.n_leaves == 6, "five of them and the rest: none goes");
-	report_top(&s, 2);
-	ok(s.n_leaves == 5 && is_leaf(&s.leaf[0], OTHER "lock", CAUSE_LOCK, 95, 2) &&
-		   is_leaf(&s.leaf[1], "a", CAUSE_CPU, 90, 1) && is_leaf(&s.leaf[2], "b", CAUSE_LOCK, 80, 1) &&
-		   is_leaf(&s.leaf[3], OTHER "cpu", CAUSE_CPU, 50, 1) &&
-		   is_leaf(&s.leaf[4], OTHER "unknown", CAUSE_UNKNOWN, 40, 1),
-	   "two of them and a rest for each cause, by time");
-	report_top(&s, 1);
-	ok(s.n_leaves == 4 && is_leaf(&s.leaf[0], OTHER "lock", CAUSE_LOCK, 175, 3) &&
-		   is_leaf(&s.leaf[1], "a", CAUSE_CPU, 90, 1),
-	   "the one with most time that is no rest");
-	report_top(&s, 0);
-	ok(s.n_leaves == 3 && is_leaf(&s.leaf[1], OTHER "cpu", CAUSE_CPU, 140, 2), "none: all are summed up");
+	top_stacks(&s, 6, "as many stacks as are wanted: none goes");
+	top_stacks(&s, 5, "five of them and the rest: none goes");
+	top_stacks(&s, 2, "two of them and a rest for each cause, by time");
+	top_stacks(&s, 1, "the one with most time that is no rest");
+	top_stacks(&s, 0, "none: all are summed up");
 	drop(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
 	tests_run();
-	test_stacks();
-	return tap_done();
+	return situations_done("report_top");
 }

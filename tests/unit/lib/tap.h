@@ -24,6 +24,9 @@ static bool __attribute__((format(printf, 2, 3), unused)) ok(bool good, const ch
 	return good;
 }
 
+/* FREED(report) struct report r; is freed with its block. */
+#define FREED(type) __attribute__((cleanup(type##_free)))
+
 /* A line for whoever looks at a failure. */
 static void __attribute__((format(printf, 1, 2), unused)) diag(const char *fmt, ...)
 {

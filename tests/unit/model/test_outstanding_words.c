@@ -22,11 +22,10 @@ TEST(who)
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {
-		struct buf b = { 0 };
+		FREED(buf) struct buf b = { 0 };
 
 		outstanding_who(&all[i], &b);
 		SAY("%s\n", b.data);
-		buf_free(&b);
 	}
 }
 
@@ -59,11 +58,10 @@ TEST(waits)
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {
-		struct buf b = { 0 };
+		FREED(buf) struct buf b = { 0 };
 
 		outstanding_wait(&all[i], &b);
 		SAY("%s\n", b.data);
-		buf_free(&b);
 	}
 }
 
@@ -100,12 +98,11 @@ TEST(in_flight)
 	};
 
 	for (size_t i = 0; i < LEN(all); i++) {
-		struct buf b = { 0 };
+		FREED(buf) struct buf b = { 0 };
 
 		buf_str(&b, "");
 		in_flight_words(&all[i], &b);
 		SAY("%s%s\n", in_flight_any(&all[i]) ? "" : "none", b.data);
-		buf_free(&b);
 	}
 }
 

@@ -65,7 +65,7 @@ TEST(how_much)
  */
 TEST(not_told)
 {
-	struct outcome o = { 0 };
+	FREED(outcome) struct outcome o = { 0 };
 
 	for (int i = 0; i < 2; i++) {
 		add(&o, i ? "B" : "A");
@@ -79,7 +79,6 @@ TEST(not_told)
 	SAY("not told apart:\n  %s\n", o.sentence);
 	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1, "both are the fastest");
 	ok(!o.variant[1].change.blamed, "nobody is blamed where nothing changed");
-	outcome_free(&o);
 }
 
 TEST(wide)
@@ -163,20 +162,19 @@ TEST(own_queue)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct outcome o = two(100, 50);
+		FREED(outcome) struct outcome o = two(100, 50);
 
 		spend(&o, (struct change[3]){ { rows[i].cause, 40, 0 } }, false);
 		o.variant[1].removal.what = rows[i].removed;
 		trials_conclude(&o);
 		ok(!strstr(o.sentence, "; the I/O scheduler's own queue is not the reason.") == !rows[i].told,
 		   "another scheduler, by %s", cause_name(rows[i].cause));
-		outcome_free(&o);
 	}
 }
 
 TEST(causes)
 {
-	struct outcome o = two(100, 50);
+	FREED(outcome) struct outcome o = two(100, 50);
 	const struct outcome_change *c;
 
 	spend(&o, (struct change[3]){ { CAUSE_CPU, 3, 1 }, { CAUSE_LOCK, 0, 2 }, { CAUSE_UNKNOWN, 9, 1 } }, false);
@@ -186,12 +184,11 @@ TEST(causes)
 		   c->cause[2].cause == CAUSE_LOCK,
 	   "causes that either has: by difference, in the public order where it is the same");
 	ok(c->cause[0].per_run[0] == 9e6 && c->cause[0].per_run[1] == 1e6 && c->sync_difference == -8e6, "a run");
-	outcome_free(&o);
 }
 
 TEST(causes_to_the_ns)
 {
-	struct outcome o = two(100, 50);
+	FREED(outcome) struct outcome o = two(100, 50);
 	const struct outcome_change *c;
 
 	spend(&o, (struct change[3]){ { CAUSE_CPU, 40, 10 } }, false);
@@ -202,7 +199,6 @@ TEST(causes_to_the_ns)
 	ok(c->n_causes == 3 && c->cause[1].cause == CAUSE_TAG && c->cause[2].cause == CAUSE_DEVICE_READ,
 	   "a cause of a nanosecond a run is one, whoever has it");
 	ok(c->family == FAMILY_HOST && c->family_difference == -30e6, "what is blamed, to the nanosecond");
-	outcome_free(&o);
 }
 
 /* ---- the usual run, and the order ---- */
@@ -227,7 +223,7 @@ TEST(usual)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct outcome o = { 0 };
+		FREED(outcome) struct outcome o = { 0 };
 
 		add(&o, "A");
 		for (size_t k = 0; k < rows[i].n; k++)
@@ -236,14 +232,13 @@ TEST(usual)
 		ok(o.variant[0].median == rows[i].median && o.variant[0].mean_ns == rows[i].mean,
 		   "the usual of %zu runs, and their mean: %zu, %llu", rows[i].n, o.variant[0].median,
 		   (unsigned long long)o.variant[0].mean_ns);
-		outcome_free(&o);
 	}
 }
 
 /* 100 and 110, 105 and 115, 110 and 120 ms: neighbours cannot be told apart, the first and the last can. */
 TEST(order_of_near)
 {
-	struct outcome o = { 0 };
+	FREED(outcome) struct outcome o = { 0 };
 
 	for (uint64_t i = 0; i < 3; i++) {
 		add(&o, "V");
@@ -253,7 +248,6 @@ TEST(order_of_near)
 	trials_conclude(&o);
 	ok(o.variant[0].rank == 1 && o.variant[1].rank == 1 && o.variant[2].rank == 2,
 	   "all are compared with the first of a rank");
-	outcome_free(&o);
 }
 
 /* ---- collecting and predicting ---- */
@@ -262,7 +256,7 @@ TEST(collected)
 {
 	struct report_device disk[2] = { { .op[OP_FLUSH].count = 3 }, { .op[OP_FLUSH].count = 4 } };
 	struct report r = { .have_sync = true, .device = disk, .n_devices = 2 };
-	struct outcome o = { 0 };
+	FREED(outcome) struct outcome o = { 0 };
 	struct outcome_variant *v = add(&o, "A");
 
 	r.sync.count = 3;
@@ -278,14 +272,13 @@ TEST(collected)
 	ok(v->flushes == 14, "so do the FLUSHes of all disks");
 	ok(!strcmp(v->run[1].class, "cpu") && !strcmp(v->run[1].family, "host") && !strcmp(v->run[1].verdict, "Why."),
 	   "what was judged of a run");
-	outcome_free(&o);
 }
 
 TEST(predicted)
 {
 	struct report_whatif w[] = { { (char *)"lock", 70 * MS, 2 }, { (char *)"flush", 20 * MS, 5 } };
 	struct report r = { .have_sync = true, .wall_ns = 100 * MS, .whatif = w, .n_whatif = 2, .sync.count = 1 };
-	struct outcome o = { 0 };
+	FREED(outcome) struct outcome o = { 0 };
 
 	for (int i = 0; i < 3; i++) {
 		add(&o, "V")->removal.what = "flush";
@@ -311,7 +304,6 @@ TEST(predicted)
 	ok(o.variant[1].prediction.faster == 1 && o.variant[1].prediction.wall_ns == 100 * MS - 1 &&
 		   !o.variant[1].prediction.without,
 	   "the same setting takes as long");
-	outcome_free(&o);
 }
 
 int main(int argc, char **argv)

@@ -23,13 +23,12 @@ static struct card_row *add(struct card *c, enum card_test test, uint64_t param,
 
 static void says(const struct card *a, const struct card *b, const char *what)
 {
-	struct card_comparison c;
+	FREED(card_comparison) struct card_comparison c;
 
 	believe_compare(a, b, &c);
 	SAY("%s:\n  %s\n", what, c.sentence);
 	for (char **s = c.settings; s && *s; s++)
 		SAY("  - %s\n", *s);
-	card_comparison_free(&c);
 }
 
 /* 100 flushes each: half of 10 and half of 30 have a mean of 20, and from 40 the interval of 100: 20 -+ 1.99. */
@@ -73,7 +72,7 @@ TEST(sentences)
 TEST(rows)
 {
 	struct card a = { 0 }, b = { 0 };
-	struct card_comparison c;
+	FREED(card_comparison) struct card_comparison c;
 
 	add(&a, CARD_DIRTY, 8192, 9, 1, 1);
 	add(&a, CARD_FLUSH, 4096, 9, 1, 1);
@@ -88,7 +87,6 @@ TEST(rows)
 	   "the test that both have");
 	SAY("%s\n", c.sentence);
 	ok(c.card[0] == &a && c.card[1] == &b && !c.settings, "nothing is known of either to differ");
-	card_comparison_free(&c);
 	card_free(&a);
 	card_free(&b);
 }

@@ -26,11 +26,10 @@ static struct report calls(uint64_t low, uint64_t high)
 
 static void says(const struct report *a, const struct report *b, const char *what)
 {
-	struct comparison c;
+	FREED(comparison) struct comparison c;
 
 	compare_reports(a, b, &c);
 	SAY("%s:\n  %s\n", what, c.sentence);
-	comparison_free(&c);
 }
 
 TEST(how_much)
@@ -157,7 +156,7 @@ TEST(half_a_nanosecond)
 TEST(causes)
 {
 	struct report a = calls(10, 10), b = calls(20, 20);
-	struct comparison c;
+	FREED(comparison) struct comparison c;
 
 	b.sync.count = 50;
 	a.sync.ledger.ns[CAUSE_CPU] = 300;
@@ -174,7 +173,6 @@ TEST(causes)
 		   c.cause[0].difference == -5 && c.cause[2].difference == 2,
 	   "per call of its own run");
 	ok(c.ratio == 2, "the ratio of the means");
-	comparison_free(&c);
 }
 
 TEST(ratio)
@@ -224,7 +222,7 @@ static void settings_are(const struct report_device *a, const struct report_devi
 {
 	struct report ra = { .device = (struct report_device *)a, .n_devices = 1 },
 		      rb = { .device = (struct report_device *)b, .n_devices = 1 };
-	struct comparison c;
+	FREED(comparison) struct comparison c;
 
 	compare_reports(&ra, &rb, &c);
 	SAY("%s:\n", what);
@@ -234,7 +232,6 @@ static void settings_are(const struct report_device *a, const struct report_devi
 		SAY("  %s%s%s: %s / %s\n", s->name, s->of ? " of " : "", s->of ? s->of : "", value_of(s, SIDE_A),
 		    value_of(s, SIDE_B));
 	}
-	comparison_free(&c);
 }
 
 TEST(settings)
@@ -302,7 +299,7 @@ static void pairs_are(const struct some *a, const struct some *b)
 	struct report_device d[2][3];
 	struct report r[2] = { { .device = d[0] }, { .device = d[1] } };
 	const struct some *of[2] = { a, b };
-	struct comparison c;
+	FREED(comparison) struct comparison c;
 
 	for (int s = 0; s < 2; s++)
 		for (; r[s].n_devices < 3 && of[s][r[s].n_devices].name; r[s].n_devices++) {
@@ -325,7 +322,6 @@ static void pairs_are(const struct some *a, const struct some *b)
 		SAY(" %s=%s", c.device[i].side[0] ? c.device[i].side[0]->name : "",
 		    c.device[i].side[1] ? c.device[i].side[1]->name : "");
 	SAY("\n");
-	comparison_free(&c);
 }
 
 #define SOME(...) ((const struct some[3]){ __VA_ARGS__ })
@@ -357,7 +353,7 @@ TEST(pairs)
 static void says_flushes(const struct report *a, const struct report *b, const char *what)
 {
 	const struct comparison_device *d;
-	struct comparison c;
+	FREED(comparison) struct comparison c;
 
 	compare_reports(a, b, &c);
 	d = c.device;
@@ -371,7 +367,6 @@ static void says_flushes(const struct report *a, const struct report *b, const c
 		SAY(", %g and %g per commit", d->flushes_per_commit[SIDE_A], d->flushes_per_commit[SIDE_B]);
 	SAY("%s%s\n", d->have_flushes || d->have_per_call || d->have_per_commit ? "" : " not known",
 	    c.incomplete ? ", incomplete" : "");
-	comparison_free(&c);
 }
 
 TEST(flushes)

@@ -204,7 +204,7 @@ static uint64_t random_call(uint64_t t)
 
 TEST(many_calls)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	struct ledger l = { { 0 } }, one;
 	bool good = true, order = true;
 	uint64_t t = 1000, n = 0;
@@ -228,7 +228,6 @@ TEST(many_calls)
 	ok(order && n == d->n_slices, "each slice is of one call");
 	ok(d->n_calls == r.sync.count && d->n_calls == 20000 && !memcmp(&l, &r.sync.ledger, sizeof(l)),
 	   "together they are the report");
-	report_free(&r);
 }
 
 /* ---- requests ---- */

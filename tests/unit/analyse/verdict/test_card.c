@@ -157,10 +157,10 @@ TEST(refused)
 TEST(text)
 {
 	const struct render_opts plain = { .width = 80 };
-	struct card_comparison c;
-	struct buf out = { 0 };
+	FREED(card_comparison) struct card_comparison c;
+	FREED(buf) struct buf out = { 0 };
 	bool ascii = true, apart = false;
-	struct card a;
+	FREED(card) struct card a;
 
 	make(&a, "sda", "evil \x1b[31m\xc2\x9b", false, 340 * US, 900 * US);
 	add(&a, CARD_FUA, 4096, 20, 350 * US);
@@ -180,9 +180,6 @@ TEST(text)
 		apart = unit_starts_line(out.data);
 	}
 	ok(!apart, "no line ends between a number and its unit");
-	buf_free(&out);
-	card_comparison_free(&c);
-	card_free(&a);
 }
 
 int main(void)

@@ -156,14 +156,13 @@ TEST(more_than_others)
 {
 	MADE *r = hanging("lock", 3 * SEC);
 	struct facts f;
-	struct buf b = { 0 };
+	FREED(buf) struct buf b = { 0 };
 
 	r->outstanding[0].other = true;
 	facts_of(r, &f);
 	r->under_way = 1;
 	outstanding_say(&f, &b);
 	SAY("another's, and one that was asked about:\n  %s\n", b.data);
-	buf_free(&b);
 }
 
 TEST(began)
@@ -181,14 +180,13 @@ TEST(began)
 
 	facts_of(r, &f);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct buf b = { 0 };
+		FREED(buf) struct buf b = { 0 };
 
 		r->sync.count = rows[i].count;
 		r->began_before = rows[i].began;
 		r->began_before_ns = rows[i].ns;
 		outstanding_say_began(&f, &b);
 		SAY("%s:%s\n", rows[i].what, b.len ? b.data : " nothing is said");
-		buf_free(&b);
 	}
 }
 

@@ -60,7 +60,7 @@ TEST(medium)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct card c = card_of(rows[i].name, rows[i].model, rows[i].rotational);
+		FREED(card) struct card c = card_of(rows[i].name, rows[i].model, rows[i].rotational);
 
 		c.have_rotational = rows[i].have;
 		believe(&c);
@@ -69,7 +69,6 @@ TEST(medium)
 		    c.rotational       ? "rotating" :
 					 "not rotating",
 		    card_medium_name(c.medium));
-		card_free(&c);
 	}
 }
 
@@ -92,17 +91,16 @@ static const struct {
 TEST(grades)
 {
 	for (size_t i = 0; i < sizeof(grades) / sizeof(grades[0]); i++) {
-		struct card c = card_of(grades[i].name, "M", grades[i].rotating);
+		FREED(card) struct card c = card_of(grades[i].name, "M", grades[i].rotating);
 
 		add(&c, CARD_DIRTY, 4096, 5, grades[i].flush_ns);
 		judged(&c, grades[i].what);
-		card_free(&c);
 	}
 }
 
 TEST(nameless)
 {
-	struct card c = card_of(NULL, "QEMU", false);
+	FREED(card) struct card c = card_of(NULL, "QEMU", false);
 
 	add(&c, CARD_DIRTY, 4096, 5, MS);
 	judged(&c, "one without a name");
@@ -110,13 +108,12 @@ TEST(nameless)
 	c.write_cache = xstrdup("write through");
 	memset(&c.row[0].flush, 0, sizeof(c.row[0].flush));
 	judged(&c, "one without a name or a flush");
-	card_free(&c);
 }
 
 /* The median of nine: five are quick. */
 TEST(median)
 {
-	struct card c = card_of("sda", "M", false);
+	FREED(card) struct card c = card_of("sda", "M", false);
 	struct card_row *r = add(&c, CARD_DIRTY, 4096, 5, 50 * US);
 
 	for (int i = 0; i < 4; i++)
@@ -125,14 +122,13 @@ TEST(median)
 	for (int i = 0; i < 2; i++)
 		hist_add(&r->flush, 9 * MS);
 	judged(&c, "of eleven five are too few");
-	card_free(&c);
 }
 
 /* ---- how much is written ---- */
 
 TEST(rate)
 {
-	struct card c = card_of("sda", "M", true);
+	FREED(card) struct card c = card_of("sda", "M", true);
 	struct card_row *r;
 
 	add(&c, CARD_DIRTY, 4096, 5, 5 * MS);
@@ -145,7 +141,6 @@ TEST(rate)
 	judged(&c, "in two seconds");
 	r->wall_ns = 0;
 	judged(&c, "in a time that is not known");
-	card_free(&c);
 }
 
 TEST(growth)
@@ -160,7 +155,7 @@ TEST(growth)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct card c = card_of("sda", "M", true);
+		FREED(card) struct card c = card_of("sda", "M", true);
 
 		add(&c, CARD_DIRTY, 256 * MIB, rows[i].flushes, rows[i].ns)->bytes = 1;
 		add(&c, CARD_DIRTY, 4096, 5, 5 * MS);
@@ -168,18 +163,16 @@ TEST(growth)
 		add(&c, CARD_DIRTY, 512 * MIB, 0, 0);	    /* was not measured */
 		add(&c, CARD_FLUSH, 512 * MIB, 5, 50 * MS); /* another test */
 		judged(&c, rows[i].what);
-		card_free(&c);
 	}
 }
 
 TEST(growth_of_flash)
 {
-	struct card c = card_of("sda", "M", false);
+	FREED(card) struct card c = card_of("sda", "M", false);
 
 	add(&c, CARD_DIRTY, 4096, 5, 200 * US);
 	add(&c, CARD_DIRTY, 256 * MIB, 2, 250 * US);
 	judged(&c, "microseconds");
-	card_free(&c);
 }
 
 /* Of flushes that nobody had to wait for it is known that they took less than the call. */
@@ -216,7 +209,7 @@ TEST(unwaited)
 
 TEST(none)
 {
-	struct card c = card_of("sda", "M", false);
+	FREED(card) struct card c = card_of("sda", "M", false);
 
 	add(&c, CARD_DIRTY, 4096, 4, 0);
 	judged(&c, "four calls");
@@ -232,7 +225,6 @@ TEST(none)
 	judged(&c, "one that somebody waited for");
 	c.row[0].unwaited = 1;
 	judged(&c, "one of each");
-	card_free(&c);
 }
 
 TEST(discards)

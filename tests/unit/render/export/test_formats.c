@@ -246,10 +246,10 @@ static const struct {
 /* Without carriage returns, to be read. */
 static void test_csv(const struct report *r)
 {
-	struct buf all = { 0 };
+	FREED(buf) struct buf all = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(csv_files); i++) {
-		struct buf b = { 0 };
+		FREED(buf) struct buf b = { 0 };
 
 		csv_files[i].render(r, &plain, &b);
 		ok(harmless(b.data), "csv: %s is valid UTF-8 without control characters", csv_files[i].file);
@@ -257,10 +257,8 @@ static void test_csv(const struct report *r)
 		for (size_t k = 0; k < b.len; k++)
 			if (b.data[k] != '\r')
 				buf_char(&all, b.data[k]);
-		buf_free(&b);
 	}
 	golden("formats", "csv", all.data);
-	buf_free(&all);
 }
 
 /* ---- SQLite ---- */
@@ -282,7 +280,7 @@ static void collect(void *ctx, const struct buf *b)
 static void built_in_file(const struct report *r, const struct buf *want)
 {
 	struct whole w = { .all = { 0 } };
-	struct buf b = { .drain = collect, .ctx = &w };
+	FREED(buf) struct buf b = { .drain = collect, .ctx = &w };
 	int file = memfd_create("scratch", 0), full = open("/dev/full", O_RDWR);
 	char head[4096];
 
@@ -297,7 +295,6 @@ static void built_in_file(const struct report *r, const struct buf *want)
 	ok(w.all.len == want->len && !memcmp(w.all.data, want->data, want->len), "db: a file without room is done without");
 	close(file);
 	close(full);
-	buf_free(&b);
 	buf_free(&w.all);
 }
 
@@ -376,7 +373,7 @@ TEST(empty)
 /* More of one kind than fit into the first pages, lanes and steps of growth. */
 TEST(many)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	char *trace;
 	sqlite3 *db;
 
@@ -393,7 +390,6 @@ TEST(many)
 	trace = trace_of(&r);
 	ok(strstr(trace, "(thread 11, lane 6)") && !strstr(trace, "(thread 11, lane 7)"), "many: as few lanes as it takes");
 	free(trace);
-	report_free(&r);
 }
 
 int main(int argc, char **argv)

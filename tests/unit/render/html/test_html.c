@@ -219,7 +219,7 @@ static json_t *embedded(const struct buf *b)
 
 static void holds_report(const struct report *r, const struct buf *b, const char *name)
 {
-	struct buf plain = { 0 };
+	FREED(buf) struct buf plain = { 0 };
 	json_t *inside = embedded(b), *outside;
 
 	render_ndjson(r, &opts, &plain);
@@ -227,7 +227,6 @@ static void holds_report(const struct report *r, const struct buf *b, const char
 	ok(inside && json_equal(inside, outside), "%s: the report for machines is inside, unchanged", name);
 	json_decref(inside);
 	json_decref(outside);
-	buf_free(&plain);
 }
 
 static void whole(const struct report *r, const char *name)
@@ -274,8 +273,8 @@ TEST(any_report)
 
 TEST(warns)
 {
-	struct report r;
-	struct buf b;
+	FREED(report) struct report r;
+	FREED(buf) struct buf b;
 
 	fill(&r, "name");
 	report_add_lost(&r, 1234, LOSS_OF_LEDGERS, "ring full");
@@ -290,13 +289,11 @@ TEST(warns)
 	ok(has(&b, "<li>a note</li>") && has(&b, "5 calls have no ledger") && has(&b, "1 request completed with an error") &&
 		   has(&b, "6 of 20 sync calls returned without any FLUSH"),
 	   "notes, calls without a ledger or a FLUSH, errors");
-	buf_free(&b);
-	report_free(&r);
 }
 
 TEST(not_known)
 {
-	struct report r;
+	FREED(report) struct report r;
 	struct buf b;
 
 	fill(&r, "name");
@@ -322,7 +319,6 @@ TEST(not_known)
 	ok(has(&b, "No sync call returned.") && !has(&b, "was made"), "one was made, and hangs");
 	r.under_way = 0;
 	buf_free(&b);
-	report_free(&r);
 }
 
 /* ---- maps ---- */
@@ -332,8 +328,8 @@ TEST(not_known)
 TEST(large)
 {
 	static const char name[] = "/srv/\"<&'>\"<&'>/a/rather/long/path/with/many/parts/as/databases/like/them/t.ibd";
-	struct report r;
-	struct buf b;
+	FREED(report) struct report r;
+	FREED(buf) struct buf b;
 	json_t *j;
 
 	fill(&r, name);
@@ -356,8 +352,6 @@ TEST(large)
 	   "the report for machines is cut down, and says so");
 	ok(has(&b, "more are left out here"), "so are tables");
 	json_decref(j);
-	buf_free(&b);
-	report_free(&r);
 }
 
 int main(void)

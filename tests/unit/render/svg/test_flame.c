@@ -140,7 +140,7 @@ static const struct flame_frame *frame(const struct flame_tree *t, const char *n
 TEST(tree)
 {
 	const struct flame_frame *f;
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	struct flame_tree t;
 
 	took(&r, leaf(&r, "a;fsync;x;cpu", CAUSE_CPU), 10);
@@ -173,7 +173,6 @@ TEST(tree)
 	flame_tree_make(&t, &r.sync, 60);
 	ok(frame(&t, "a", 1), "but not a single one");
 	flame_tree_free(&t);
-	report_free(&r);
 }
 
 /* --- cells --- */
@@ -276,7 +275,7 @@ static bool only_text(const char *s)
 
 TEST(hostile)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	char *s;
 
 	report_hostile(&r);
@@ -294,14 +293,13 @@ TEST(hostile)
 	s = folded(&r);
 	ok(only_text(s) && !strchr(s, '\xff'), "hostile: folded stacks are lines of text");
 	free(s);
-	report_free(&r);
 }
 
 /* --- too little and too much --- */
 
 TEST(nothing)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	char *s = drawn(&r, true), *lines = folded(&r);
 
 	ok(strstr(s, "Sync calls were not traced") && strstr(s, "</svg>") && !*lines, "not traced");
@@ -315,12 +313,11 @@ TEST(nothing)
 	s = drawn(&r, false);
 	ok(strstr(s, "not known where the time"), "no leaves");
 	free(s);
-	report_free(&r);
 }
 
 TEST(bounded)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	uint64_t state = 1;
 	char *s, name[320];
 
@@ -337,12 +334,11 @@ TEST(bounded)
 	ok(strlen(s) < 1u << 20 && strlen(s) > 500000, "a picture of 2,500 files stays below 1 MiB: %zu", strlen(s));
 	ok(strstr(s, " smaller\n"), "and says what is put together");
 	free(s);
-	report_free(&r);
 }
 
 TEST(folded)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	char *s;
 
 	took(&r, leaf(&r, "b;sync;cpu", CAUSE_CPU), 3);
@@ -354,7 +350,6 @@ TEST(folded)
 	ok(!strcmp(s, "a;sync;\xef\xbf\xbd;cpu 10\nb;sync;cpu 1152921504606846979\n"),
 	   "folded: sorted, each path once, nothing of nothing");
 	free(s);
-	report_free(&r);
 }
 
 int main(int argc, char **argv)

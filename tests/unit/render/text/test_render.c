@@ -318,7 +318,7 @@ TEST(ones)
 {
 	render_fn *const render[] = { render_text, render_html };
 	const struct render_opts o = { .width = 200, .verbose = true };
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 
 	report_ones(&r);
 	for (size_t i = 0; i < 2; i++) {
@@ -328,7 +328,6 @@ TEST(ones)
 			diag("%s", wrong);
 		free(wrong);
 	}
-	report_free(&r);
 }
 
 static bool says(const struct report *r, const struct render_opts *o, const char *what)
@@ -352,7 +351,7 @@ static bool says(const struct report *r, const struct render_opts *o, const char
 TEST(sentences)
 {
 	struct render_opts wide = { .width = 200 }, quiet = { .width = 80, .quiet = true };
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	struct report_device *d;
 
 	report_journal(&r);
@@ -381,23 +380,21 @@ TEST(sentences)
 		requests(&d->op[i], 20, 4096, 0, 4000 * MS);
 	ok(says(&r, &wide, "flush device 811, mean"), "the flush has its histogram, however light");
 	ok(!says(&r, &wide, "write async queue"), "the fourth class has not");
-	report_free(&r);
 }
 
 TEST(no_devices)
 {
-	struct report r = { .wall_ns = 5 * MS, .filter = xstrdup("pid 42") };
+	FREED(report) struct report r = { .wall_ns = 5 * MS, .filter = xstrdup("pid 42") };
 	const struct render_opts wide = { .width = 200 };
 
 	ok(says(&r, &wide, "No I/O of the filtered tasks was seen on any disk."), "without a disk, the filter is told of");
-	report_free(&r);
 }
 
 /* The kernel times a FLUSH from when it is set up: its queue, too. */
 TEST(flush_check)
 {
 	struct render_opts wide = { .width = 200 };
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	struct report_device *d;
 	struct buf page = { 0 };
 
@@ -420,14 +417,13 @@ TEST(flush_check)
 	ok(says(&r, &wide, "same count, but the times differ"), "more than the clocks can be apart");
 	d->kernel.flush_ns = 500 * MS;
 	ok(says(&r, &wide, "same count, but the times differ"), "less");
-	report_free(&r);
 }
 
 /* What cannot be known is not said, and what does not add up is. */
 TEST(honesty)
 {
 	struct render_opts wide = { .width = 200 };
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	struct report_device *d;
 	char *s;
 
@@ -460,15 +456,14 @@ TEST(honesty)
 	free(s);
 	r.incomplete = true;
 	ok(says(&r, &wide, "sdy no I/O was seen"), "of an incomplete report, that there was none is not known");
-	report_free(&r);
 }
 
 /* --- JSON --- */
 
 TEST(json_stream)
 {
-	struct report r = { 0 };
-	struct buf b = { 0 };
+	FREED(report) struct report r = { 0 };
+	FREED(buf) struct buf b = { 0 };
 	json_t *j, *pretty;
 
 	report_stream(&r);
@@ -484,15 +479,13 @@ TEST(json_stream)
 	j = json_of(&r, render_ndjson);
 	ok(json_is_true(at(j, "final")), "ndjson: the last one says so");
 	json_decref(j);
-	buf_free(&b);
-	report_free(&r);
 }
 
 /* --- hostile names --- */
 
 TEST(hostile_json)
 {
-	struct report r = { 0 };
+	FREED(report) struct report r = { 0 };
 	json_t *j;
 
 	report_hostile(&r);
@@ -505,7 +498,6 @@ TEST(hostile_json)
 	ok(!strcmp(str(j, "devices/0/name"), "sd\x1b[31m") && json_array_size(at(j, "run/command")) == 4,
 	   "hostile: every argument is there");
 	json_decref(j);
-	report_free(&r);
 }
 
 int main(int argc, char **argv)
