@@ -16,58 +16,9 @@ static void begin(void)
 	d = xcalloc(1, sizeof(*d));
 }
 
-/* At the ends of each length: 7 bits to a byte. */
-static uint64_t edge(unsigned int i)
-{
-	unsigned int bits = i / 3 % 10 * 7;
-	uint64_t power = bits ? 1ull << bits : 1;
-
-	return power - 1 + i % 3;
-}
-
 #define EDGES 30
 
 /* ---- slices ---- */
-
-static bool slice_is(struct detail_slices *from, uint64_t ns, uint32_t via, uint32_t device, enum cause cause)
-{
-	struct detail_slice s;
-
-	return detail_next_slice(from, &s) && s.ns == ns && s.via == via && s.device == device && s.cause == cause;
-}
-
-TEST(slices)
-{
-	const struct detail_call first = {
-		.start_ns = 5, .duration_ns = 6, .pid = 7, .n_slices = 99, .summed = 1, .flushed = 1
-	};
-	const struct detail_call second = { .start_ns = 8 };
-	struct detail_slices all;
-	struct detail_slice s;
-	bool good = true;
-
-	begin();
-	report_detail_add_call(d, &first, NULL);
-	for (unsigned int i = 0; i < EDGES; i++) {
-		s = (struct detail_slice){ edge(i), (uint32_t)edge(i % 14), (uint32_t)edge(14 - i % 14), i % CAUSE_COUNT };
-		report_detail_add_slice(d, &s);
-	}
-	report_detail_add_call(d, &second, NULL);
-	s = (struct detail_slice){ .ns = 1, .via = 2, .device = 3, .cause = CAUSE_LOCK };
-	report_detail_add_slice(d, &s);
-	all = detail_slices(d, &d->call[0]);
-	for (unsigned int i = 0; i < EDGES; i++)
-		good = good &&
-		       slice_is(&all, edge(i), (uint32_t)edge(i % 14), (uint32_t)edge(14 - i % 14), i % CAUSE_COUNT);
-	ok(good && !detail_next_slice(&all, &s), "slices of all lengths, in their order, and then no more");
-	all = detail_slices(d, &d->call[1]);
-	ok(slice_is(&all, 1, 2, 3, CAUSE_LOCK) && !detail_next_slice(&all, &s), "those of the next call are its own");
-	ok(d->n_calls == 2 && d->n_slices == EDGES + 1 && d->call[0].n_slices == EDGES && d->call[1].n_slices == 1,
-	   "they are counted");
-	ok(d->call[0].start_ns == 5 && d->call[0].duration_ns == 6 && d->call[0].pid == 7 && d->call[0].flushed &&
-		   !d->call[0].summed && d->call[1].at == d->n_packed - 4,
-	   "the call is as it was, but for them: four bytes for four small numbers");
-}
 
 /* ---- requests ---- */
 

@@ -479,24 +479,6 @@ static double figure(const json_t *doc, const char *one, const char *two, const 
 	return json_is_number(j) ? json_number_value(j) : NAN;
 }
 
-/* As the reports of the runs themselves: a few that met a commit under way prove nothing. */
-TEST(unflushed)
-{
-	struct report r[2];
-	struct comparison c = begin(make_slow, make_fast, r);
-	char *text;
-
-	r[SIDE_B].sync.unsafe = r[SIDE_B].sync.count / 200;
-	text = text_of_two(&c, &(struct render_opts){ .width = 80 });
-	ok(!strstr(text, "WARNING"), "a few calls without a flush are no reason to warn");
-	free(text);
-	r[SIDE_B].sync.unsafe++;
-	text = text_of_two(&c, &(struct render_opts){ .width = 80 });
-	ok(strstr(text, "WARNING    B: 5 of 804"), "more are");
-	free(text);
-	end(&c, r);
-}
-
 TEST(json)
 {
 	struct report r[2];

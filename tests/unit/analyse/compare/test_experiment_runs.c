@@ -252,28 +252,6 @@ TEST(order_of_near)
 
 /* ---- collecting and predicting ---- */
 
-TEST(collected)
-{
-	struct report_device disk[2] = { { .op[OP_FLUSH].count = 3 }, { .op[OP_FLUSH].count = 4 } };
-	struct report r = { .have_sync = true, .device = disk, .n_devices = 2 };
-	FREED(outcome) struct outcome o = { 0 };
-	struct outcome_variant *v = add(&o, "A");
-
-	r.sync.count = 3;
-	r.sync.total_ns = 30;
-	r.sync.ledger.ns[CAUSE_CPU] = 30;
-	r.verdict.class = "cpu";
-	r.verdict.family = "host";
-	r.verdict.sentence = (char *)"Why.";
-	trials_add(v, &r, 50);
-	trials_add(v, &r, 60);
-	ok(v->n_runs == 2 && v->calls == 6 && v->sync_ns == 60 && v->ledger.ns[CAUSE_CPU] == 60 && !v->incomplete,
-	   "calls and times add up");
-	ok(v->flushes == 14, "so do the FLUSHes of all disks");
-	ok(!strcmp(v->run[1].class, "cpu") && !strcmp(v->run[1].family, "host") && !strcmp(v->run[1].verdict, "Why."),
-	   "what was judged of a run");
-}
-
 TEST(predicted)
 {
 	struct report_whatif w[] = { { (char *)"lock", 70 * MS, 2 }, { (char *)"flush", 20 * MS, 5 } };

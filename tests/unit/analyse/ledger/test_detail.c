@@ -323,21 +323,6 @@ TEST(late_names)
 	   "an inode that comes back as another file leaves the old calls alone");
 }
 
-TEST(indices_of_names)
-{
-	struct detail *new = detail_new(T0);
-	uint32_t a = detail_name(new, "a"), own = detail_own_name(new, "a");
-
-	ok(!detail_name(new, "") && !detail_name(new, NULL), "no name has index 0");
-	ok(a && detail_name(new, "a") == a && own != a && detail_name(new, "b") != a,
-	   "a name has an index, or one of its own");
-	detail_rename(new, own, "c");
-	report_detail_free(d);
-	d = detail_take(new);
-	detail_free(new);
-	ok(is(a, "a") && is(own, "c"), "which may get another name");
-}
-
 /* ---- bounds ---- */
 
 #define CALLS	 (1u << 20)

@@ -85,33 +85,6 @@ TEST(sane_sleeps)
 	}
 }
 
-TEST(all_of_a_sleep)
-{
-	const struct wire_sleep w = { .head.size = WIRE_SLEEP_SHORT,
-				      .off = 1,
-				      .wake = 2,
-				      .on = 3,
-				      .rq = 4,
-				      .done = 5,
-				      .tid = 6,
-				      .waker = 7,
-				      .seq = 8,
-				      .how = HOW_TASK,
-				      .waker_kind = TASK_KWORKER,
-				      .idle = 1 };
-	const struct tl_sleep *s;
-
-	begin();
-	tl_add_sleep(tl, &w);
-	s = tl_at(tl_task(tl, 6), 0);
-	ok(s->off == 1 && s->wake == 2 && s->on == 3 && s->rq == 4 && s->done == 5 && s->waker == 7 && s->seq == 8 &&
-		   s->how == HOW_TASK && s->waker_kind == TASK_KWORKER && s->idle && !s->bio && s->class == STACK_NONE,
-	   "a sleep is kept as it came");
-	ok(tl_task(tl, 6)->tid == 6 && !tl_task(tl, 6)->since && !tl_task(tl, 6)->lost && !*tl_task(tl, 6)->name &&
-		   !tl_task(tl, 5),
-	   "of its task nothing else is known, and nothing of others");
-}
-
 TEST(sane_requests)
 {
 	static const struct {
@@ -201,23 +174,6 @@ TEST(same_sleeps)
 	ok(tl_task(tl, 7)->n == 4, "the next one may be the same");
 	add_sleep(7, 12, 19);
 	ok(tl_task(tl, 7)->n == 4, "and the one before");
-}
-
-TEST(first_after)
-{
-	bool good = true;
-
-	begin();
-	for (uint32_t n = 0; n < 70; n++) {
-		const struct tl_task *t;
-
-		add_sleep(7, 10 * n + 5, 10 * n + 10);
-		t = tl_task(tl, 7);
-		for (uint32_t k = 0; k <= n; k++)
-			good = good && tl_first(t, 10 * k + 9) == k && tl_first(t, 10 * k + 10) == k + 1 &&
-			       tl_first(t, 10 * k + 11) == k + 1;
-	}
-	ok(good, "the first sleep that ended after a time, of up to 70");
 }
 
 /* ---- room for sleeps ---- */

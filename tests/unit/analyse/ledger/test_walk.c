@@ -212,37 +212,6 @@ TEST(woken_before_it_slept)
 	says(r, "woken by the journal before it slept: it did not wait for that");
 }
 
-TEST(no_device)
-{
-	const struct walk_result *r;
-
-	begin();
-	SLEEP(.tid = APP, .off = 1010, .wake = 1090, .on = 1090, .how = HOW_IRQ, .stack_len = 1, .stack = { IN_TAG });
-	WALK(&r, .enter = 1000, .exit = 1100);
-	says(r, "a wait for a tag: of which device is not known");
-}
-
-TEST(names)
-{
-	const struct walk_result *r;
-
-	begin();
-	follow(OTHER, "x", TASK_USER, 5);
-	ran(OTHER);
-	woken_by(OTHER, TASK_USER, 6);
-	WALK(&r, .enter = 1000, .exit = 1100);
-	says(r, "a helper whose name is a letter");
-	begin();
-	ran(OTHER);
-	woken_by(OTHER, TASK_USER, 6);
-	WALK(&r, .enter = 1000, .exit = 1100);
-	says(r, "one whose name is not known");
-	begin();
-	woken_by(OTHER, TASK_USER, 7);
-	WALK(&r, .enter = 1000, .exit = 1100);
-	says(r, "woken by a task of which nothing is known");
-}
-
 /* ---- requests ---- */
 
 /* The caller sleeps from 1,010 until its FLUSH, which was begun at 1,020 and issued at 1,080, is done at 1,100. */
