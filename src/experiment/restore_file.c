@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/fields.h"
+#include "model/fields_json.h"
 #include "util/mem.h"
 
 #define VERSION	   1
@@ -45,20 +45,23 @@ static const struct field place_fields[] = {
 	FIELDS_END,
 };
 
+static void set(json_t *o, const char *key, json_t *v)
+{
+	if (json_object_set_new(o, key, xmust(v)))
+		xmust(NULL);
+}
+
 void state_encode(const struct state *s, struct buf *out)
 {
-	json_t *doc = fields_to_json(head_fields, s), *places = xmust(json_array());
+	json_t *doc = fields_to_json(head_fields, s);
+	json_t *places = fields_to_json_array(place_fields, s->place, s->n, sizeof(*s->place));
 	char *text;
 
-	for (size_t i = 0; i < s->n; i++) {
-		json_t *p = fields_to_json(place_fields, &s->place[i]);
-
-		json_object_set_new(p, "key", xmust(json_string(s->place[i].row->name)));
-		json_array_append_new(places, p);
-	}
-	json_object_set_new(doc, "version", xmust(json_integer(VERSION)));
-	json_object_set_new(doc, "disks", fields_to_json_array(disk_fields, s->disk, s->n_disks, sizeof(*s->disk)));
-	json_object_set_new(doc, "settings", places);
+	for (size_t i = 0; i < s->n; i++)
+		set(json_array_get(places, i), "key", json_string(s->place[i].row->name));
+	set(doc, "version", json_integer(VERSION));
+	set(doc, "disks", fields_to_json_array(disk_fields, s->disk, s->n_disks, sizeof(*s->disk)));
+	set(doc, "settings", places);
 	text = xmust(json_dumps(doc, JSON_INDENT(1)));
 	buf_str(out, text);
 	buf_char(out, '\n');
@@ -92,19 +95,18 @@ static bool read_places(const json_t *places, struct state *s)
 		const json_t *o = json_array_get(places, i), *key = json_object_get(o, "key");
 		struct place *p = grow((void **)&s->place, &s->n, sizeof(*p));
 
-		fields_from_json(place_fields, o, p);
+		good = fields_from_json(place_fields, o, p);
 		if (json_is_string(key))
 			p->row = key_find(json_string_value(key), json_string_length(key));
-		good = is_possible(p);
+		good = good && is_possible(p);
 	}
 	return good;
 }
 
 static bool read_disks(const json_t *disks, struct state *s)
 {
-	bool good = json_is_array(disks);
+	bool good = fields_from_json_array(disk_fields, disks, (void **)&s->disk, &s->n_disks, sizeof(*s->disk));
 
-	fields_from_json_array(disk_fields, disks, SIZE_MAX, (void **)&s->disk, &s->n_disks, sizeof(*s->disk));
 	for (size_t i = 0; good && i < s->n_disks; i++)
 		good = is_plain(s->disk[i].name);
 	return good;
@@ -114,11 +116,10 @@ int state_decode(const char *text, size_t len, struct state *out, struct err *e)
 {
 	json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	struct state s = { 0 };
-	bool good = json_integer_value(json_object_get(doc, "version")) == VERSION;
+	bool good = fields_from_json(head_fields, doc, &s) && s.pid > 0 &&
+		    json_integer_value(json_object_get(doc, "version")) == VERSION &&
+		    read_disks(json_object_get(doc, "disks"), &s) && read_places(json_object_get(doc, "settings"), &s);
 
-	fields_from_json(head_fields, doc, &s);
-	good = good && s.pid > 0 && read_disks(json_object_get(doc, "disks"), &s) &&
-	       read_places(json_object_get(doc, "settings"), &s);
 	json_decref(doc);
 	if (!good) {
 		state_free(&s);

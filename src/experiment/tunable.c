@@ -275,19 +275,24 @@ static enum place_fate cpu_fate(const struct place *p)
 
 /* ---- finding them ---- */
 
+/* What can't be read could not be put back. */
 static void add(struct place **places, size_t *n, const struct place *p)
 {
 	struct place *to;
+	char *before;
 
 	for (size_t i = 0; i < *n; i++)
 		if ((*places)[i].row == p->row && !strcmp((*places)[i].unit, p->unit) &&
 		    !strcmp((*places)[i].sub ? (*places)[i].sub : "", p->sub ? p->sub : ""))
 			return;
+	before = place_read(p);
+	if (!before)
+		return;
 	to = grow((void **)places, n, sizeof(*to));
 	*to = *p;
 	to->unit = xstrdup(p->unit);
 	to->sub = xstrdup(p->sub);
-	to->before = place_read(p);
+	to->before = before;
 }
 
 /* The scheduler's own settings go when it goes. */

@@ -8,7 +8,6 @@
 #ifndef BT_MODEL_FIELDS_H
 #define BT_MODEL_FIELDS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,14 +56,5 @@ uint64_t field_number(const struct field *f, const void *s);
 /* A string or a text. */
 const char *field_text(const struct field *f, const void *s);
 char *const *field_texts(const struct field *f, const void *s);
-
-/* The results are the caller's. Strings that are not UTF-8 become {"hex": "..."}. */
-json_t *fields_to_json(const struct field *f, const void *s);
-json_t *fields_to_json_array(const struct field *f, const void *first, size_t n, size_t size);
-
-/* What is missing, or of another type, is left as it is, and not known: from a file that anybody may have written. */
-void fields_from_json(const struct field *f, const json_t *o, void *s);
-/* Adds what the array has, `most` at most, to one that grow() made. */
-void fields_from_json_array(const struct field *f, const json_t *a, size_t most, void **first, size_t *n, size_t size);
 
 #endif

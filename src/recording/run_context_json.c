@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame as JSON. Each struct is a table of its members, read in both directions, so that what is written and what is
- * read can't differ.
+ * The frame as JSON.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fields_json.h"
 #include "model/outstanding.h"
 #include "recording/recording.h"
 #include "recording/run_context_json.h"
@@ -16,182 +16,92 @@
 
 #define FRAME_MAX (RECORDING_LONG_MAX - 1024) /* and what is said of what was left out */
 
-enum member_type { M_STRING, M_TEXT, M_U64, M_U32, M_INT, M_BOOL, M_STRV, M_U32S };
-
-struct member {
-	const char *key;
-	enum member_type type;
-	size_t offset, size; /* size: of a char array (M_TEXT) */
-	enum frame_text text;
-};
-
-#define M(type_, struct_, field) T(type_, TEXT_PRIVATE, struct_, field)
-#define T(type_, text_, struct_, field) \
-	{ \
-#field, type_, offsetof(struct struct_, field), sizeof(((struct struct_ *)0)->field), text_ \
-	}
-#define END \
-	{ \
-		NULL, M_STRING, 0, 0, TEXT_PRIVATE \
-	}
-
 /* clang-format off */
-static const struct member run_members[] = {
-	T(M_STRING, TEXT_OPEN, report, version), T(M_STRING, TEXT_OPEN, report, start), M(M_U64, report, wall_ns), M(M_U64, report, user_ns), M(M_U64, report, kernel_cpu_ns),
-	T(M_STRV, TEXT_COMMAND, report, command), M(M_BOOL, report, arguments_hidden), M(M_BOOL, report, have_exit_status), M(M_INT, report, exit_status),
-	M(M_U64, report, processes), M(M_U64, report, threads), T(M_STRING, TEXT_RELEASE, report, kernel), T(M_STRING, TEXT_OPEN, report, arch),
-	M(M_STRING, report, filter), M(M_BOOL, report, final), M(M_U64, report, lost_events),
-	M(M_U64, report, under_way), M(M_U64, report, under_way_ns), M(M_U64, report, left_running), M(M_U32, report, left_pid), T(M_TEXT, TEXT_TASK, report, left_comm),
-	M(M_BOOL, report, looked_before), M(M_U64, report, began_before), M(M_U64, report, began_before_ns),
-	M(M_U64, report, unrecorded), M(M_U64, report, unrecorded_ns), M(M_U64, report, idle_unended), M(M_BOOL, report, incomplete), T(M_STRV, TEXT_NOTE, report, notes), END
+static const struct field run_fields[] = {
+	FIELD_THAT(TEXT_OPEN, STRING, report, version), FIELD_THAT(TEXT_OPEN, STRING, report, start), FIELD(U64, report, wall_ns), FIELD(U64, report, user_ns), FIELD(U64, report, kernel_cpu_ns),
+	FIELD_THAT(TEXT_COMMAND, STRV, report, command), FIELD(BOOL, report, arguments_hidden), FIELD(BOOL, report, have_exit_status), FIELD(INT, report, exit_status),
+	FIELD(U64, report, processes), FIELD(U64, report, threads), FIELD_THAT(TEXT_RELEASE, STRING, report, kernel), FIELD_THAT(TEXT_OPEN, STRING, report, arch),
+	FIELD(STRING, report, filter), FIELD(BOOL, report, final), FIELD(U64, report, lost_events),
+	FIELD(U64, report, under_way), FIELD(U64, report, under_way_ns), FIELD(U64, report, left_running), FIELD(U32, report, left_pid), FIELD_THAT(TEXT_TASK, TEXT, report, left_comm),
+	FIELD(BOOL, report, looked_before), FIELD(U64, report, began_before), FIELD(U64, report, began_before_ns),
+	FIELD(U64, report, unrecorded), FIELD(U64, report, unrecorded_ns), FIELD(U64, report, idle_unended), FIELD(BOOL, report, incomplete), FIELD_THAT(TEXT_NOTE, STRV, report, notes), FIELDS_END
 };
 
-static const struct member probe_members[] = {
-	T(M_STRING, TEXT_OPEN, report_probe, name), T(M_STRING, TEXT_OPEN, report_probe, rung), M(M_INT, report_probe, state),
-	T(M_STRING, TEXT_OPEN, report_probe, reason), END
+static const struct field probe_fields[] = {
+	FIELD_THAT(TEXT_OPEN, STRING, report_probe, name), FIELD_THAT(TEXT_OPEN, STRING, report_probe, rung), FIELD(INT, report_probe, state),
+	FIELD_THAT(TEXT_OPEN, STRING, report_probe, reason), FIELDS_END
 };
 
-static const struct member outstanding_members[] = {
-	M(M_U32, report_outstanding, pid), M(M_U32, report_outstanding, tid), T(M_STRING, TEXT_TASK, report_outstanding, comm),
-	T(M_STRING, TEXT_CMDLINE, report_outstanding, cmdline), T(M_STRING, TEXT_OPEN, report_outstanding, call), T(M_STRING, TEXT_PATH, report_outstanding, path),
-	T(M_STRING, TEXT_DISK, report_outstanding, device), M(M_BOOL, report_outstanding, before), M(M_BOOL, report_outstanding, other),
-	M(M_U64, report_outstanding, ns), T(M_STRING, TEXT_OPEN, report_outstanding, step), T(M_STRING, TEXT_OPEN, report_outstanding, where),
-	T(M_STRING, TEXT_TASK, report_outstanding, via), M(M_U32, report_outstanding, via_tid), T(M_STRING, TEXT_OPEN, report_outstanding, op),
-	T(M_STRING, TEXT_DISK, report_outstanding, disk), M(M_BOOL, report_outstanding, certain), M(M_BOOL, report_outstanding, queued),
-	M(M_BOOL, report_outstanding, request_before), M(M_U64, report_outstanding, request_ns), END
+static const struct field outstanding_fields[] = {
+	FIELD(U32, report_outstanding, pid), FIELD(U32, report_outstanding, tid), FIELD_THAT(TEXT_TASK, STRING, report_outstanding, comm),
+	FIELD_THAT(TEXT_CMDLINE, STRING, report_outstanding, cmdline), FIELD_THAT(TEXT_OPEN, STRING, report_outstanding, call), FIELD_THAT(TEXT_PATH, STRING, report_outstanding, path),
+	FIELD_THAT(TEXT_DISK, STRING, report_outstanding, device), FIELD(BOOL, report_outstanding, before), FIELD(BOOL, report_outstanding, other),
+	FIELD(U64, report_outstanding, ns), FIELD_THAT(TEXT_OPEN, STRING, report_outstanding, step), FIELD_THAT(TEXT_OPEN, STRING, report_outstanding, where),
+	FIELD_THAT(TEXT_TASK, STRING, report_outstanding, via), FIELD(U32, report_outstanding, via_tid), FIELD_THAT(TEXT_OPEN, STRING, report_outstanding, op),
+	FIELD_THAT(TEXT_DISK, STRING, report_outstanding, disk), FIELD(BOOL, report_outstanding, certain), FIELD(BOOL, report_outstanding, queued),
+	FIELD(BOOL, report_outstanding, request_before), FIELD(U64, report_outstanding, request_ns), FIELDS_END
 };
 
-static const struct member lost_members[] = {
-	T(M_STRING, TEXT_OPEN, report_lost, reason), M(M_U64, report_lost, count), M(M_U32, report_lost, reach), END
+static const struct field lost_fields[] = {
+	FIELD_THAT(TEXT_OPEN, STRING, report_lost, reason), FIELD(U64, report_lost, count), FIELD(U32, report_lost, reach), FIELDS_END
 };
 
-static const struct member pace_members[] = {
-	M(M_U64, pace_point, idle_ns), M(M_U64, pace_point, work_ns), M(M_U64, pace_point, wake_ns), END
+static const struct field pace_fields[] = {
+	FIELD(U64, pace_point, idle_ns), FIELD(U64, pace_point, work_ns), FIELD(U64, pace_point, wake_ns), FIELDS_END
 };
 
-static const struct member device_members[] = {
-	T(M_TEXT, TEXT_DISK, report_device, name), M(M_U32, report_device, major), M(M_U32, report_device, minor),
-	T(M_STRING, TEXT_OPEN, report_device, model) /* see replace_model() */, T(M_STRING, TEXT_OPEN, report_device, write_cache),
-	T(M_STRING, TEXT_OPEN, report_device, scheduler), M(M_BOOL, report_device, have_fua), M(M_BOOL, report_device, fua),
-	M(M_BOOL, report_device, have_rotational), M(M_BOOL, report_device, rotational),
-	M(M_BOOL, report_device, have_wbt), M(M_U64, report_device, wbt_lat_us), M(M_U64, report_device, nr_requests),
-	M(M_U64, report_device, size), T(M_STRV, TEXT_DISK, report_device, slaves), T(M_STRING, TEXT_VIA, report_device, via),
-	T(M_STRING, TEXT_DISK, report_device, disk), M(M_BOOL, report_device, vanished), M(M_BOOL, report_device, bio_based),
-	M(M_U64, report_device, diskseq), M(M_U64, report_device, from_ns), END
+static const struct field device_fields[] = {
+	FIELD_THAT(TEXT_DISK, TEXT, report_device, name), FIELD(U32, report_device, major), FIELD(U32, report_device, minor),
+	FIELD_THAT(TEXT_OPEN, STRING, report_device, model) /* see replace_model() */, FIELD_THAT(TEXT_OPEN, STRING, report_device, write_cache),
+	FIELD_THAT(TEXT_OPEN, STRING, report_device, scheduler), FIELD(BOOL, report_device, have_fua), FIELD(BOOL, report_device, fua),
+	FIELD(BOOL, report_device, have_rotational), FIELD(BOOL, report_device, rotational),
+	FIELD(BOOL, report_device, have_wbt), FIELD(U64, report_device, wbt_lat_us), FIELD(U64, report_device, nr_requests),
+	FIELD(U64, report_device, size), FIELD_THAT(TEXT_DISK, STRV, report_device, slaves), FIELD_THAT(TEXT_VIA, STRING, report_device, via),
+	FIELD_THAT(TEXT_DISK, STRING, report_device, disk), FIELD(BOOL, report_device, vanished), FIELD(BOOL, report_device, bio_based),
+	FIELD(U64, report_device, diskseq), FIELD(U64, report_device, from_ns), FIELDS_END
 };
 
-static const struct member kernel_members[] = {
-	M(M_BOOL, report_kernel, have), M(M_BOOL, report_kernel, have_flush), M(M_U64, report_kernel, reads),
-	M(M_U64, report_kernel, read_bytes), M(M_U64, report_kernel, read_ns), M(M_U64, report_kernel, writes),
-	M(M_U64, report_kernel, write_bytes), M(M_U64, report_kernel, write_ns), M(M_U64, report_kernel, discards),
-	M(M_U64, report_kernel, discard_bytes), M(M_U64, report_kernel, discard_ns),
-	M(M_U64, report_kernel, flushes), M(M_U64, report_kernel, flush_ns), M(M_U64, report_kernel, edge_flushes), END
+static const struct field kernel_fields[] = {
+	FIELD(BOOL, report_kernel, have), FIELD(BOOL, report_kernel, have_flush), FIELD(U64, report_kernel, reads),
+	FIELD(U64, report_kernel, read_bytes), FIELD(U64, report_kernel, read_ns), FIELD(U64, report_kernel, writes),
+	FIELD(U64, report_kernel, write_bytes), FIELD(U64, report_kernel, write_ns), FIELD(U64, report_kernel, discards),
+	FIELD(U64, report_kernel, discard_bytes), FIELD(U64, report_kernel, discard_ns),
+	FIELD(U64, report_kernel, flushes), FIELD(U64, report_kernel, flush_ns), FIELD(U64, report_kernel, edge_flushes), FIELDS_END
 };
 
-static const struct member in_flight_members[] = {
-	M(M_BOOL, requests_in_flight, have), M(M_BOOL, requests_in_flight, by_kind), M(M_U64, requests_in_flight, n[ROW_READ]),
-	M(M_U64, requests_in_flight, n[ROW_WRITE]), M(M_U64, requests_in_flight, n[ROW_FUA]),
-	M(M_U64, requests_in_flight, n[ROW_FLUSH]), M(M_U64, requests_in_flight, n[ROW_DISCARD]),
-	M(M_U64, requests_in_flight, n[ROW_OTHER]), END
+static const struct field in_flight_fields[] = {
+	FIELD(BOOL, requests_in_flight, have), FIELD(BOOL, requests_in_flight, by_kind), FIELD(U64, requests_in_flight, n[ROW_READ]),
+	FIELD(U64, requests_in_flight, n[ROW_WRITE]), FIELD(U64, requests_in_flight, n[ROW_FUA]),
+	FIELD(U64, requests_in_flight, n[ROW_FLUSH]), FIELD(U64, requests_in_flight, n[ROW_DISCARD]),
+	FIELD(U64, requests_in_flight, n[ROW_OTHER]), FIELDS_END
 };
 
-static const struct member mount_members[] = {
-	T(M_STRING, TEXT_PATH, report_mount, dir), T(M_STRING, TEXT_FSTYPE, report_mount, fstype), T(M_STRING, TEXT_OPTIONS, report_mount, options),
-	T(M_STRING, TEXT_OPEN, report_mount, barrier), END
+static const struct field mount_fields[] = {
+	FIELD_THAT(TEXT_PATH, STRING, report_mount, dir), FIELD_THAT(TEXT_FSTYPE, STRING, report_mount, fstype), FIELD_THAT(TEXT_OPTIONS, STRING, report_mount, options),
+	FIELD_THAT(TEXT_OPEN, STRING, report_mount, barrier), FIELDS_END
 };
 
-static const struct member view_members[] = {
-	M(M_U32, frame_device, view), M(M_U32, frame_device, n_parts), M(M_U32S, frame_device, part_view), END
+static const struct field view_fields[] = {
+	FIELD(U32, frame_device, view), FIELD(U32, frame_device, n_parts), FIELD(U32S, frame_device, part_view), FIELDS_END
 };
 
-static const struct member frame_members[] = {
-	M(M_U32, frame, views), M(M_BOOL, frame, all), M(M_BOOL, frame, only_command), M(M_BOOL, frame, ledger),
-	M(M_U64, frame, start_ns), M(M_U64, frame, known_ns), END
+static const struct field frame_fields[] = {
+	FIELD(U32, frame, views), FIELD(BOOL, frame, all), FIELD(BOOL, frame, only_command), FIELD(BOOL, frame, ledger),
+	FIELD(U64, frame, start_ns), FIELD(U64, frame, known_ns), FIELDS_END
 };
 
-static const struct member place_members[] = {
-	M(M_U32, device_name, dev), T(M_TEXT, TEXT_DISK, device_name, name), T(M_TEXT, TEXT_PATH, device_name, mount),
-	T(M_TEXT, TEXT_FSTYPE, device_name, fstype), M(M_BOOL, device_name, traced), M(M_BOOL, device_name, volatile_cache),
-	M(M_BOOL, device_name, nobarrier), END
+static const struct field place_fields[] = {
+	FIELD(U32, device_name, dev), FIELD_THAT(TEXT_DISK, TEXT, device_name, name), FIELD_THAT(TEXT_PATH, TEXT, device_name, mount),
+	FIELD_THAT(TEXT_FSTYPE, TEXT, device_name, fstype), FIELD(BOOL, device_name, traced), FIELD(BOOL, device_name, volatile_cache),
+	FIELD(BOOL, device_name, nobarrier), FIELDS_END
 };
 
-static const struct member symbol_members[] = {
-	T(M_TEXT, TEXT_OPEN, kernel_symbol, name), M(M_U64, kernel_symbol, start), M(M_U64, kernel_symbol, end), END
+static const struct field symbol_fields[] = {
+	FIELD_THAT(TEXT_OPEN, TEXT, kernel_symbol, name), FIELD(U64, kernel_symbol, start), FIELD(U64, kernel_symbol, end), FIELDS_END
 };
 /* clang-format on */
 
 /* ---- writing ---- */
-
-/* Names are bytes. What is not UTF-8 becomes {"hex": "..."}. */
-static json_t *string_out(const char *s)
-{
-	json_t *j = json_string(s);
-	char *hex;
-
-	if (j)
-		return j;
-	hex = xcalloc(2 * strlen(s) + 1, 1);
-	for (size_t i = 0; s[i]; i++)
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)s[i]);
-	j = json_pack("{s:s}", "hex", hex);
-	free(hex);
-	return xmust(j);
-}
-
-static json_t *strv_out(char *const *v)
-{
-	json_t *a = xmust(json_array());
-
-	for (size_t i = 0; v[i]; i++)
-		json_array_append_new(a, string_out(v[i]));
-	return a;
-}
-
-static json_t *u32s_out(const uint32_t *v, size_t n)
-{
-	json_t *a = xmust(json_array());
-
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(a, json_integer(v[i]));
-	return a;
-}
-
-static json_t *member_out(const struct member *m, const void *p)
-{
-	switch (m->type) {
-	case M_STRING: return *(char *const *)p ? string_out(*(char *const *)p) : NULL;
-	case M_TEXT: return string_out(p);
-	case M_U64: return json_integer((json_int_t) * (const uint64_t *)p);
-	case M_U32: return json_integer(*(const uint32_t *)p);
-	case M_INT: return json_integer(*(const int *)p);
-	case M_BOOL: return json_boolean(*(const bool *)p);
-	case M_STRV: return *(char **const *)p ? strv_out(*(char **const *)p) : NULL;
-	case M_U32S: return u32s_out(p, m->size / sizeof(uint32_t));
-	}
-	return NULL;
-}
-
-static json_t *struct_out(const struct member *m, const void *s)
-{
-	json_t *o = xmust(json_object());
-
-	for (; m->key; m++) {
-		json_t *v = member_out(m, (const char *)s + m->offset);
-
-		if (v)
-			json_object_set_new(o, m->key, v);
-	}
-	return o;
-}
-
-static json_t *array_out(const struct member *m, const void *first, size_t n, size_t size)
-{
-	json_t *a = xmust(json_array());
-
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(a, struct_out(m, (const char *)first + i * size));
-	return a;
-}
 
 /* {"column_ns": .., "n": [column, row, count, column, row, ..]} */
 static json_t *heat_out(const struct heat *h)
@@ -222,36 +132,38 @@ static json_t *heats_out(const struct report_device *d)
 
 static json_t *device_out(const struct frame_device *fd)
 {
-	json_t *o = struct_out(device_members, &fd->facts);
+	json_t *o = fields_to_json(device_fields, &fd->facts);
 
-	json_object_set_new(o, "kernel", struct_out(kernel_members, &fd->facts.kernel));
+	json_object_set_new(o, "kernel", fields_to_json(kernel_fields, &fd->facts.kernel));
 	if (fd->facts.in_flight.have)
-		json_object_set_new(o, "in_flight", struct_out(in_flight_members, &fd->facts.in_flight));
+		json_object_set_new(o, "in_flight", fields_to_json(in_flight_fields, &fd->facts.in_flight));
 	json_object_set_new(o, "mounts",
-			    array_out(mount_members, fd->facts.mounts, fd->facts.n_mounts, sizeof(struct report_mount)));
-	json_object_set_new(o, "views", struct_out(view_members, fd));
+			    fields_to_json_array(mount_fields, fd->facts.mounts, fd->facts.n_mounts,
+						 sizeof(struct report_mount)));
+	json_object_set_new(o, "views", fields_to_json(view_fields, fd));
 	json_object_set_new(o, "heat", heats_out(&fd->facts));
 	return o;
 }
 
 json_t *frame_encode(const struct frame *f)
 {
-	json_t *o = struct_out(frame_members, f), *devices = xmust(json_array());
+	json_t *o = fields_to_json(frame_fields, f), *devices = xmust(json_array());
 
-	json_object_set_new(o, "run", struct_out(run_members, &f->run));
+	json_object_set_new(o, "run", fields_to_json(run_fields, &f->run));
 	json_object_set_new(o, "probes",
-			    array_out(probe_members, f->run.probe, f->run.n_probes, sizeof(struct report_probe)));
-	json_object_set_new(o, "lost", array_out(lost_members, f->run.lost, f->run.n_lost, sizeof(struct report_lost)));
+			    fields_to_json_array(probe_fields, f->run.probe, f->run.n_probes, sizeof(struct report_probe)));
+	json_object_set_new(o, "lost",
+			    fields_to_json_array(lost_fields, f->run.lost, f->run.n_lost, sizeof(struct report_lost)));
 	json_object_set_new(o, "outstanding",
-			    array_out(outstanding_members, f->run.outstanding, f->run.n_outstanding,
-				      sizeof(struct report_outstanding)));
+			    fields_to_json_array(outstanding_fields, f->run.outstanding, f->run.n_outstanding,
+						 sizeof(struct report_outstanding)));
 	json_object_set_new(o, "pace",
-			    array_out(pace_members, f->run.pace.point, f->run.pace.n, sizeof(struct pace_point)));
+			    fields_to_json_array(pace_fields, f->run.pace.point, f->run.pace.n, sizeof(struct pace_point)));
 	for (size_t i = 0; i < f->n_devices; i++)
 		json_array_append_new(devices, device_out(&f->device[i]));
 	json_object_set_new(o, "devices", devices);
-	json_object_set_new(o, "places", array_out(place_members, f->place, f->n_places, sizeof(*f->place)));
-	json_object_set_new(o, "symbols", array_out(symbol_members, f->symbol, f->n_symbols, sizeof(*f->symbol)));
+	json_object_set_new(o, "places", fields_to_json_array(place_fields, f->place, f->n_places, sizeof(*f->place)));
+	json_object_set_new(o, "symbols", fields_to_json_array(symbol_fields, f->symbol, f->n_symbols, sizeof(*f->symbol)));
 	return o;
 }
 
@@ -286,7 +198,7 @@ static void note_left_out(json_t *o, const char *what)
 
 	if (!notes)
 		json_object_set_new(run, "notes", notes = xmust(json_array()));
-	json_array_append_new(notes, string_out(note));
+	json_array_append_new(notes, xmust(json_string(note)));
 	json_object_set_new(run, "incomplete", json_true());
 	free(note);
 }
@@ -323,32 +235,33 @@ static void string_replace(char **s, enum frame_text what, size_t at, frame_text
 	*s = new;
 }
 
-static void member_replace(const struct member *m, void *p, frame_text_fn *replace, void *ctx)
+static void field_replace(const struct field *f, void *p, frame_text_fn *replace, void *ctx)
 {
-	char **v = m->type == M_STRV ? *(char ***)p : NULL, *text;
+	const enum frame_text what = (enum frame_text)f->holds;
+	char **v = f->type == FIELD_STRV ? *(char ***)p : NULL, *text;
 
-	if (m->type == M_STRING && *(char **)p)
-		string_replace(p, m->text, 0, replace, ctx);
+	if (f->type == FIELD_STRING && *(char **)p)
+		string_replace(p, what, 0, replace, ctx);
 	for (size_t i = 0; v && v[i]; i++)
-		string_replace(&v[i], m->text, i, replace, ctx);
-	if (m->type != M_TEXT)
+		string_replace(&v[i], what, i, replace, ctx);
+	if (f->type != FIELD_TEXT)
 		return;
-	text = replace(ctx, m->text, p, 0);
-	memset(p, 0, m->size);
-	snprintf(p, m->size, "%s", text);
+	text = replace(ctx, what, p, 0);
+	memset(p, 0, f->size);
+	snprintf(p, f->size, "%s", text);
 	free(text);
 }
 
-static void struct_replace(const struct member *m, void *s, frame_text_fn *replace, void *ctx)
+static void struct_replace(const struct field *f, void *s, frame_text_fn *replace, void *ctx)
 {
-	for (; m->key; m++)
-		member_replace(m, (char *)s + m->offset, replace, ctx);
+	for (; f->key; f++)
+		field_replace(f, (char *)s + f->offset, replace, ctx);
 }
 
-static void array_replace(const struct member *m, void *first, size_t n, size_t size, frame_text_fn *replace, void *ctx)
+static void array_replace(const struct field *f, void *first, size_t n, size_t size, frame_text_fn *replace, void *ctx)
 {
 	for (size_t i = 0; i < n; i++)
-		struct_replace(m, (char *)first + i * size, replace, ctx);
+		struct_replace(f, (char *)first + i * size, replace, ctx);
 }
 
 /* Mount points first: a directory is seen to be one there, and in arguments it is not. */
@@ -356,107 +269,21 @@ void frame_replace_texts(struct frame *f, frame_text_fn *replace, void *ctx)
 {
 	struct report *r = &f->run;
 
-	array_replace(place_members, f->place, f->n_places, sizeof(*f->place), replace, ctx);
+	array_replace(place_fields, f->place, f->n_places, sizeof(*f->place), replace, ctx);
 	for (size_t i = 0; i < f->n_devices; i++) {
 		struct report_device *d = &f->device[i].facts;
 
-		array_replace(mount_members, d->mounts, d->n_mounts, sizeof(*d->mounts), replace, ctx);
-		struct_replace(device_members, d, replace, ctx);
+		array_replace(mount_fields, d->mounts, d->n_mounts, sizeof(*d->mounts), replace, ctx);
+		struct_replace(device_fields, d, replace, ctx);
 	}
-	struct_replace(run_members, r, replace, ctx);
-	array_replace(probe_members, r->probe, r->n_probes, sizeof(*r->probe), replace, ctx);
-	array_replace(lost_members, r->lost, r->n_lost, sizeof(*r->lost), replace, ctx);
-	array_replace(outstanding_members, r->outstanding, r->n_outstanding, sizeof(*r->outstanding), replace, ctx);
-	array_replace(symbol_members, f->symbol, f->n_symbols, sizeof(*f->symbol), replace, ctx);
+	struct_replace(run_fields, r, replace, ctx);
+	array_replace(probe_fields, r->probe, r->n_probes, sizeof(*r->probe), replace, ctx);
+	array_replace(lost_fields, r->lost, r->n_lost, sizeof(*r->lost), replace, ctx);
+	array_replace(outstanding_fields, r->outstanding, r->n_outstanding, sizeof(*r->outstanding), replace, ctx);
+	array_replace(symbol_fields, f->symbol, f->n_symbols, sizeof(*f->symbol), replace, ctx);
 }
 
 /* ---- reading: from a file that anybody may have written ---- */
-
-static int nibble(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* NULL when it is no string. Owned by the caller. */
-static char *string_in(const json_t *j)
-{
-	const char *s = json_string_value(j), *hex = json_string_value(json_object_get(j, "hex"));
-	char *out;
-	size_t n = 0;
-
-	if (s)
-		return xstrdup(s);
-	if (!hex)
-		return NULL;
-	out = xcalloc(strlen(hex) / 2 + 1, 1);
-	for (; hex[0] && hex[1] && nibble(hex[0]) >= 0 && nibble(hex[1]) >= 0; hex += 2)
-		out[n++] = (char)(nibble(hex[0]) << 4 | nibble(hex[1]));
-	return out;
-}
-
-static void text_in(const json_t *j, char *to, size_t size)
-{
-	char *s = string_in(j);
-
-	if (s)
-		snprintf(to, size, "%s", s);
-	free(s);
-}
-
-static char **strv_in(const json_t *j)
-{
-	size_t entries = json_array_size(j), n = 0;
-	char **v;
-
-	if (!entries)
-		return NULL;
-	v = xcalloc(entries + 1, sizeof(*v));
-	for (size_t i = 0; i < entries; i++) {
-		v[n] = string_in(json_array_get(j, i));
-		n += v[n] != NULL;
-	}
-	if (!n) {
-		free(v);
-		return NULL;
-	}
-	return v;
-}
-
-static void u32s_in(const json_t *j, uint32_t *to, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		to[i] = (uint32_t)json_integer_value(json_array_get(j, i));
-}
-
-static void member_in(const struct member *m, const json_t *j, void *p)
-{
-	switch (m->type) {
-	case M_STRING: *(char **)p = string_in(j); break;
-	case M_TEXT: text_in(j, p, m->size); break;
-	case M_U64: *(uint64_t *)p = (uint64_t)json_integer_value(j); break;
-	case M_U32: *(uint32_t *)p = (uint32_t)json_integer_value(j); break;
-	case M_INT: *(int *)p = (int)json_integer_value(j); break;
-	case M_BOOL: *(bool *)p = json_is_true(j); break;
-	case M_STRV: *(char ***)p = strv_in(j); break;
-	case M_U32S: u32s_in(j, p, m->size / sizeof(uint32_t)); break;
-	}
-}
-
-static void struct_in(const struct member *m, const json_t *o, void *s)
-{
-	for (; m->key; m++) {
-		const json_t *v = json_object_get(o, m->key);
-
-		if (v)
-			member_in(m, v, (char *)s + m->offset);
-	}
-}
-
-static void array_in(const struct member *m, const json_t *a, void **first, size_t *n, size_t size)
-{
-	for (size_t i = 0; i < json_array_size(a); i++)
-		struct_in(m, json_array_get(a, i), grow(first, n, size));
-}
 
 /* NULL when it makes no sense: a picture less, no reason to refuse the rest. */
 static struct heat *heat_in(const json_t *o)
@@ -531,11 +358,12 @@ static bool take_views(const struct frame_device *fd, struct taken *t)
 
 static void device_in(const json_t *o, struct frame_device *fd)
 {
-	struct_in(device_members, o, &fd->facts);
-	struct_in(kernel_members, json_object_get(o, "kernel"), &fd->facts.kernel);
-	struct_in(in_flight_members, json_object_get(o, "in_flight"), &fd->facts.in_flight);
-	array_in(mount_members, json_object_get(o, "mounts"), (void **)&fd->facts.mounts, &fd->facts.n_mounts,
-		 sizeof(struct report_mount));
+	fields_from_json(device_fields, o, &fd->facts);
+	fields_from_json(kernel_fields, json_object_get(o, "kernel"), &fd->facts.kernel);
+	fd->facts.kernel.have_flush &= fd->facts.kernel.have;
+	fields_from_json(in_flight_fields, json_object_get(o, "in_flight"), &fd->facts.in_flight);
+	fields_from_json_array(mount_fields, json_object_get(o, "mounts"), (void **)&fd->facts.mounts,
+			       &fd->facts.n_mounts, sizeof(struct report_mount));
 	heats_in(json_object_get(o, "heat"), &fd->facts);
 }
 
@@ -548,7 +376,7 @@ static bool devices_in(const json_t *a, struct frame *f)
 		const json_t *one = json_array_get(a, i);
 		struct frame_device fd = { 0 };
 
-		struct_in(view_members, json_object_get(one, "views"), &fd);
+		fields_from_json(view_fields, json_object_get(one, "views"), &fd);
 		ok = sane_views(f, &fd) && take_views(&fd, taken);
 		if (!ok)
 			break;
@@ -586,12 +414,12 @@ static bool arrays_in(const json_t *j, struct frame *f)
 {
 	const struct {
 		const char *key;
-		const struct member *members;
+		const struct field *fields;
 		size_t most, size;
 		void **first;
 		size_t *n;
 	} arrays[] = {
-#define A(key, what, most, first, n) { key, what##_members, most, sizeof(*(first)), (void **)&(first), &(n) }
+#define A(key, what, most, first, n) { key, what##_fields, most, sizeof(*(first)), (void **)&(first), &(n) }
 		A("probes", probe, ROWS_MAX, f->run.probe, f->run.n_probes),
 		A("lost", lost, ROWS_MAX, f->run.lost, f->run.n_lost),
 		A("outstanding", outstanding, SIZE_MAX, f->run.outstanding, f->run.n_outstanding),
@@ -606,7 +434,7 @@ static bool arrays_in(const json_t *j, struct frame *f)
 
 		if (json_array_size(a) > arrays[i].most)
 			return false;
-		array_in(arrays[i].members, a, arrays[i].first, arrays[i].n, arrays[i].size);
+		fields_from_json_array(arrays[i].fields, a, arrays[i].first, arrays[i].n, arrays[i].size);
 	}
 	return true;
 }
@@ -616,8 +444,8 @@ int frame_decode(const json_t *j, struct frame *out, struct err *e)
 	struct frame f = { 0 };
 	bool ok = json_is_object(j) && json_is_object(json_object_get(j, "run"));
 
-	struct_in(frame_members, j, &f);
-	struct_in(run_members, json_object_get(j, "run"), &f.run);
+	fields_from_json(frame_fields, j, &f);
+	fields_from_json(run_fields, json_object_get(j, "run"), &f.run);
 	ok = ok && arrays_in(j, &f) && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) &&
 	     pace_sane(&f.run.pace) && devices_in(json_object_get(j, "devices"), &f);
 	if (!ok) {

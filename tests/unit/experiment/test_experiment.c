@@ -214,7 +214,8 @@ static void damaged(const char *text, const char *name)
 
 static void damaged_setting(const char *setting)
 {
-	char *text = xasprintf("{\"version\":1,\"pid\":1,\"disks\":[],\"settings\":[{%s}]}", setting);
+	char *text = xasprintf("{\"version\":1,\"pid\":1,\"disks\":[],\"settings\":[{\"major\":8,\"minor\":0,%s}]}",
+			       setting);
 
 	damaged(text, setting);
 	free(text);
@@ -235,19 +236,27 @@ static void test_damage(const struct buf *b)
 	damaged("{\"version\":2,\"pid\":1,\"disks\":[],\"settings\":[]}", "another version");
 	damaged("{\"version\":1,\"pid\":0,\"disks\":[],\"settings\":[]}", "no process");
 	damaged("{\"version\":1,\"pid\":1,\"settings\":[]}", "no disks");
-	damaged("{\"version\":1,\"pid\":1,\"disks\":[{\"name\":\"a/b\"}],\"settings\":[]}", "no disk's name");
-	damaged_setting("");
-	damaged_setting("\"key\":\"no_key\",\"unit\":\"sda\",\"before\":\"none\"");
-	damaged_setting("\"key\":\"scheduler\",\"unit\":\"sda\"");
-	damaged_setting("\"key\":\"scheduler\",\"unit\":\"../../etc\",\"before\":\"none\"");
-	damaged_setting("\"key\":\"scheduler\",\"unit\":\"..\",\"before\":\"none\"");
-	damaged_setting("\"key\":\"scheduler\",\"unit\":\"\",\"before\":\"none\"");
-	damaged_setting("\"key\":\"scheduler\",\"unit\":\"sda\",\"sub\":\"sub\",\"before\":\"none\"");
-	damaged_setting("\"key\":\"scheduler\",\"unit\":7,\"before\":\"none\"");
-	damaged_setting("\"key\":\"iosched\",\"unit\":\"sda\",\"before\":\"8\"");
-	damaged_setting("\"key\":\"iosched\",\"unit\":\"sda\",\"sub\":\"a/b\",\"before\":\"8\"");
-	damaged_setting("\"key\":\"barrier\",\"unit\":\"relative\",\"before\":\"1\"");
-	damaged_setting("\"key\":\"governor\",\"unit\":\"sda\",\"before\":\"x\"");
+	damaged("{\"version\":1,\"pid\":1,\"disks\":[{\"major\":8,\"minor\":0,\"name\":\"a/b\"}],\"settings\":[]}",
+		"no disk's name");
+	damaged("{\"version\":1,\"pid\":4294971007,\"disks\":[],\"settings\":[]}", "a process number that does not fit");
+	damaged("{\"version\":1,\"pid\":1,\"disks\":[{\"name\":\"sda\",\"major\":8}],\"settings\":[]}",
+		"half a disk's number");
+	damaged_setting("\"diskseq\":1");
+	damaged_setting("\"diskseq\":1,\"key\":\"no_key\",\"unit\":\"sda\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":\"sda\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":\"../../etc\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":\"..\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":\"\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":\"sda\",\"sub\":\"sub\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":7,\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"iosched\",\"unit\":\"sda\",\"before\":\"8\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"iosched\",\"unit\":\"sda\",\"sub\":\"a/b\",\"before\":\"8\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"barrier\",\"unit\":\"relative\",\"before\":\"1\"");
+	damaged_setting("\"key\":\"scheduler\",\"unit\":\"sda\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":-1,\"key\":\"scheduler\",\"unit\":\"sda\",\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":{\"hex\":\"736400\"},\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"scheduler\",\"unit\":{\"hex\":\"73zz\"},\"before\":\"none\"");
+	damaged_setting("\"diskseq\":1,\"key\":\"governor\",\"unit\":\"sda\",\"before\":\"x\"");
 }
 
 static void test_text(void)
