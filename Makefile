@@ -214,7 +214,7 @@ $(O)/tsan/test_%: test_%.c $(O)/tsan/libbarriertrace.a
 
 # The linker puts the unit's own __wrap functions in the place of these.
 $(O)/tests/test_loader: WRAP := -Wl,--wrap=bpf_object__load_skeleton
-$(O)/tests/test_run_attached $(O)/tsan/test_run_attached: WRAP := -Wl,--wrap=clock_ns,--wrap=mounts_each
+$(O)/tests/test_run_attached: WRAP := -Wl,--wrap=clock_ns,--wrap=mounts_each
 
 $(O)/tests/fuzz: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(O)/san/libbarriertrace.a
 	@mkdir -p $(@D)

@@ -2,8 +2,8 @@
 /*
  * compat.bpf.h - one named accessor per kernel difference, decided by asking BTF, never by a version.
  *
- * `direct` is a compile-time constant: true where the verifier is to follow typed pointers, in tp_btf programs; false where members
- * are copied with a helper.
+ * `direct` is a compile-time constant: true where the verifier is to follow typed pointers, which only tp_btf programs can;
+ * false where members are copied with a helper.
  */
 #ifndef BT_COMPAT_BPF_H
 #define BT_COMPAT_BPF_H

@@ -3,8 +3,8 @@
  * request.bpf.c - block requests: from insert and issue to completion, into histograms. No event leaves
  * the kernel.
  *
- * Section names start with `?`: off until the probe table turns them on; `direct`: see compat.bpf.h. Completion is the only program that writes cells, so a cell of a
- * CPU has one writer at a time: the kernel doesn't start a program on a CPU on which it already runs.
+ * Section names start with `?`: off until the probe table turns them on; `direct`: see compat.bpf.h. Completion is the only program that
+ * writes cells, so a cell of a CPU has one writer at a time: the kernel doesn't start a program on a CPU on which it already runs.
  */
 #include "filter.bpf.h"
 #include "flush.bpf.h"
@@ -1059,7 +1059,7 @@ FUNCTION_PROGRAMS(flush_end, flush_end_io)
 
 /* What is rare copies: to follow typed pointers costs the verifier more than it spares here. */
 /* clang-format off */
-#define REQUEST_PROGRAMS(event, handler, direct) \
+#define REQUEST_PROGRAM(event, handler, direct) \
 SEC("?tp_btf/block_" #event) \
 int event##_btf(u64 *ctx) \
 { \
@@ -1067,10 +1067,10 @@ int event##_btf(u64 *ctx) \
 }
 /* clang-format on */
 
-REQUEST_PROGRAMS(rq_insert, on_insert, true)
-REQUEST_PROGRAMS(rq_issue, on_issue, true)
-REQUEST_PROGRAMS(rq_requeue, on_requeue, false)
-REQUEST_PROGRAMS(rq_merge, on_merge, false)
+REQUEST_PROGRAM(rq_insert, on_insert, true)
+REQUEST_PROGRAM(rq_issue, on_issue, true)
+REQUEST_PROGRAM(rq_requeue, on_requeue, false)
+REQUEST_PROGRAM(rq_merge, on_merge, false)
 
 SEC("?tp_btf/block_io_start")
 int io_start_btf(u64 *ctx)

@@ -113,7 +113,6 @@ enum wire_clocks {
 	CLOCKS_TRACED = 0, /* insert and issue are traced */
 	CLOCKS_ALL = 1,	   /* neither is: each request says when it came into being and when it was issued */
 	CLOCKS_ISSUE = 2, /* insert is traced, issue is the request's own: a queue with `iostats` off stamps nothing before */
-	CLOCKS_KINDS = 3
 };
 
 /* Programs that nobody needs are detached; the first task that needs them rings a bell. See idle.bpf.h. */

@@ -78,7 +78,8 @@ echo "booted $(uname -r)" >&9
 /barriertrace/scripts/kernel-log begin /run/kernel-log
 run_command
 status=$?
-/barriertrace/scripts/kernel-log complaints /run/kernel-log >/out/complaints
+/barriertrace/scripts/kernel-log complaints /run/kernel-log >/out/complaints ||
+	echo "the kernel's log cannot be read" >>/out/complaints
 dmesg >/out/dmesg
 tar -C /out -cf - . >"$(port files)"
 echo "exit $status" >&9

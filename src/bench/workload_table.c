@@ -2,8 +2,6 @@
 /* workload_table.c - the workloads, and the scores that they share with the tool. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -131,7 +131,9 @@ static uint16_t beginning(const char *name)
 
 static struct asked *find_asked(const struct types *t, const char *name, size_t len)
 {
-	HASH_MAP_EACH (&t->asked_by_name, hash_bytes(name, len), i)
+	uint32_t hash = hash_bytes(name, len);
+
+	HASH_MAP_EACH (&t->asked_by_name, hash, i)
 		if (!strncmp(t->asked[i].name, name, len) && !t->asked[i].name[len])
 			return &t->asked[i];
 	return NULL;

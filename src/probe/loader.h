@@ -15,7 +15,7 @@ int load_new(const struct types *path, const struct probe_want *want, struct loa
 void load_ask(const struct load *l, struct types *types); /* for what the programs use */
 void load_free(struct load *l);				  /* with all that was loaded; NULL is fine */
 
-/* -EAGAIN: a program was refused and barred, or it is not known which; to be planned anew, with care, and for a new load. */
+/* -EAGAIN: a program was refused and barred, or it is not known which, and the plan is to try them all: to be planned anew, for a new load. */
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct types *types,
 		  struct err *e);
 

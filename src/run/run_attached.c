@@ -6,7 +6,6 @@
  */
 #include "run/run_internal.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "util/clock.h"

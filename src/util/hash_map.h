@@ -50,6 +50,7 @@ static inline uint32_t hash_map_first(const struct hash_map *m, uint32_t hash)
 	return m->room ? hash_map_from(m, m->head[hash & (m->room - 1)], hash) : HASH_NONE;
 }
 
+/* `hash` is evaluated at each step. */
 #define HASH_MAP_EACH(m, hash, i) \
 	for (uint32_t i = hash_map_first(m, hash); i != HASH_NONE; i = hash_map_from(m, (m)->link[i].next, hash))
 

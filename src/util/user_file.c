@@ -261,9 +261,12 @@ int user_dir_open(const char *path, struct user_dir *d, struct err *e)
 int user_dir_open_itself(const char *path, struct user_dir *d, struct err *e)
 {
 	const char *name = last_of(path);
-	int err = user_files_begin(e), fd, links = 0;
+	int err, fd, links = 0;
 	char *dir;
 
+	if (strlen(path) >= PATH_MAX)
+		return cannot_write(path, ENAMETOOLONG, e);
+	err = user_files_begin(e);
 	if (err)
 		return err;
 	dir = name > path ? xasprintf("%.*s", (int)(name - path), path) : xstrdup(".");

@@ -105,7 +105,6 @@ uses() { # TREE: "KIND FILE" of each, in order
 # ... and why. A row that nothing needs any more is an error, too.
 MAY_USE=$(
 	cat <<-'END'
-		environment src/bench/workload_table.c  PATH: is a tool there?
 		environment src/cmd/live_screen.c       what the terminal is
 		environment src/cmd/outputs.c           colours, languages
 		environment src/host/caller.c           who called sudo
