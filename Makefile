@@ -102,7 +102,7 @@ vpath test_%.c $(sort $(dir $(UNIT_SRCS)))
 SAN_OBJS := $(LIB_SRCS:%.c=$(O)/san/%.o)
 
 # The units of what starts threads, and the folders that these need.
-TSAN_UNITS := $(patsubst %,$(O)/tsan/test_%,barrier cpu_warmup patient recording)
+TSAN_UNITS := $(patsubst %,$(O)/tsan/test_%,barrier patient recording)
 TSAN_SRCS := $(filter $(patsubst %,src/%/%,bench host model recording util),$(LIB_SRCS))
 TSAN_OBJS := $(TSAN_SRCS:%.c=$(O)/tsan/%.o)
 

@@ -297,22 +297,6 @@ static void clean_name(char name[16])
 	memset(name + len, 0, 16 - len);
 }
 
-/* Before the timeline knows of the call. */
-static struct whatif_gap gap_before(const struct sync_analysis *a, const struct wire_sync *s)
-{
-	const struct tl_task *t = tl_task(a->tl, s->tid);
-	struct whatif_gap g = { 0 };
-
-	if (!t || !t->exit || t->exit > s->enter)
-		return g;
-	g.from = t->exit;
-	if (!t->waited || s->waited_enter < t->waited)
-		return g;
-	g.waited = s->waited_enter - t->waited;
-	g.busy = (uint16_t)(s->switches_all - s->switches) == t->switches;
-	return g;
-}
-
 static void add_unexplained(struct totals *t, uint64_t ns, enum no_ledger why)
 {
 	t->no_ledger++;
@@ -348,7 +332,7 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 				known ? walk_why(a->walk) :
 				idle  ? NO_LEDGER_IDLE :
 					NO_LEDGER_BEFORE);
-	whatif_call(a->whatif, s, complete ? r : NULL, gap_before(a, s));
+	whatif_call(a->whatif, s, complete ? r : NULL, tl_task(a->tl, s->tid)); /* which knows of no call yet but those before */
 	tl_add_call(a->tl, s, complete);
 	return true;
 }
@@ -384,7 +368,6 @@ static bool feed_request(struct sync_analysis *a, const void *record)
 	}
 	if (a->detail && r->done >= a->opts.start_ns && r->class < WIRE_CLASSES && !tl_request(a->tl, r->rq, r->done))
 		keep_request(a, r);
-	whatif_request(a->whatif, r);
 	return tl_add_request(a->tl, r);
 }
 
@@ -392,10 +375,7 @@ static bool feed_request(struct sync_analysis *a, const void *record)
 
 static bool feed_sleep(struct sync_analysis *a, const void *record)
 {
-	const struct wire_sleep *s = record;
-
-	whatif_cpu(a->whatif, s->head.cpu);
-	return tl_add_sleep(a->tl, s);
+	return tl_add_sleep(a->tl, record);
 }
 
 static bool feed_follow(struct sync_analysis *a, const void *record)
@@ -451,14 +431,6 @@ void sync_forget(struct sync_analysis *a, uint64_t until)
 const struct whatif *sync_whatif(const struct sync_analysis *a)
 {
 	return a->whatif;
-}
-
-uint64_t sync_period(const struct sync_analysis *a)
-{
-	struct call_sums sums;
-
-	totals_sum(&a->totals, &sums);
-	return whatif_period(a->whatif, &sums.ledger);
 }
 
 uint64_t sync_damaged(const struct sync_analysis *a)

@@ -55,9 +55,6 @@ struct report_detail *sync_take_detail(struct sync_analysis *a);
 struct whatif;
 const struct whatif *sync_whatif(const struct sync_analysis *a);
 
-/* whatif_period() of the calls so far. */
-uint64_t sync_period(const struct sync_analysis *a);
-
 uint64_t sync_damaged(const struct sync_analysis *a);
 
 /* Switches of callers that the kernel counted within their calls, and of which no fact came. */

@@ -28,9 +28,6 @@ struct totals {
 	struct hist latency;
 };
 
-/* Of all samples. */
-void totals_sum(const struct totals *t, struct call_sums *out);
-
 struct sync_analysis {
 	struct sync_opts opts;
 	struct devices devices;

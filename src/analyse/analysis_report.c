@@ -152,7 +152,7 @@ static struct report_call *report_slowest(const struct sync_analysis *a, size_t 
 
 _Static_assert(sizeof(((struct report_sync *)0)->calls) == CALL_COUNT * sizeof(uint64_t), "calls differ");
 
-void totals_sum(const struct totals *t, struct call_sums *out)
+static void totals_sum(const struct totals *t, struct call_sums *out)
 {
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < CALL_SAMPLES; i++)

@@ -241,9 +241,11 @@ static void say_predictions(const struct notices *notices, const struct outcome 
 		const struct outcome_prediction *p = &o->variant[i].prediction;
 
 		if (p->have)
-			notice(notices, NOTICE_NORMAL, "predicted from a run of %s: %s takes %s%s instead of %s",
-			       o->variant[0].name, o->variant[i].name, p->at_most && p->without ? "no less than " : "",
-			       num_duration(p->wall_ns, 0).s, num_duration(p->base_ns, 0).s);
+			notice(notices, NOTICE_NORMAL, "predicted from a run of %s: %s%s takes %s%s instead of %s",
+			       o->variant[0].name, p->wall_ns ? "" : "a sync call with ", o->variant[i].name,
+			       p->at_most && p->without ? "no less than " : "",
+			       num_duration(p->wall_ns ? p->wall_ns : p->call_ns, 0).s,
+			       num_duration(p->wall_ns ? p->base_ns : p->call_now_ns, 0).s);
 	}
 }
 

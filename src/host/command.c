@@ -389,12 +389,12 @@ out:
 	return ret;
 }
 
-static int reap(pid_t pid, int *status, struct rusage *used)
+static int reap(pid_t pid, int *status)
 {
 	pid_t got;
 
 	do {
-		got = wait4(pid, status, 0, used);
+		got = waitpid(pid, status, 0);
 	} while (got < 0 && errno == EINTR);
 	return got < 0 ? -errno : 0;
 }
@@ -435,7 +435,7 @@ int command_release(struct command *c, struct err *e)
 	close_fd(&c->failed);
 	if (n != (ssize_t)sizeof(f))
 		return 0;
-	reap(c->pid, &status, NULL);
+	reap(c->pid, &status);
 	close_fd(&c->pidfd);
 	c->pid = 0;
 	return failure_text(&f, c->name, e);
@@ -443,13 +443,11 @@ int command_release(struct command *c, struct err *e)
 
 int command_wait(struct command *c, int *status)
 {
-	struct rusage used;
 	int raw, ret;
 
-	ret = reap(c->pid, &raw, &used);
+	ret = reap(c->pid, &raw);
 	if (ret)
 		return ret;
-	c->user_ns = (uint64_t)used.ru_utime.tv_sec * 1000000000 + (uint64_t)used.ru_utime.tv_usec * 1000;
 	*status = WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
 	close_fd(&c->pidfd);
 	c->pid = 0;
@@ -465,7 +463,7 @@ void command_abandon(struct command *c)
 	if (c->go >= 0) {
 		close_fd(&c->go);
 		kill(c->pid, SIGKILL);
-		reap(c->pid, &status, NULL);
+		reap(c->pid, &status);
 	}
 	close_fd(&c->failed);
 	close_fd(&c->pidfd);

@@ -19,7 +19,6 @@ struct command {
 	int go;		  /* write end of the start gate; -1: released */
 	int failed;	  /* read end: the child's errno when exec failed; -1: read */
 	const char *name; /* argv[0], borrowed: for messages */
-	uint64_t user_ns; /* CPU time in user space, its waited-for children's included; once it has ended */
 };
 
 /*

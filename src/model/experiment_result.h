@@ -18,11 +18,12 @@ struct outcome_removal {
 
 struct outcome_prediction {
 	bool have;
-	bool at_most;  /* this much, or less */
-	double faster; /* by what factor, more than 1: faster */
-	uint64_t wall_ns;
-	const char *without; /* the what-if that it is taken from; NULL: nothing changes */
-	uint64_t base_ns;    /* the run of variant 0 that it is made from: what that took */
+	bool at_most;		       /* this much, or less */
+	double faster;		       /* by what factor, more than 1: faster */
+	uint64_t wall_ns;	       /* 0: not known, only of a call */
+	uint64_t call_now_ns, call_ns; /* a call as it was, and then, on average; 0: nothing changes */
+	const char *without;	       /* the what-if that it is taken from; NULL: nothing changes */
+	uint64_t base_ns;	       /* the run of variant 0 that it is made from: what that took */
 };
 
 struct outcome_cause {

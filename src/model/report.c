@@ -427,7 +427,6 @@ void report_free(struct report *r)
 	for (size_t i = 0; i < r->n_whatif; i++)
 		free(r->whatif[i].remove);
 	free(r->whatif);
-	free(r->pace.point);
 	free(r->verdict.sentence);
 	strv_free(r->verdict.evidence);
 	strv_free(r->verdict.advice);

@@ -18,7 +18,6 @@
 
 #include "model/heat_map.h"
 #include "model/histogram.h"
-#include "model/cpu_warmup.h"
 #include "model/sparse_histogram.h"
 
 /* What a block request does. Internal classes; op_rows (report.c) joins them to the public ones. */
@@ -275,11 +274,16 @@ struct report_sync {
 	size_t n_other;
 };
 
+/* What would be left without a cause: see analyse/whatif/whatif.h. */
 struct report_whatif {
-	char *remove; /* a cause's or a family's name */
-	uint64_t wall_ns;
-	double speedup;
+	char *remove;		     /* a cause's or a family's name */
+	uint64_t now_ns, without_ns; /* a call, on average */
+	uint64_t wall_ns;	     /* of the run; 0: not known, or it has no length of its own */
+	double speedup; /* of the run; without wall_ns, how many times as many calls there can be in the same time */
+	bool bound;	/* that much at most */
 };
+
+#define WHATIF_WORTH_A_LINE 1.05 /* what gains less is told in passing */
 
 struct report_verdict {
 	const char *class; /* one of the public classes; static */
@@ -404,6 +408,7 @@ struct report {
 	bool arguments_hidden; /* command has but its program's name: see arguments.h */
 	bool have_exit_status;
 	int exit_status;       /* 128+N when signal N ended it */
+	bool stopped;	       /* a signal asked for the end of the run */
 	uint64_t left_running; /* processes of the wrapped command that it left behind when it ended, */
 	uint32_t left_pid;     /* the one with the lowest number, and its name */
 	char left_comm[16];
@@ -421,10 +426,7 @@ struct report {
 	uint64_t unrecorded;	/* sync calls that are known to have been made, and of which there is no record, */
 	uint64_t unrecorded_ns; /* and what they took, at most */
 	uint64_t idle_unended; /* calls that began while what ledgers need was not attached, and whose end was not seen */
-	uint64_t user_ns;      /* CPU time of the command's processes in user space; 0: not known, or no command */
-	uint64_t kernel_cpu_ns; /* all CPUs together in the kernel during the run, interrupts included; 0: not known */
-	struct pace pace;	/* measured beside the run, where what-ifs need it */
-	char **notes;		/* NULL-terminated plain sentences that the user should see; or NULL */
+	char **notes;	       /* NULL-terminated plain sentences that the user should see; or NULL */
 
 	struct report_probe *probe;
 	size_t n_probes;

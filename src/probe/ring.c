@@ -129,14 +129,9 @@ static void read_to(struct ring *r, unsigned long begin, unsigned long to, bool 
 		reader->to_come(reader->ctx, NEVER);
 }
 
-uint64_t ring_written(const struct ring *r)
-{
-	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
-}
-
 bool ring_fills(const struct ring *r)
 {
-	return ring_written(r) - *r->consumer >= r->size / FILLS;
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - *r->consumer >= r->size / FILLS;
 }
 
 static void forget_wakeups(struct ring *r)

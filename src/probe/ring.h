@@ -27,9 +27,6 @@ int ring_open(int map_fd, const struct ring_reader *reader, struct ring **out, s
 /* Readable when much has come together. */
 int ring_fd(const struct ring *r);
 
-/* How many bytes the kernel side has written so far. */
-uint64_t ring_written(const struct ring *r);
-
 /* Waits so much that it is to be read, woken or not? Only a call's end wakes us: not within a long one, nor where its record has no room. */
 bool ring_fills(const struct ring *r);
 

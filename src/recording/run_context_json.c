@@ -18,8 +18,8 @@
 
 /* clang-format off */
 static const struct field run_fields[] = {
-	FIELD_THAT(TEXT_OPEN, STRING, report, version), FIELD_THAT(TEXT_OPEN, STRING, report, start), FIELD(U64, report, wall_ns), FIELD(U64, report, user_ns), FIELD(U64, report, kernel_cpu_ns),
-	FIELD_THAT(TEXT_COMMAND, STRV, report, command), FIELD(BOOL, report, arguments_hidden), FIELD(BOOL, report, have_exit_status), FIELD(INT, report, exit_status),
+	FIELD_THAT(TEXT_OPEN, STRING, report, version), FIELD_THAT(TEXT_OPEN, STRING, report, start), FIELD(U64, report, wall_ns),
+	FIELD_THAT(TEXT_COMMAND, STRV, report, command), FIELD(BOOL, report, arguments_hidden), FIELD(BOOL, report, have_exit_status), FIELD(INT, report, exit_status), FIELD(BOOL, report, stopped),
 	FIELD(U64, report, processes), FIELD(U64, report, threads), FIELD_THAT(TEXT_RELEASE, STRING, report, kernel), FIELD_THAT(TEXT_OPEN, STRING, report, arch),
 	FIELD(STRING, report, filter), FIELD(BOOL, report, final), FIELD(U64, report, lost_events),
 	FIELD(U64, report, under_way), FIELD(U64, report, under_way_ns), FIELD(U64, report, left_running), FIELD(U32, report, left_pid), FIELD_THAT(TEXT_TASK, TEXT, report, left_comm),
@@ -44,10 +44,6 @@ static const struct field outstanding_fields[] = {
 
 static const struct field lost_fields[] = {
 	FIELD_THAT(TEXT_OPEN, STRING, report_lost, reason), FIELD(U64, report_lost, count), FIELD(U32, report_lost, reach), FIELDS_END
-};
-
-static const struct field pace_fields[] = {
-	FIELD(U64, pace_point, idle_ns), FIELD(U64, pace_point, work_ns), FIELD(U64, pace_point, wake_ns), FIELDS_END
 };
 
 static const struct field device_fields[] = {
@@ -157,8 +153,6 @@ json_t *frame_encode(const struct frame *f)
 	json_object_set_new(o, "outstanding",
 			    fields_to_json_array(outstanding_fields, f->run.outstanding, f->run.n_outstanding,
 						 sizeof(struct report_outstanding)));
-	json_object_set_new(o, "pace",
-			    fields_to_json_array(pace_fields, f->run.pace.point, f->run.pace.n, sizeof(struct pace_point)));
 	for (size_t i = 0; i < f->n_devices; i++)
 		json_array_append_new(devices, device_out(&f->device[i]));
 	json_object_set_new(o, "devices", devices);
@@ -321,12 +315,10 @@ static void heats_in(const json_t *o, struct report_device *d)
 
 /*
  * What can be meant. A run has no more than 4096 disks (WIRE_MAX_QUEUES), and a view is one disk's or partition's, and a
- * part of one disk. Probes, reasons for losses and functions are rows of this program's tables, of which none has 100; a run
- * measures PACE_POINTS.
+ * part of one disk. Probes, reasons for losses and functions are rows of this program's tables, of which none has 100.
  */
 #define VIEWS_MAX 4096u
 #define ROWS_MAX  1024u
-#define PACE_MAX  (8u * PACE_POINTS)
 
 /* Which views were taken, by a device or as a part. */
 struct taken {
@@ -423,7 +415,6 @@ static bool arrays_in(const json_t *j, struct frame *f)
 		A("probes", probe, ROWS_MAX, f->run.probe, f->run.n_probes),
 		A("lost", lost, ROWS_MAX, f->run.lost, f->run.n_lost),
 		A("outstanding", outstanding, SIZE_MAX, f->run.outstanding, f->run.n_outstanding),
-		A("pace", pace, PACE_MAX, f->run.pace.point, f->run.pace.n),
 		A("places", place, SIZE_MAX, f->place, f->n_places),
 		A("symbols", symbol, ROWS_MAX, f->symbol, f->n_symbols),
 #undef A
@@ -447,7 +438,7 @@ int frame_decode(const json_t *j, struct frame *out, struct err *e)
 	fields_from_json(frame_fields, j, &f);
 	fields_from_json(run_fields, json_object_get(j, "run"), &f.run);
 	ok = ok && arrays_in(j, &f) && f.views <= VIEWS_MAX && sane_probes(&f) && sane_outstanding(&f) &&
-	     pace_sane(&f.run.pace) && devices_in(json_object_get(j, "devices"), &f);
+	     devices_in(json_object_get(j, "devices"), &f);
 	if (!ok) {
 		frame_free(&f);
 		return err_set(e, EBADMSG, EXIT_FAILED, "the recording's description of the run makes no sense");

@@ -20,7 +20,7 @@ static void take_command(struct traced_run *run, struct report *r)
 	r->command = strv_dup(run->opts.command);
 	r->have_exit_status = end->have_status;
 	r->exit_status = end->status;
-	r->user_ns = run->cmd.user_ns;
+	r->stopped = end->signal;
 	if (end->have_status)
 		run_left_running(run, r);
 }

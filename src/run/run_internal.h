@@ -105,7 +105,6 @@ struct traced_run {
 	uint32_t views, slots;
 	struct sizes sizes; /* of the maps: more views and slots there are not */
 	uint64_t start_ns, step_ns;
-	uint64_t start_kernel_cpu_ns; /* see cpu_kernel_ns() */
 	char start_text[32];
 	struct ring *ring;  /* NULL: sync calls are not traced */
 	uint64_t oldest_ns; /* when the first of the calls under way began, as of the reading that goes on */
@@ -122,8 +121,6 @@ struct traced_run {
 	struct addresses *addresses;	 /* for all facts; from then on symbols have numbers */
 	struct sync_analysis *sync;	 /* of the run */
 	struct sync_analysis *sync_step; /* of the interval; NULL without a stream */
-	uint64_t ring_written;		 /* ring_written() at the last tick */
-	struct pace_meter *pace;	 /* of the CPUs, once it matters */
 	bool given_back;
 	struct attached attached;
 	unsigned int not_followed; /* disks that appeared when there was no room left */

@@ -16,7 +16,6 @@
 #include "probe/addresses.h"
 #include "probe/counters.h"
 #include "host/journal_threads.h"
-#include "host/cpu_time.h"
 #include "probe/heat_sampler.h"
 #include "host/device_names.h"
 #include "probe/ring.h"
@@ -232,7 +231,6 @@ static void note_start(struct traced_run *run)
 	memcpy(run->turn.start_text, run->start_text, sizeof(run->turn.start_text));
 	run->start_ns = run->step_ns = run->turn.start_ns = clock_ns();
 	run_attached_start(run, run->start_ns);
-	run->start_kernel_cpu_ns = cpu_kernel_ns();
 }
 
 static int tell_disks(struct traced_run *run, struct err *e)

@@ -11,14 +11,10 @@
 #include "recording/rotation_context.h"
 #include "probe/addresses.h"
 #include "probe/counters.h"
-#include "host/cpu_time.h"
 #include "probe/heat_sampler.h"
-#include "host/cpu_warmup_meter.h"
 #include "host/device_names.h"
 #include "probe/ring.h"
 
-#define PACE_MATTERS_NS	 500000 /* a CPU that was left alone for less is hardly slower */
-#define PACE_TICK_BYTES	 524288 /* a call sends 300 bytes to 2 KiB */
 #define NEEDED_BEFORE_NS 2000000
 
 void run_feed(void *ctx, const struct wire_head *fact)
@@ -113,29 +109,6 @@ void run_drain(struct traced_run *run)
 	run_attached_wake(run);
 }
 
-/* Do sync calls leave the CPUs idle, so that without what they wait for these would be quicker? */
-static bool pace_matters(const struct traced_run *run)
-{
-	return run->sync && sync_period(run->sync) > PACE_MATTERS_NS;
-}
-
-/* What was read says whether it matters; so much in one tick are calls that come too fast for that. */
-static void look_at_pace(struct traced_run *run)
-{
-	uint64_t written = ring_written(run->ring), more = written - run->ring_written;
-
-	run->ring_written = written;
-	if (run->pace && !pace_matters(run)) {
-		pace_meter_end(run->pace, NULL);
-		run->pace = NULL;
-	}
-	if (run->pace || !more || more > PACE_TICK_BYTES)
-		return;
-	run_drain(run);
-	if (pace_matters(run))
-		run->pace = pace_meter_start();
-}
-
 void run_tick(struct traced_run *run)
 {
 	uint64_t time = clock_ns() - run->start_ns;
@@ -151,8 +124,6 @@ void run_tick(struct traced_run *run)
 	/* what is recorded is to survive a crash */
 	if (run->opts.recording || (run->ring && ring_fills(run->ring)))
 		run_drain(run);
-	if (run->ring)
-		look_at_pace(run);
 }
 
 void run_progress(const struct traced_run *run, uint64_t *requests, uint64_t *flushes)
@@ -161,17 +132,6 @@ void run_progress(const struct traced_run *run, uint64_t *requests, uint64_t *fl
 }
 
 /* ---- the report ---- */
-
-/* With the programs still there, as they were during the run. */
-static void measure_pace(struct traced_run *run, struct report *r)
-{
-	bool matters = pace_matters(run);
-
-	if (matters && !run->pace)
-		run->pace = pace_meter_start();
-	pace_meter_end(run->pace, matters ? &r->pace : NULL);
-	run->pace = NULL;
-}
 
 static void make_report(struct traced_run *run, bool interval, uint64_t wall_ns, struct report *r)
 {
@@ -188,10 +148,6 @@ static void make_report(struct traced_run *run, bool interval, uint64_t wall_ns,
 	v = run_take_counts(run, span, span, &f);
 	f.run.wall_ns = wall_ns;
 	f.run.final = !interval;
-	if (!interval) {
-		f.run.kernel_cpu_ns = run->start_kernel_cpu_ns ? cpu_kernel_ns() - run->start_kernel_cpu_ns : 0;
-		measure_pace(run, &f.run);
-	}
 	if (run->opts.recording && !interval)
 		run_record_end(run, &f, v);
 	report_build(&f, view_counts_at, v,
@@ -256,7 +212,6 @@ void run_let_go(struct traced_run *run)
 	if (run->let_go)
 		return;
 	run->let_go = true;
-	pace_meter_end(run->pace, NULL);
 	run_outstanding_end(run);
 	heats_free(run->heats);
 	heats_free(run->turn.heats);

@@ -108,8 +108,9 @@ static void add_device(struct report *r)
 
 void feed_end(void)
 {
-	struct report r = { .have_sync = true, .final = true, .wall_ns = 1000000 };
+	struct report r = { .have_sync = true, .final = true, .have_exit_status = true, .wall_ns = 1000000 };
 
+	strv_add(&r.command, xstrdup("x"));
 	sync_report(analysis, &r.sync, false);
 	whatif_make(&r, sync_whatif(analysis));
 	r.detail = sync_take_detail(analysis);

@@ -63,9 +63,11 @@ static void predict(struct outcome_variant *v, const struct report *r)
 	w = v->removal.same ? NULL : whatif_of(r, v->removal.what);
 	v->prediction = (struct outcome_prediction){
 		.have = true,
-		.at_most = v->removal.at_most,
+		.at_most = v->removal.at_most || (w && w->bound),
 		.faster = w ? w->speedup : 1,
 		.wall_ns = w ? w->wall_ns : r->wall_ns,
+		.call_now_ns = w ? w->now_ns : 0,
+		.call_ns = w ? w->without_ns : 0,
 		.without = w ? v->removal.what : NULL,
 		.base_ns = r->wall_ns,
 	};

@@ -162,14 +162,25 @@ void fill_remark(const struct report *r, struct rows *to)
 	remarks("note", r->notes, to);
 }
 
-const char *const whatif_columns[] = { "without TEXT NOT NULL", "wall_ns INTEGER NOT NULL", "speedup REAL", NULL };
+const char *const whatif_columns[] = { "without TEXT NOT NULL",
+				       "wall_ns INTEGER",
+				       "speedup REAL",
+				       "bound INTEGER NOT NULL",
+				       "call_now_ns INTEGER NOT NULL",
+				       "call_without_ns INTEGER NOT NULL",
+				       NULL };
 
 void fill_whatif(const struct report *r, struct rows *to)
 {
 	for (size_t i = 0; i < r->n_whatif; i++) {
-		to->text(to, r->whatif[i].remove);
-		to->integer(to, r->whatif[i].wall_ns);
-		to->real(to, r->whatif[i].speedup);
+		const struct report_whatif *w = &r->whatif[i];
+
+		to->text(to, w->remove);
+		row_known(to, w->wall_ns, w->wall_ns);
+		to->real(to, w->speedup);
+		to->integer(to, w->bound);
+		to->integer(to, w->now_ns);
+		to->integer(to, w->without_ns);
 		to->end(to);
 	}
 }

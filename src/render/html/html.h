@@ -27,7 +27,6 @@ void html_text(struct buf *b, const char *raw);	 /* NULL: "?" */
 void html_prose(struct buf *b, const char *raw); /* the same, no line ends between a number and its unit */
 void html_num(struct buf *b, struct num n);
 void html_dur(struct buf *b, uint64_t ns);
-void html_times(struct buf *b, double x);	       /* "2.63×" */
 void html_arguments(struct buf *b, char *const *argv); /* a command line; NULL is fine */
 void html_permyriad(struct buf *b, const char *property, uint64_t part, uint64_t whole); /* "width:43.50%" */
 

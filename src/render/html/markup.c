@@ -3,7 +3,6 @@
 #include "render/html/html.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "render/command_line.h"
@@ -73,12 +72,6 @@ void html_num(struct buf *b, struct num n)
 void html_dur(struct buf *b, uint64_t ns)
 {
 	html_num(b, num_duration(ns, 0));
-}
-
-void html_times(struct buf *b, double x)
-{
-	html_num(b, num_ratio((uint64_t)(fmin(x, 1e12) * 1000 + 0.5), 1000));
-	buf_str(b, "×");
 }
 
 void html_arguments(struct buf *b, char *const *argv)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* verdict_html.c - the top of the page: what makes the figures doubtful, the answer, what would help and how much. */
 #include "render/html/html.h"
+#include "render/whatif_words.h"
 #include "render/loss_words.h"
 
 #include <math.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 #include "util/mem.h"
-
-#define WORTH_A_LINE 1.05 /* a what-if that gains less is told in passing, as in the text */
 
 /* ---- what to be careful with ---- */
 
@@ -236,15 +235,6 @@ static void evidence(struct buf *b, const struct report_verdict *v)
 
 /* ---- what if ---- */
 
-static int most_gain_first(const void *a, const void *b)
-{
-	const struct report_whatif *const *x = a, *const *y = b;
-
-	if ((*x)->wall_ns != (*y)->wall_ns)
-		return (*x)->wall_ns < (*y)->wall_ns ? -1 : 1;
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* The colour of a cause or of a family, by its name. */
 static struct num whatif_class(const char *name)
 {
@@ -257,23 +247,29 @@ static struct num whatif_class(const char *name)
 	return (struct num){ "no-family" };
 }
 
-static void whatif_row(struct buf *b, const char *name, const char *class, uint64_t ns, uint64_t wall)
+/* A bar's length is of the run, where that has one of its own; else of a call. */
+static void whatif_row(struct buf *b, const char *name, const char *class, const struct report_whatif *w, uint64_t wall)
 {
-	uint64_t most = wall > ns ? wall : ns;
+	bool run = w->wall_ns;
 
 	buf_printf(b, "<tr class=\"%s\"><th scope=\"row\">", class);
 	html_text(b, name);
 	buf_str(b, "</th><td class=\"n\">");
-	html_dur(b, ns);
+	html_dur(b, w->without_ns);
+	buf_str(b, "</td><td class=\"n\">");
+	if (run && w->bound)
+		buf_str(b, "≥ ");
+	if (run)
+		html_dur(b, w->wall_ns);
 	buf_str(b, "</td><td class=\"bar\"><span class=\"track\"><i style=\"");
-	html_permyriad(b, "width", ns, most);
+	html_permyriad(b, "width", run ? w->wall_ns : w->without_ns, run ? wall : w->now_ns);
 	buf_str(b, "\"></i></span></td><td class=\"n\">");
+	whatif_gain(w, "×", b);
+	buf_str(b, "</td></tr>\n");
 }
 
-static void hardly(struct buf *b, const struct report_whatif *const *w, size_t n)
+static void whatif_rest(struct buf *b, const struct report_whatif *const *w, size_t n)
 {
-	double most = 0;
-
 	if (!n)
 		return;
 	buf_str(b, "<p class=\"aside\">Without ");
@@ -281,50 +277,52 @@ static void hardly(struct buf *b, const struct report_whatif *const *w, size_t n
 		if (i)
 			buf_str(b, i + 1 == n ? " or " : ", ");
 		html_text(b, w[i]->remove);
-		if (isfinite(w[i]->speedup))
-			most = fmax(most, w[i]->speedup);
 	}
-	buf_str(b, ": hardly a difference, ");
-	html_times(b, most);
-	buf_str(b, " at most.</p>\n");
+	buf_str(b, ": ");
+	whatif_no_gain(w, n, "≤", "×", b);
+	buf_str(b, ".</p>\n");
 }
 
 static void whatif_table(struct buf *b, const struct report *r, const struct report_whatif *const *w, size_t n)
 {
+	struct report_whatif was = { .speedup = NAN };
+
 	if (!n)
 		return;
-	buf_str(b, "<table><caption>The run’s time, if a cause went "
-		   "away</caption><thead><tr><th scope=\"col\">without</th><th scope=\"col\" class=\"n\">time</th>"
-		   "<td></td><th scope=\"col\" class=\"n\">faster</th></tr></thead><tbody>\n");
-	whatif_row(b, "as it was", "was", r->wall_ns, r->wall_ns);
-	buf_str(b, "</td></tr>\n");
+	was.now_ns = was.without_ns = w[0]->now_ns;
+	was.wall_ns = w[0]->wall_ns ? r->wall_ns : 0;
+	buf_str(b,
+		"<table><caption>What a sync call takes on average, and the run for the same work, if a cause went "
+		"away</caption><thead><tr><th scope=\"col\">without</th><th scope=\"col\" class=\"n\">a call</th>"
+		"<th scope=\"col\" class=\"n\">the run</th><td class=\"bar\"></td><th scope=\"col\" class=\"n\">gain</th></tr></thead><tbody>\n");
+	whatif_row(b, "as it was", "was", &was, r->wall_ns);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = w[i]->remove ? w[i]->remove : "?";
 
-		whatif_row(b, name, whatif_class(name).s, w[i]->wall_ns, r->wall_ns);
-		if (isfinite(w[i]->speedup) && w[i]->speedup > 0)
-			html_times(b, w[i]->speedup);
-		buf_str(b, "</td></tr>\n");
+		whatif_row(b, name, whatif_class(name).s, w[i], r->wall_ns);
 	}
 	buf_str(b, "</tbody></table>\n");
 }
 
 static void whatif(struct buf *b, const struct report *r)
 {
-	const struct report_whatif **w = xcalloc(r->n_whatif + 1, sizeof(*w));
-	size_t n = 0;
+	size_t lines;
+	const struct report_whatif **w = whatif_by_gain(r, &lines);
+	struct buf words = { 0 };
 
-	for (size_t i = 0; i < r->n_whatif; i++)
-		w[i] = &r->whatif[i];
-	qsort(w, r->n_whatif, sizeof(*w), most_gain_first);
-	while (n < r->n_whatif && w[n]->speedup >= WORTH_A_LINE)
-		n++;
+	whatif_contrast(r, &words);
 	if (r->n_whatif) {
 		buf_str(b, "<div class=\"whatif\"><h2>What it would gain</h2>\n");
-		whatif_table(b, r, w, n);
-		hardly(b, w + n, r->n_whatif - n);
+		whatif_table(b, r, w, lines);
+		whatif_rest(b, w + lines, r->n_whatif - lines);
+		if (words.len) {
+			buf_str(b, "<p class=\"aside\">");
+			html_prose(b, words.data);
+			buf_str(b, ".</p>\n");
+		}
 		buf_str(b, "</div>\n");
 	}
+	buf_free(&words);
 	free(w);
 }
 

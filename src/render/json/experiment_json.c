@@ -38,8 +38,12 @@ static json_t *prediction_json(const struct outcome_prediction *p)
 	json_t *j = xmust(json_object());
 
 	put_factor(j, "faster", p->faster);
-	put_u64(j, "wall_ns", p->wall_ns);
+	if (p->wall_ns)
+		put_u64(j, "wall_ns", p->wall_ns);
 	put_u64(j, "base_ns", p->base_ns);
+	if (p->call_now_ns)
+		put(j, "per_call_ns",
+		    xmust(json_pack("{s:I, s:I}", "now", (json_int_t)p->call_now_ns, "without", (json_int_t)p->call_ns)));
 	put(j, "at_most", json_boolean(p->at_most));
 	put_str(j, "without", p->without);
 	return j;

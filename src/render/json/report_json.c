@@ -146,17 +146,6 @@ static void put_interval(json_t *run, const struct report *r)
 	put(run, "interval", j);
 }
 
-static void put_pace(json_t *run, const struct pace *p)
-{
-	json_t *a = xmust(json_array());
-
-	for (size_t i = 0; i < p->n; i++)
-		json_array_append_new(a, xmust(json_pack("{s:I, s:I, s:I}", "idle_ns", (json_int_t)p->point[i].idle_ns,
-							 "work_ns", (json_int_t)p->point[i].work_ns, "wake_ns",
-							 (json_int_t)p->point[i].wake_ns)));
-	put(run, "pace", a);
-}
-
 static json_t *run_json(const struct report *r)
 {
 	json_t *j = xmust(json_object());
@@ -180,12 +169,6 @@ static json_t *run_json(const struct report *r)
 	put_lost(j, r);
 	put(j, "incomplete", json_boolean(r->incomplete));
 	put_strv(j, "notes", r->notes);
-	if (r->user_ns)
-		put_u64(j, "user_ns", r->user_ns);
-	if (r->kernel_cpu_ns)
-		put_u64(j, "kernel_cpu_ns", r->kernel_cpu_ns);
-	if (r->pace.n)
-		put_pace(j, &r->pace);
 	return j;
 }
 

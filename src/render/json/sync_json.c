@@ -241,11 +241,18 @@ static json_t *whatif_json(const struct report *r)
 	json_t *a = xmust(json_array());
 
 	for (size_t i = 0; i < r->n_whatif; i++) {
-		json_t *j = xmust(json_object());
+		const struct report_whatif *w = &r->whatif[i];
+		json_t *j = xmust(json_object()), *per_call;
 
-		put_str(j, "remove", r->whatif[i].remove);
-		put_u64(j, "wall_ns", r->whatif[i].wall_ns);
-		put_real(j, "speedup", r->whatif[i].speedup);
+		put_str(j, "remove", w->remove);
+		per_call = xmust(json_object());
+		put_u64(per_call, "now", w->now_ns);
+		put_u64(per_call, "without", w->without_ns);
+		put(j, "per_call_ns", per_call);
+		if (w->wall_ns)
+			put_u64(j, "wall_ns", w->wall_ns);
+		put_real(j, "speedup", w->speedup);
+		put(j, "bound", json_boolean(w->bound));
 		push(a, j);
 	}
 	return a;

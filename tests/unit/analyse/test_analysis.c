@@ -473,124 +473,36 @@ static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
 	return s.exit;
 }
 
-static const struct pace_point points[] = { { .idle_ns = MS, .work_ns = 10 * US, .wake_ns = US },
-					    { .idle_ns = 10 * MS, .work_ns = 30 * US, .wake_ns = US } };
-
-/* The wall time without flushes, of a run of so long; 0: it is not predicted. */
-static uint64_t without_flushes(uint64_t wall_ns)
+static void stack_of_disk(void)
 {
-	r.have_sync = true;
-	r.wall_ns = wall_ns;
-	whatif_make(&r, sync_whatif(a));
-	for (size_t i = 0; i < r.n_whatif; i++)
-		if (!strcmp(r.whatif[i].remove, "flush"))
-			return r.whatif[i].wall_ns;
-	return 0;
-}
-
-/* Two such calls, 500 us apart: the wall time without flushes, in ns, when CPUs stay warm and half of the computing is left. */
-static void between(struct wire_sync first, struct wire_sync second, uint64_t want, const char *what)
-{
-	uint64_t end, have;
-
 	begin();
-	end = flushing(T0, 0, first);
-	end = flushing(end + 500 * US, 1, second);
+	flushing(T0, 0, SYNC(.comm = "app"));
 	result();
-	r.pace.point = xcalloc(LEN(points), sizeof(points[0]));
-	memcpy(r.pace.point, points, sizeof(points));
-	r.pace.n = LEN(points);
-	have = without_flushes(end - T0);
-	if (!ok(have + 2 >= want && have <= want + 2, "%s", what))
-		diag("%llu instead of %llu", (unsigned long long)have, (unsigned long long)want);
+	ok(stack_ns("app;fsync;(no file);flush.only;sda1") == 20 * MS, "a stack ends with the disk that a call waits for");
 }
 
-/* 15 us of both calls are left, and of the gap half where it is known to be computing. */
-static void gaps(void)
+/* From the task's call before the timeline knows how it has spent the time until this one. */
+static void between_calls(void)
 {
-	const uint64_t all = 515 * US;
-	const struct wire_sync first = SYNC(.waited_enter = 900, .waited_exit = 1000, .switches_all = 40);
+	static const struct {
+		uint16_t switches;
+		bool bound;
+	} all[] = { { 41, false }, { 42, true } };
 
-	between(first, SYNC(.waited_enter = 1000, .switches_all = 41), 265 * US,
-		"it never lost the CPU between calls: all is computing");
-	between(first, SYNC(.waited_enter = 1000, .switches_all = 42), all, "it did: that is not known");
-	between(first, SYNC(.waited_enter = 1000 + 200 * US, .switches_all = 41), 365 * US, "of it, it waited for a CPU");
-	between(first, SYNC(.waited_enter = 999, .switches_all = 41), all, "clocks that go back say nothing");
-	between(SYNC(.switches_all = 40), SYNC(.waited_enter = 1000, .switches_all = 41), all, "nor those that do not go");
-	between(SYNC(.waited_exit = 1000, .switches_all = 65535), SYNC(.waited_enter = 1000, .switches_all = 0),
-		265 * US, "switches are counted modulo 65,536");
-}
-
-static void period(void)
-{
-	begin();
-	flushing(T0, 0, SYNC(.ret = 0));
-	flushing(T0 + 50 * MS, 1, SYNC(.ret = 0));
-	ok(sync_period(a) == (70 * MS + 15 * US) / 2, "how long from call to call");
-	report_free(&r);
-	sync_report(a, &r.sync, true);
-	flushing(T0 + 500 * MS, 2, SYNC(.ret = 0));
-	flushing(T0 + 600 * MS, 3, SYNC(.ret = 0));
-	ok(sync_period(a) == (120 * MS + 15 * US) / 2, "in an interval from call to call of its own");
-}
-
-/* Two tasks at once: where sleeps end on two CPUs, neither waits for the other to compute. */
-static void cpus(void)
-{
-	uint64_t left[2];
-
-	for (uint32_t other = 0; other < 2; other++) {
+	for (size_t i = 0; i < LEN(all); i++) {
 		uint64_t end;
 
 		begin();
-		flushing(T0, 0, SYNC(.tid = 7));
-		end = flushing(T0, 0, SYNC(.tid = 8, .head.cpu = other));
+		end = flushing(T0, 0, SYNC(.waited_enter = 900, .waited_exit = 1000, .switches_all = 40));
+		end = flushing(end + 500 * US, 1, SYNC(.waited_enter = 1000, .switches_all = all[i].switches));
 		result();
-		left[other] = without_flushes(end - T0);
+		r.command = strv_dup((char *[]){ (char *)"x", NULL });
+		r.have_sync = r.have_exit_status = true;
+		r.wall_ns = end - T0;
+		whatif_make(&r, sync_whatif(a));
+		ok(r.n_whatif == 1 && r.whatif[0].wall_ns == r.wall_ns - 40 * MS && r.whatif[0].bound == all[i].bound,
+		   "a run whose task %s between two calls", all[i].bound ? "lost the CPU" : "computed");
 	}
-	if (!ok(left[1] && left[0] * 10 > left[1] * 19 && left[0] * 10 < left[1] * 21,
-		"computing takes twice as long on one CPU"))
-		diag("%llu and %llu", (unsigned long long)left[0], (unsigned long long)left[1]);
-}
-
-/* A call of task 8: a write until `done`. */
-static void writing(uint64_t enter, uint64_t done, uint32_t seq)
-{
-	struct wire_request q = { .rq = 8,
-				  .done = done,
-				  .alloc = enter,
-				  .dev = SDA1,
-				  .disk = SDA,
-				  .tid = 8,
-				  .tgid = 8,
-				  .class = WIRE_WRITE_SYNC,
-				  .data = { .begin = enter, .issue = enter, .done = done } };
-	struct wire_sleep sleep = {
-		.off = enter, .wake = done, .on = done, .rq = 8, .done = done, .tid = 8, .seq = seq, .how = HOW_REQUEST
-	};
-
-	FEED(q, WIRE_REQUEST);
-	feed(&sleep, WIRE_SLEEP, WIRE_SLEEP_SHORT);
-	CALL(.enter = enter, .exit = done, .tid = 8, .sleeps = 1, .switches = 1, .writes = 1);
-}
-
-/* A write takes a ms alone. Those that come 2 ms after a FLUSH are done when that is. */
-static void held_writes(void)
-{
-	uint64_t end = T0 + MS, have;
-
-	begin();
-	writing(T0, end, 0);
-	for (uint32_t i = 0; i < 4; i++) {
-		const uint64_t enter = end;
-
-		end = flushing(enter, i, SYNC(.tid = 7));
-		writing(enter + 2 * MS, end - 5 * US, i + 1);
-	}
-	result();
-	have = without_flushes(end - T0);
-	if (!ok(have && have < 20 * MS, "without FLUSHes, writes that the device held back for one are short, too"))
-		diag("%llu ns", (unsigned long long)have);
 }
 
 int main(void)
@@ -610,10 +522,8 @@ int main(void)
 	heat();
 	requests();
 	name_of_task();
-	gaps();
-	period();
-	cpus();
-	held_writes();
+	stack_of_disk();
+	between_calls();
 	report_free(&r);
 	sync_free(a);
 	sync_free(NULL);

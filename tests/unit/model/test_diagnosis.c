@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/arguments.h"
-#include "model/cpu_warmup.h"
 #include "model/diagnosis.h"
 #include "model/flush_profile.h"
 #include "tap.h"
@@ -100,52 +99,10 @@ static void hidden_in_reports(void)
 	report_no_arguments_free(&out);
 }
 
-/* ---- paces ---- */
-
-static void paces(void)
-{
-	struct pace_point points[] = { { 100, 10, 1 }, { 200, 30, 2 }, { 400, 130, 12 } };
-	struct pace p = { points, 3 };
-	struct pace_sum both = { 0 };
-	static const struct {
-		uint64_t idle;
-		double work;
-		uint64_t wake;
-	} all[] = { { 0, 10, 1 },   { 100, 10, 1 }, { 150, 20, 1 },   { 199, 29.8, 1 }, { 200, 30, 2 },
-		    { 220, 40, 3 }, { 300, 80, 7 }, { 400, 130, 12 }, { 401, 130, 12 }, { UINT64_MAX, 130, 12 } };
-
-	for (size_t i = 0; i < LEN(all); i++) {
-		struct pace_sum s = { .pace = &p, .work = 1000 };
-
-		pace_add(&s, all[i].idle);
-		ok(s.work > 1000 + all[i].work - 1e-6 && s.work < 1000 + all[i].work + 1e-6 &&
-			   pace_wake_ns(&p, all[i].idle) == all[i].wake,
-		   "after %llu ns of rest", (unsigned long long)all[i].idle);
-	}
-	both.pace = &p;
-	pace_add(&both, 100);
-	pace_add(&both, 400);
-	ok(both.work > 139.9 && both.work < 140.1 && both.wake > 12.9 && both.wake < 13.1, "two rests add up");
-	ok(pace_sane(&p), "points in order");
-	points[1].idle_ns = 400;
-	ok(!pace_sane(&p), "two at once");
-	points[1].idle_ns = 399;
-	points[0].idle_ns = 399;
-	ok(!pace_sane(&p), "or the first two");
-	p.n = 1;
-	ok(pace_sane(&p) && pace_wake_ns(&p, 5) == 1 && pace_wake_ns(&p, 5000) == 1, "one is everywhere the same");
-	p.n = 0;
-	ok(pace_sane(&p) && !pace_wake_ns(&p, 5), "none say nothing");
-	ok(pace_left(1, 2) == 0.5 && pace_left(2, 2) == 1 && pace_left(3, 2) == 1 && pace_left(0, 2) == 1 &&
-		   pace_left(0.5, 2) == 0.25,
-	   "what is left of a time: never more than it was, and all where nothing is known");
-}
-
 int main(void)
 {
 	order_of_findings();
 	arguments();
 	hidden_in_reports();
-	paces();
 	return tap_done();
 }

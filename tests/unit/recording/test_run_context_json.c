@@ -49,8 +49,8 @@ static int decode(const char *text, struct frame *f)
 
 static const char whole[] =
 	"{'views': 12, 'all': true, 'only_command': false, 'ledger': true, 'start_ns': 1001, 'known_ns': 1002,"
-	" 'run': {'version': '1.2', 'start': '2026-01-31T03:07:00Z', 'wall_ns': 1003, 'user_ns': 1004, 'kernel_cpu_ns': 1005,"
-	"  'command': ['dd', {'hex': '2f61ff'}, 'of=x'], 'arguments_hidden': true, 'have_exit_status': true, 'exit_status': -3,"
+	" 'run': {'version': '1.2', 'start': '2026-01-31T03:07:00Z', 'wall_ns': 1003,"
+	"  'command': ['dd', {'hex': '2f61ff'}, 'of=x'], 'arguments_hidden': true, 'have_exit_status': true, 'exit_status': -3, 'stopped': true,"
 	"  'processes': 1006, 'threads': 1007, 'kernel': '6.1', 'arch': 'x86_64', 'filter': 'pid 42', 'final': true,"
 	"  'lost_events': 1008, 'under_way': 1009, 'under_way_ns': 1010, 'left_running': 1011, 'left_pid': 4294967295,"
 	"  'left_comm': 'sleep', 'looked_before': true, 'began_before': 1012, 'began_before_ns': 1013, 'unrecorded': 1014, 'unrecorded_ns': 1015, 'idle_unended': 1016, 'incomplete': true,"
@@ -60,7 +60,6 @@ static const char whole[] =
 	" 'outstanding': [{'pid': 1, 'tid': 2, 'comm': 'c', 'cmdline': 'c d', 'call': 'fsync', 'path': '/x', 'device': 'sda',"
 	"  'before': true, 'other': false, 'ns': 3, 'step': 'journal', 'where': 'f', 'via': 'jbd2', 'via_tid': 4, 'op': 'flush',"
 	"  'disk': 'sdb', 'certain': true, 'queued': false, 'request_before': true, 'request_ns': 5}],"
-	" 'pace': [{'idle_ns': 1, 'work_ns': 2, 'wake_ns': 3}, {'idle_ns': 2, 'work_ns': 4, 'wake_ns': 5}],"
 	" 'devices': [{'name': 'sda', 'major': 8, 'minor': 16, 'model': 'M', 'write_cache': 'write back', 'scheduler': 'none',"
 	"   'have_fua': true, 'fua': false, 'have_rotational': true, 'rotational': false, 'have_wbt': true, 'wbt_lat_us': 2001,"
 	"   'nr_requests': 2002, 'size': 2003, 'slaves': ['a', 'b'], 'via': 'v', 'disk': 'd', 'vanished': true,"
@@ -123,7 +122,6 @@ static void test_places(void)
 	ok(!strcmp(f.run.command[1], "/a\xff") && !f.run.command[3], "bytes that are no text");
 	ok(f.run.n_probes == 2 && f.run.probe[0].state == PROBE_OFF && !f.run.probe[1].reason, "probes");
 	ok(f.run.n_lost == 3 && f.run.lost[2].count == 7 && !strcmp(f.run.lost[2].reason, "l3"), "losses in their order");
-	ok(f.run.pace.n == 2 && f.run.pace.point[1].wake_ns == 5, "the pace");
 	ok(f.n_devices == 2 && d->n_mounts == 2 && !strcmp(d->mounts[1].dir, "/b") && !d->mounts[1].options, "mounts");
 	ok(f.device->n_parts == 8 && f.device->part_view[7] == 11 && f.device[1].view == 11, "views");
 	ok(!d->heat[HEAT_READ] && d->heat[HEAT_WRITE]->columns == 240 && d->heat[HEAT_WRITE]->n[239][0] == UINT32_MAX &&
@@ -281,8 +279,6 @@ static const struct {
 	{ "{" RUN "'outstanding': [{'comm': 'c', 'step': 's'}]}", false },
 	{ "{" RUN "'outstanding': [{'comm': 'c', 'call': 'f'}]}", false },
 	{ "{" RUN "'outstanding': [{'comm': 'c', 'call': 'f', 'step': 's'}, {}]}", false },
-	{ "{" RUN "'pace': [{'idle_ns': 1}, {'idle_ns': 2}]}", true },
-	{ "{" RUN "'pace': [{'idle_ns': 2}, {'idle_ns': 2}]}", false },
 };
 
 static void test_sense(void)

@@ -254,7 +254,10 @@ TEST(order_of_near)
 
 TEST(predicted)
 {
-	struct report_whatif w[] = { { (char *)"lock", 70 * MS, 2 }, { (char *)"flush", 20 * MS, 5 } };
+	struct report_whatif w[] = {
+		{ .remove = (char *)"lock", .wall_ns = 70 * MS, .speedup = 2 },
+		{ .remove = (char *)"flush", .now_ns = 9, .without_ns = 1, .wall_ns = 20 * MS, .speedup = 5 }
+	};
 	struct report r = { .have_sync = true, .wall_ns = 100 * MS, .whatif = w, .n_whatif = 2, .sync.count = 1 };
 	FREED(outcome) struct outcome o = { 0 };
 
@@ -282,6 +285,14 @@ TEST(predicted)
 	ok(o.variant[1].prediction.faster == 1 && o.variant[1].prediction.wall_ns == 100 * MS - 1 &&
 		   !o.variant[1].prediction.without,
 	   "the same setting takes as long");
+	r.wall_ns--;
+	w[1].bound = true;
+	w[1].wall_ns = 0;
+	o.variant[1].removal.same = false;
+	trials_predict(&o, &r);
+	ok(o.variant[1].prediction.at_most && !o.variant[1].prediction.wall_ns &&
+		   o.variant[1].prediction.call_now_ns == 9 && o.variant[1].prediction.call_ns == 1,
+	   "where no length is known, a call is");
 }
 
 int main(int argc, char **argv)

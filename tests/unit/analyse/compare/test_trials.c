@@ -104,7 +104,8 @@ static void test_faster(void)
 
 static void predict(struct outcome_removal removal, bool have_calls, struct outcome *o)
 {
-	struct report_whatif w[] = { { (char *)"flush", 20 * MS, 5 }, { (char *)"throttle", 99 * MS, 1.01 } };
+	struct report_whatif w[] = { { .remove = (char *)"flush", .wall_ns = 20 * MS, .speedup = 5 },
+				     { .remove = (char *)"throttle", .wall_ns = 99 * MS, .speedup = 1.01 } };
 	struct report r = { .have_sync = true, .wall_ns = 100 * MS, .whatif = w, .n_whatif = 2, .sync.count = have_calls };
 
 	*o = outcome_of(2);
@@ -114,7 +115,7 @@ static void predict(struct outcome_removal removal, bool have_calls, struct outc
 
 static void again(struct outcome *o, uint64_t wall_ns, double speedup)
 {
-	struct report_whatif w = { (char *)"flush", 20 * MS, speedup };
+	struct report_whatif w = { .remove = (char *)"flush", .wall_ns = 20 * MS, .speedup = speedup };
 	struct report r = { .have_sync = true, .wall_ns = wall_ns, .whatif = &w, .n_whatif = 1, .sync.count = 1 };
 
 	trials_predict(o, &r);
@@ -194,7 +195,9 @@ static void test_rendered(void)
 		run_of(&o.variant[2], 100 + i, CAUSE_FLUSH_ONLY, 80, 10);
 	}
 	o.variant[1].risk = xstrdup("a power cut can lose things");
-	o.variant[1].prediction = (struct outcome_prediction){ true, true, 4.5, 22 * MS, "flush", 99 * MS };
+	o.variant[1].prediction = (struct outcome_prediction){
+		.have = true, .at_most = true, .faster = 4.5, .wall_ns = 22 * MS, .without = "flush", .base_ns = 99 * MS
+	};
 	trials_conclude(&o);
 	render_outcome_text(&o, &plain, &b);
 	for (size_t i = 0; i < b.len; i++)

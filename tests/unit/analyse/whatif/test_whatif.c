@@ -1,415 +1,344 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The what-if on runs made by hand whose answers can be worked out: the simulation alone, then from calls to the report. */
+/* The what-if as a subtraction: what is left of a call and of the run, and when that is a bound or not known. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/mem.h"
-#include "analyse/whatif/sim.h"
-#include "tap.h"
 #include "analyse/whatif/whatif.h"
+#include "tap.h"
+#include "util/mem.h"
 
-#define US 1000u
-#define MS 1000000u
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define T0     1000000u /* the clock at the first call */
 
-static const struct sim_without nothing, flush = { .flush = true }, post = { .post = true };
+static char *command[] = { (char *)"x", NULL };
+static struct whatif *w;
+static struct report r;
 
-static bool near(uint64_t have, uint64_t want, double percent)
+static void begin(void)
 {
-	double off = want ? 100.0 * ((double)have - (double)want) / (double)want : 0;
+	whatif_free(w);
+	report_free(&r);
+	w = whatif_new();
+	r.command = strv_dup(command);
+	r.have_exit_status = true;
+	r.have_sync = true;
+}
 
-	if (off <= percent && off >= -percent)
+static void end(void)
+{
+	report_free(&r);
+	whatif_free(w);
+	w = NULL;
+}
+
+/* A call that computes, is in `cause` in [from, to), and computes again. */
+static void call(struct wire_sync s, enum cause cause, uint64_t from, uint64_t to, const struct tl_task *before)
+{
+	struct walk_slice slice[] = { { .ns = from - s.enter, .cause = CAUSE_CPU },
+				      { .ns = to - from, .cause = (uint8_t)cause },
+				      { .ns = s.exit - to, .cause = CAUSE_CPU } };
+	struct walk_result result = { .slice = slice, .n = LEN(slice) };
+
+	for (size_t i = 0; i < LEN(slice); i++)
+		r.sync.ledger.ns[slice[i].cause] += slice[i].ns;
+	r.sync.count++;
+	r.sync.total_ns += s.exit - s.enter;
+	whatif_call(w, &s, &result, before);
+}
+
+static const struct report_whatif *without(const char *what)
+{
+	for (size_t i = 0; i < r.n_whatif; i++)
+		if (!strcmp(r.whatif[i].remove, what))
+			return &r.whatif[i];
+	return NULL;
+}
+
+static bool is(const struct report_whatif *q, uint64_t now, uint64_t left, uint64_t wall, bool bound)
+{
+	if (q && q->now_ns == now && q->without_ns == left && q->wall_ns == wall && q->bound == bound)
 		return true;
-	diag("%llu instead of %llu", (unsigned long long)have, (unsigned long long)want);
+	if (q)
+		diag("a call %llu to %llu, the run %llu, bound %d", (unsigned long long)q->now_ns,
+		     (unsigned long long)q->without_ns, (unsigned long long)q->wall_ns, q->bound);
 	return false;
 }
 
-/* ---- the simulation ---- */
+/* ---- causes and families ---- */
 
-#define CALLS_MAX 4096u
-
-static struct sim_call calls[CALLS_MAX];
-/* clang-format off */
-static struct sim_commit commit_record = {
-	.before.ns = { [SIM_RUNQ] = 20 * US, [SIM_WRITE] = 280 * US }, .data.ns[SIM_WRITE] = 200 * US, .pre = MS, .post = MS,
-};
-/* clang-format on */
-
-/* `tasks` tasks take turns in the array; each makes `each` calls like `c`. */
-static struct sim_input loops(const struct sim_call *c, uint32_t tasks, uint32_t each, uint32_t cpus)
+static void removals(void)
 {
-	for (uint32_t i = 0; i < tasks * each; i++) {
-		calls[i] = *c;
-		calls[i].task = i % tasks;
+	static const enum cause spent[] = { CAUSE_FLUSH_PRE,   CAUSE_FLUSH_POST, CAUSE_FLUSH_WAIT, CAUSE_DEVICE_WRITE,
+					    CAUSE_DEVICE_READ, CAUSE_IOQ,	 CAUSE_THROTTLE,   CAUSE_RUNQ,
+					    CAUSE_WORKER,      CAUSE_JOURNAL,	 CAUSE_LOCK,	   CAUSE_UNKNOWN,
+					    CAUSE_CPU,	       CAUSE_COMPLETION };
+	static const struct {
+		const char *what;
+		uint64_t ns; /* of each 1,400 */
+	} all[] = { { "flush", 300 },	 { "flush.post", 100 },	   { "device", 200 },	   { "I/O scheduler", 200 },
+		    { "throttle", 100 }, { "CPU scheduler", 200 }, { "file system", 100 }, { "lock", 100 } };
+
+	begin();
+	for (size_t i = 0; i < LEN(spent); i++)
+		call((struct wire_sync){ .enter = T0 + i * 100, .exit = T0 + i * 100 + 100 }, spent[i], T0 + i * 100,
+		     T0 + i * 100 + 100, NULL);
+	r.wall_ns = 1400;
+	whatif_make(&r, w);
+	for (size_t i = 0; i < LEN(all); i++)
+		ok(is(without(all[i].what), 100, (1400 - all[i].ns) / 14, 1400 - all[i].ns, false), "without %s",
+		   all[i].what);
+	ok(r.n_whatif == LEN(all), "nothing else can be taken away");
+	end();
+}
+
+static void little(void)
+{
+	static const struct {
+		uint64_t flush;
+		bool told;
+	} all[] = { { 0, false }, { 9, false }, { 10, true } };
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		begin();
+		call((struct wire_sync){ .enter = T0, .exit = T0 + 1000 }, CAUSE_FLUSH_ONLY, T0, T0 + all[i].flush, NULL);
+		r.wall_ns = 1000;
+		whatif_make(&r, w);
+		ok(!without("flush") == !all[i].told, "%llu of 1,000 ns: %s", (unsigned long long)all[i].flush,
+		   all[i].told ? "worth telling" : "not worth it");
 	}
-	return (struct sim_input){
-		.call = calls,
-		.n_calls = tasks * each,
-		.n_tasks = tasks,
-		.commit = &commit_record,
-		.n_commits = 1,
-		.cpus = cpus,
-	};
+	begin();
+	r.wall_ns = 1000;
+	whatif_make(&r, w);
+	ok(!r.n_whatif, "no call, no what-if");
+	end();
 }
 
-static void one_task(void)
+/* ---- estimates and bounds ---- */
+
+static void close_calls(void)
 {
-	struct sim_call empty = {
-		.gap = 100 * US,
-		.flush = 2 * MS,
-		.own.ns[SIM_WRITE] = 250 * US,
-		.hop.ns[SIM_RUNQ] = 50 * US,
-		.tail.ns[SIM_CPU] = 10 * US,
-	};
-	struct sim_call commit = { .gap = 100 * US, .commit = true, .own.ns[SIM_CPU] = 50 * US };
-	struct sim_input in = loops(&empty, 1, 10, 2);
-
-	ok(sim_run(&in, &nothing, NULL) == 10 * 2410 * US, "one task, empty flushes: the sum of all");
-	ok(sim_run(&in, &flush, NULL) == 10 * 360 * US, "without: less the flush and the way there and back");
-	ok(sim_run(&in, &post, NULL) == 10 * 2410 * US, "without post-flushes: nothing changes");
-	in = loops(&commit, 1, 10, 2);
-	ok(sim_run(&in, &nothing, NULL) == 10 * 2650 * US, "one task, commits: the sum of all");
-	ok(sim_run(&in, &post, NULL) == 10 * 1650 * US, "without post-flushes: less those");
-	ok(sim_run(&in, &flush, NULL) == 10 * 650 * US, "without: blocks and record are left");
-	empty.post = MS;
-	in = loops(&empty, 1, 10, 2);
-	ok(sim_run(&in, &nothing, NULL) == 10 * 3410 * US, "one task, barrier writes of its own: the sum of all");
-	ok(sim_run(&in, &post, NULL) == 10 * 2410 * US, "without post-flushes: less those");
-	in.n_calls = 0;
-	ok(sim_run(&in, &nothing, NULL) == 0, "no calls take no time");
+	begin();
+	for (uint64_t i = 0; i < 3; i++)
+		call((struct wire_sync){ .enter = T0 + i * 100, .exit = T0 + i * 100 + 100 }, CAUSE_FLUSH_ONLY,
+		     T0 + i * 100, T0 + i * 100 + 100, NULL);
+	r.wall_ns = 300;
+	whatif_make(&r, w);
+	ok(is(without("flush"), 100, 0, 1, false) && without("flush")->speedup == 300,
+	   "a run of nothing else does not come to 0");
+	end();
+	begin();
+	call((struct wire_sync){ .enter = T0, .exit = T0 + 100 }, CAUSE_FLUSH_ONLY, T0, T0 + 100, NULL);
+	whatif_make(&r, w);
+	ok(is(without("flush"), 100, 0, 0, true) && isinf(without("flush")->speedup),
+	   "nor has a factor, where its length is not known");
+	end();
 }
 
-static void sharing(void)
-{
-	struct sim_call commit = { .gap = 10 * US, .commit = true };
-	struct sim_call empty = { .gap = 10 * US, .flush = MS };
-	struct sim_input in = loops(&commit, 2, 10, 2);
+/* Two calls of 1,000 ns, 800 of them in a FLUSH. */
+static const struct two {
+	const char *name;
+	struct wire_sync second; /* from T0 */
+	uint64_t left_ago;	 /* its task's call before ended so long before it; 0: not known */
+	uint16_t switches;	 /* of its task since then */
+	uint64_t waited;	 /* of that time, for a CPU */
+	uint64_t wall, want;
+	bool bound;
+} twos[] = {
+	{ "one after the other", { .enter = 1000, .exit = 2000 }, 0, 0, 0, 2000, 400, false },
+	{ "calls that overlap by a twentieth", { .enter = 900, .exit = 1900 }, 0, 0, 0, 1900, 300, false },
+	{ "and by more", { .enter = 899, .exit = 1899 }, 0, 0, 0, 1899, 299, true },
+	{ "FLUSHes that overlap count once", { .enter = 500, .exit = 1500 }, 0, 0, 0, 1500, 200, true },
+	{ "computing between calls", { .enter = 2000, .exit = 3000 }, 1000, 0, 0, 3000, 1400, false },
+	{ "asleep between them, for all that is known", { .enter = 2000, .exit = 3000 }, 1000, 1, 0, 3000, 1400, true },
+	{ "nine tenths of it ready for a CPU", { .enter = 2000, .exit = 3000 }, 1000, 1, 900, 3000, 1400, false },
+	{ "and less than that", { .enter = 2000, .exit = 3000 }, 1000, 1, 899, 3000, 1400, true },
+	{ "more than there is", { .enter = 2000, .exit = 3000 }, 1000, 1, UINT64_MAX / 2, 3000, 1400, false },
+	{ "nothing known of the time between calls", { .enter = 2000, .exit = 3000 }, 0, 0, 0, 3000, 1400, true },
+	{ "a tenth of the run has no call", { .enter = 1000, .exit = 2000 }, 0, 0, 0, 2222, 622, false },
+	{ "and more than that", { .enter = 1000, .exit = 2000 }, 0, 0, 0, 2223, 623, true },
+	{ "a task that goes on beside its call", { .enter = 1000, .exit = 2000, .call = CALL_URING_FSYNC }, 0, 0, 0, 2000, 400, true },
+	{ "or whose call another one makes", { .enter = 1000, .exit = 2000, .worker = 9 }, 0, 0, 0, 2000, 400, true },
+};
 
-	ok(sim_run(&in, &nothing, NULL) == 10 * 2510 * US, "two tasks in step share their commits");
-	ok(sim_run(&in, &flush, NULL) == 10 * 510 * US, "and do so without flushes");
-	calls[1].gap = 110 * US;
-	ok(near(sim_run(&in, &nothing, NULL), 11 * 2510 * US, 1),
-	   "who comes late waits for the next one, then both are in step");
-	in = loops(&empty, 16, 10, 16);
-	ok(sim_run(&in, &nothing, NULL) < 16 * 10 * MS / 4, "sixteen tasks share FLUSHes");
-	ok(sim_run(&in, &nothing, NULL) >= 10 * MS, "but each waits for as many as it has asked for");
-	ok(sim_run(&in, &flush, NULL) == 10 * 10 * US, "without, only the CPU is left");
-}
-
-static void cpus(void)
-{
-	struct sim_call c = { .gap = MS, .flush = 10 * MS };
-	struct sim_input in = loops(&c, 8, 20, 2);
-
-	ok(sim_run(&in, &flush, NULL) == MS + 8 * 19 * MS / 2, "without flushes eight tasks are bound by two CPUs");
-	in.cpus = 8;
-	ok(near(sim_run(&in, &flush, NULL), 20 * MS, 1), "with eight they are not");
-}
-
-static void held(void)
-{
-	struct sim_call flushes = { .flush = 10 * MS };
-	struct sim_call writes = { .gap = MS, .own.ns[SIM_WRITE] = MS };
-	struct sim_input in = loops(&flushes, 1, 1, 2);
-
-	calls[1] = writes;
-	calls[1].task = 1;
-	in.n_calls = in.n_tasks = 2;
-	ok(sim_run(&in, &nothing, NULL) == 10 * MS, "a write goes on while the device flushes");
-	in.holds_writes = true;
-	ok(sim_run(&in, &nothing, NULL) == 11 * MS, "one that the device holds begins when the flush has ended");
-}
-
-static void kinds(void)
-{
-	struct sim_call c = {
-		.own.ns = { [SIM_THROTTLE] = 5 * MS, [SIM_IO_QUEUE] = 3 * MS, [SIM_RUNQ] = MS, [SIM_DELAY] = MS },
-	};
-	struct sim_input in = loops(&c, 3, 4, 1);
-
-	ok(sim_run(&in, &nothing, NULL) == 40 * MS, "what just passes passes for all at once");
-	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_THROTTLE] = true }, NULL) == 20 * MS, "without throttling");
-	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_IO_QUEUE] = true }, NULL) == 28 * MS, "without the I/O scheduler");
-	ok(sim_run(&in, &(struct sim_without){ .kind[SIM_RUNQ] = true }, NULL) == 36 * MS, "without waiting for CPUs");
-}
-
-/* ---- from calls to the report ---- */
-
-static struct walk_slice slice(enum cause cause, uint64_t ns, enum walk_part part, uint64_t barrier)
-{
-	return (struct walk_slice){
-		.ns = ns,
-		.cause = cause,
-		.part = part,
-		.barrier = barrier,
-		.via = part > PART_EMPTY ? 1 : 0,
-	};
-}
-
-/* A call of 5 ms: write, blocks, FLUSH, record, FLUSH. Returns its end. */
-static uint64_t commit_call(struct whatif *w, struct report *r, uint32_t tid, uint64_t enter, uint64_t before)
-{
-	uint64_t exit = enter + 5 * MS;
-	struct walk_slice s[] = {
-		slice(CAUSE_DEVICE_WRITE, 500 * US, PART_OWN, 0),
-		slice(CAUSE_CPU, 200 * US, PART_JOURNAL, 0),
-		slice(CAUSE_DEVICE_WRITE, 300 * US, PART_JOURNAL, 0),
-		slice(CAUSE_FLUSH_PRE, 1500 * US, PART_PRE, exit),
-		slice(CAUSE_DEVICE_WRITE, 800 * US, PART_DATA, exit),
-		slice(CAUSE_FLUSH_POST, 1500 * US, PART_POST, exit),
-		slice(CAUSE_CPU, 200 * US, PART_OWN, 0),
-	};
-	struct wire_sync call = { .enter = enter, .exit = exit, .tid = tid, .tgid = tid, .call = CALL_FDATASYNC };
-	struct walk_result result = { .slice = s, .n = sizeof(s) / sizeof(s[0]) };
-
-	for (size_t i = 0; i < result.n; i++)
-		result.ledger.ns[s[i].cause] += s[i].ns;
-	ledger_add(&r->sync.ledger, &result.ledger);
-	r->sync.total_ns += exit - enter;
-	r->sync.count++;
-	whatif_call(w, &call, &result, (struct whatif_gap){ .from = before });
-	return exit;
-}
-
-static uint64_t wall_without(const struct report *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_whatif; i++)
-		if (!strcmp(r->whatif[i].remove, name))
-			return r->whatif[i].wall_ns;
-	return 0;
-}
-
-static struct report *make(struct whatif *w, struct report *r, uint64_t wall)
-{
-	r->have_sync = true;
-	r->wall_ns = wall;
-	whatif_cpu(w, 0);
-	whatif_cpu(w, 3);
-	whatif_make(r, w);
-	return r;
-}
-
-static void one_writer(void)
-{
-	struct whatif *w = whatif_new();
-	struct report r = { 0 };
-	uint64_t time = 1000 * (uint64_t)MS, end = 0;
-
-	for (int i = 0; i < 100; i++, time = end + MS)
-		end = commit_call(w, &r, 7, time, end);
-	make(w, &r, 700 * MS);
-	ok(near(wall_without(&r, "flush"), 400 * MS, 0.01), "one writer: the wall time less the flushes");
-	ok(near(wall_without(&r, "flush.post"), 550 * MS, 0.01), "or less the post-flushes");
-	ok(r.n_whatif == 2, "nothing is said of what took no time");
-	ok(near((uint64_t)(r.whatif[0].speedup * 1000), 1750, 0.1), "so many times faster");
-	report_free(&r);
-	whatif_free(w);
-}
-
-/* The shell starts the second process when the first has ended: that comes earlier, too. */
 static void one_after_the_other(void)
 {
-	struct whatif *w = whatif_new();
-	struct report r = { 0 };
-	uint64_t time = 1000 * (uint64_t)MS, end = 0;
+	for (size_t i = 0; i < LEN(twos); i++) {
+		const struct two *t = &twos[i];
+		struct wire_sync s = t->second;
+		struct tl_task task = { .exit = T0 + s.enter - t->left_ago, .waited = 70, .switches = 65535 };
 
-	for (uint32_t i = 0; i < 100; i++, time = end + MS)
-		end = commit_call(w, &r, 100 + i / 10, time, i % 10 ? end : 0);
-	make(w, &r, 600 * MS);
-	ok(near(wall_without(&r, "flush"), 300 * MS, 0.01), "ten processes, one after the other");
-	report_free(&r);
-	whatif_free(w);
-}
-
-static void long_run(void)
-{
-	struct whatif *w = whatif_new();
-	struct report r = { 0 };
-	uint64_t start = 1000 * (uint64_t)MS, time = start, end = 0;
-
-	for (int i = 0; i < 200000; i++, time = end + MS)
-		end = commit_call(w, &r, 7, time, end);
-	make(w, &r, end - start);
-	ok(near(wall_without(&r, "flush"), (end - start) / 2, 0.1), "200,000 calls: what is kept stands for the rest");
-	whatif_forget(w);
-	report_free(&r);
-	make(w, &r, MS);
-	ok(!r.n_whatif, "nothing is predicted from nothing");
-	report_free(&r);
-	whatif_free(w);
-	whatif_free(NULL);
-}
-
-static void odd_facts(void)
-{
-	struct wire_sync call = { .enter = 5 * MS, .exit = 5 * MS, .tid = 1, .call = CALL_FSYNC };
-	struct wire_request odd = {
-		.flags = REQUEST_SEQUENCE,
-		.pre = { .issue = 9, .done = 3 },
-		.post = { .issue = 3, .done = UINT64_MAX },
-	};
-	struct whatif *w = whatif_new();
-	struct report r = { 0 };
-	uint32_t random = 1;
-
-	for (int i = 0; i < 20000; i++) {
-		random = random * 1664525 + 1013904223;
-		call.tid = random >> 30;
-		call.enter = (random >> 8) % (50 * MS);
-		call.exit = call.enter + (i % 3 ? 0 : random % MS);
-		whatif_call(w, &call, NULL, (struct whatif_gap){ .from = i % 5 ? call.exit : 1 });
-		whatif_request(w, &odd);
-		whatif_cpu(w, random);
+		begin();
+		s.enter += T0;
+		s.exit += T0;
+		s.switches = 3;
+		s.switches_all = (uint16_t)(65535 + t->switches + s.switches); /* modulo 2^16 */
+		s.waited_enter = task.waited + t->waited;
+		call((struct wire_sync){ .enter = T0, .exit = T0 + 1000 }, CAUSE_FLUSH_ONLY, T0 + 100, T0 + 900, NULL);
+		call(s, CAUSE_FLUSH_ONLY, s.enter + 100, s.enter + 900, t->left_ago ? &task : NULL);
+		r.wall_ns = t->wall;
+		whatif_make(&r, w);
+		ok(is(without("flush"), 1000, 200, t->want, t->bound) &&
+			   fabs(without("flush")->speedup - (double)t->wall / (double)t->want) < 1e-9,
+		   "%s: %s", t->name, t->bound ? "a bound" : "an estimate");
 	}
-	r.sync.total_ns = 1;
-	r.sync.ledger.ns[CAUSE_FLUSH_ONLY] = 1;
-	make(w, &r, MS);
-	ok(r.n_whatif == 1 && r.whatif[0].wall_ns <= MS, "facts that make no sense do no harm");
-	report_free(&r);
-	whatif_free(w);
+	end();
 }
 
-/* A CPU that is left alone for 10 ms takes three times as long for its work as after 1 ms, and twice to be woken. */
-/* clang-format off */
-static struct pace_point points[] = {
-	{ .idle_ns = MS, .work_ns = 10 * US, .wake_ns = 2 * US }, { .idle_ns = 10 * MS, .work_ns = 30 * US, .wake_ns = 4 * US },
+/* ---- runs without a length ---- */
+
+static const struct {
+	const char *name;
+	bool watch, running, stopped;
+	uint64_t no_ledger, unrecorded;
+	bool known;
+} lengths[] = {
+	{ .name = "a command that ended", .known = true },
+	{ .name = "a watch", .watch = true },
+	{ .name = "a command that still runs", .running = true },
+	{ .name = "a run that was stopped", .stopped = true },
+	{ .name = "a twentieth of the sync time without a ledger", .no_ledger = 50, .known = true },
+	{ .name = "more than that", .no_ledger = 53 },
+	{ .name = "in calls that were not recorded", .unrecorded = 53 },
+	{ .name = "or both", .no_ledger = 30, .unrecorded = 30 },
 };
-/* clang-format on */
-static const struct pace measured = { .point = points, .n = 2 }, unknown = { 0 };
 
-static double work_after(uint64_t idle_ns)
+static void without_a_length(void)
 {
-	struct pace_sum sum = { .pace = &measured };
+	for (size_t i = 0; i < LEN(lengths); i++) {
+		const struct report_whatif *q;
 
-	pace_add(&sum, idle_ns);
-	return sum.work;
-}
-
-static void paces(void)
-{
-	struct pace reversed = { .point = (struct pace_point[]){ points[1], points[0] }, .n = 2 };
-	struct pace_sum sum = { .pace = &measured }, none = { .pace = &unknown };
-
-	ok(work_after(MS) == 10 * US && work_after(10 * MS) == 30 * US, "at the points");
-	ok(work_after(5500 * US) == 20 * US, "halfway between them");
-	ok(work_after(0) == 10 * US && work_after(90 * MS) == 30 * US, "beyond them: as at the last");
-	pace_add(&sum, MS);
-	pace_add(&sum, 10 * MS);
-	ok(sum.work == 40 * US && sum.wake == 6 * US, "each time counts");
-	ok(pace_left(10, 40) == 0.25 && pace_left(40, 10) == 1, "never slower without");
-	pace_add(&none, MS);
-	ok(!none.work && pace_left(none.work, none.work) == 1, "nothing measured: no difference");
-	ok(pace_sane(&measured) && pace_sane(&unknown) && !pace_sane(&reversed), "points in order are sane");
-}
-
-/* Of each call the longest rest since the call before, of any task: nothing is known before the first, and a FLUSH rests longer than a write. */
-static void rests(void)
-{
-	struct sim_call c = {
-		.gap = MS,
-		.busy = true,
-		.flush = 10 * MS,
-		.own.ns = { [SIM_CPU] = 100 * US, [SIM_WRITE] = 200 * US },
-		.tail.ns[SIM_CPU] = US,
-	};
-	struct pace_sum sum = { .pace = &measured };
-	struct sim_input in = loops(&c, 1, 3, 2);
-
-	sim_run(&in, &nothing, &sum);
-	ok(sum.work == (10 + 30 + 30) * US && sum.wake == (2 + 4 + 4) * US, "one task: two rests of a FLUSH");
-	sum = (struct pace_sum){ .pace = &measured };
-	sim_run(&in, &flush, &sum);
-	ok(sum.work == 30 * US, "without: short ones");
-	sum = (struct pace_sum){ .pace = &measured };
-	c.flush = 0;
-	c.own.ns[SIM_DELAY] = 10 * MS;
-	in = loops(&c, 2, 3, 2);
-	sim_run(&in, &nothing, &sum);
-	ok(sum.work == (10 + 10 + 30 + 10 + 30 + 10) * US, "two tasks in step: the second one follows the first at once");
-}
-
-static void warmer(void)
-{
-	struct sim_call c = {
-		.gap = 300 * US,
-		.sleep = MS,
-		.gap_wait = 90 * US,
-		.busy = true,
-		.flush = 2 * MS,
-		.own.ns = { [SIM_CPU] = 60 * US, [SIM_WAKE] = 10 * US, [SIM_RUNQ] = 20 * US, [SIM_COMPLETION] = 6 * US },
-	};
-	struct sim_without warm = { .flush = true, .work = 0.5, .wake = 0.25 };
-	struct sim_input in = loops(&c, 1, 1, 2);
-
-	in.n_calls = 2;
-	calls[1] = c;
-	/* the first call has no gap, but a start */
-	ok(sim_run(&in, &nothing, NULL) == 300 * US + 2 * 2096 * US + 1390 * US, "all of a gap is time");
-	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1240 * US, 0.01),
-	   "computing, waking, completing get faster, waiting doesn't");
-	calls[0].busy = calls[1].busy = false;
-	ok(near(sim_run(&in, &warm, NULL), 300 * US + 2 * 55500 + 1390 * US, 0.01),
-	   "a gap is not known to be computing: it stays");
-}
-
-/* A write of 200 µs of which a worker computes 100: four at once on two CPUs. */
-static void writes_need_cpus(void)
-{
-	struct sim_call c = { .own.ns[SIM_WRITE] = 200 * US };
-	struct sim_input in = loops(&c, 4, 1, 2);
-
-	ok(sim_run(&in, &nothing, NULL) == 200 * US, "writes don't disturb each other");
-	in.beside = 100 * US;
-	ok(sim_run(&in, &nothing, NULL) == 300 * US, "but their workers do");
-	in.beside = 900 * US;
-	ok(sim_run(&in, &nothing, NULL) == 400 * US, "no worker computes longer than the write takes");
-}
-
-/* Without its flushes nothing rests for 10 ms: a third of the computing is left. */
-static void one_writer_warmer(void)
-{
-	struct whatif *w = whatif_new();
-	struct report r = { .pace = { xcalloc(2, sizeof(*points)), 2 } };
-	uint64_t time = 1000 * (uint64_t)MS, end = 0;
-
-	memcpy(r.pace.point, points, sizeof(points));
-	for (int i = 0; i < 100; i++, time = end + MS) {
-		struct wire_sync call = { .enter = time, .exit = time + 10300 * US, .tid = 7, .call = CALL_FSYNC };
-		struct walk_slice s[] = { slice(CAUSE_CPU, 300 * US, PART_OWN, 0),
-					  slice(CAUSE_FLUSH_ONLY, 10 * MS, PART_EMPTY, 0) };
-		struct walk_result result = { .slice = s, .n = 2 };
-
-		result.ledger.ns[CAUSE_CPU] = 300 * US;
-		result.ledger.ns[CAUSE_FLUSH_ONLY] = 10 * MS;
-		ledger_add(&r.sync.ledger, &result.ledger);
-		r.sync.total_ns += 10300 * US;
-		whatif_call(w, &call, &result, (struct whatif_gap){ .from = end, .busy = true });
-		end = call.exit;
+		begin();
+		call((struct wire_sync){ .enter = T0, .exit = T0 + 1000 }, CAUSE_FLUSH_ONLY, T0, T0 + 750, NULL);
+		r.wall_ns = 1000;
+		r.have_exit_status = !lengths[i].running;
+		r.stopped = lengths[i].stopped;
+		r.sync.no_ledger_ns = lengths[i].no_ledger;
+		r.unrecorded_ns = lengths[i].unrecorded;
+		if (lengths[i].watch) {
+			strv_free(r.command);
+			r.command = NULL;
+		}
+		whatif_make(&r, w);
+		q = without("flush");
+		ok(is(q, 1000, 250, lengths[i].known ? 250 : 0, !lengths[i].known) && q->speedup == 4, "%s: %s",
+		   lengths[i].name, lengths[i].known ? "for the same work" : "of a call only");
 	}
-	ok(whatif_period(w, &r.sync.ledger) == (1130 * (uint64_t)MS - MS) / 100, "a call every so often");
-	make(w, &r, 1129 * (uint64_t)MS);
-	/* 99 gaps of 1 ms and 100 times 300 us, a third of each */
-	ok(near(wall_without(&r, "flush"), 129 * (uint64_t)MS / 3, 1), "a warm CPU needs less time");
+	end();
+}
+
+/* A call without a ledger is in no cause, but there it was. */
+static void no_ledger(void)
+{
+	struct wire_sync s = { .enter = T0 + 1000, .exit = T0 + 1040 };
+
+	begin();
+	call((struct wire_sync){ .enter = T0, .exit = T0 + 1000 }, CAUSE_FLUSH_ONLY, T0, T0 + 750, NULL);
+	whatif_call(w, &s, NULL, NULL);
+	r.wall_ns = 1040;
+	r.sync.no_ledger_ns = 40;
+	whatif_make(&r, w);
+	ok(is(without("flush"), 1000, 250, 290, false), "a call without a ledger stays, and is no time between calls");
+	end();
+}
+
+/* ---- the union ---- */
+
+/* Counted ns by ns, where the tested union has intervals. */
+#define MAP_NS 400000u
+
+static uint64_t marked(const bool *map)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < MAP_NS; i++)
+		n += map[i];
+	return n;
+}
+
+/* As many as that, of up to 40 ns, around a time that advances by `step`, up to `back` earlier. */
+static void unions(void)
+{
+	static const struct {
+		uint32_t n, step, back;
+	} all[] = { { 10, 100, 0 },	{ 1024, 50, 0 },     { 5000, 50, 0 },
+		    { 5000, 50, 2000 }, { 9000, 30, 20000 }, { 9000, 5, 20000 } };
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		bool *map = xcalloc(MAP_NS, 1);
+		uint64_t last = 0, seed = 7;
+
+		begin();
+		for (uint32_t k = 0; k < all[i].n; k++) {
+			uint64_t from, ns, at = 20000 + (uint64_t)k * all[i].step;
+
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			from = at - (all[i].back ? (seed >> 33) % all[i].back : 0);
+			ns = 1 + (seed >> 45) % 40;
+			memset(map + from, 1, ns);
+			call((struct wire_sync){ .enter = T0 + from, .exit = T0 + from + ns }, CAUSE_FLUSH_ONLY,
+			     T0 + from, T0 + from + ns, NULL);
+			last = from + ns > last ? from + ns : last;
+		}
+		r.wall_ns = last;
+		whatif_make(&r, w);
+		ok(without("flush")->wall_ns == last - marked(map), "%u intervals in steps of %u, %u early at most",
+		   all[i].n, all[i].step, all[i].back);
+		free(map);
+	}
+	end();
+}
+
+/* After 4,000 FLUSHes of 100 ns, apart from each other, comes one that began so many earlier. */
+static void late(void)
+{
+	static const struct {
+		uint64_t ago, ns;
+		bool known;
+	} all[] = { { 1000, 100000, true }, { 3000, 100, true }, { 3900, 4000, true }, { 3900, 5000, false } };
+
+	for (size_t i = 0; i < LEN(all); i++) {
+		uint64_t from = T0 + (4000 - all[i].ago) * 200;
+
+		begin();
+		for (uint64_t k = 0; k < 4000; k++)
+			call((struct wire_sync){ .enter = T0 + k * 200, .exit = T0 + k * 200 + 100 }, CAUSE_FLUSH_ONLY,
+			     T0 + k * 200, T0 + k * 200 + 100, NULL);
+		call((struct wire_sync){ .enter = from, .exit = from + all[i].ns }, CAUSE_FLUSH_ONLY, from,
+		     from + all[i].ns, NULL);
+		r.wall_ns = 800000;
+		whatif_make(&r, w);
+		ok(!without("flush")->wall_ns == !all[i].known, "%llu ns that come %llu FLUSHes late: %s",
+		   (unsigned long long)all[i].ns, (unsigned long long)all[i].ago,
+		   all[i].known ? "merged, or hardly missed" : "too much is missing");
+	}
+	end();
+}
+
+static void forgotten(void)
+{
+	begin();
+	call((struct wire_sync){ .enter = T0 - 5000, .exit = T0 }, CAUSE_FLUSH_ONLY, T0 - 5000, T0, NULL);
 	whatif_forget(w);
-	ok(!whatif_period(w, &r.sync.ledger), "nothing kept: no period");
-	report_free(&r);
-	whatif_free(w);
+	memset(&r.sync, 0, sizeof(r.sync));
+	call((struct wire_sync){ .enter = T0, .exit = T0 + 1000 }, CAUSE_FLUSH_ONLY, T0, T0 + 750, NULL);
+	r.wall_ns = 1000;
+	whatif_make(&r, w);
+	ok(is(without("flush"), 1000, 250, 250, false), "what was forgotten is in no figure");
+	end();
 }
 
 int main(void)
 {
-	paces();
-	rests();
-	warmer();
-	writes_need_cpus();
-	one_writer_warmer();
-	one_task();
-	sharing();
-	cpus();
-	held();
-	kinds();
-	one_writer();
+	removals();
+	little();
+	close_calls();
 	one_after_the_other();
-	long_run();
-	odd_facts();
+	without_a_length();
+	no_ledger();
+	unions();
+	late();
+	forgotten();
+	whatif_free(NULL);
 	return tap_done();
 }

@@ -172,8 +172,8 @@ static void add_words(struct report *r)
 	strv_add(&r->notes, xstrdup(HOSTILE));
 	r->whatif = xcalloc(2, sizeof(*r->whatif));
 	r->n_whatif = 2;
-	r->whatif[0] = (struct report_whatif){ xstrdup("flush"), 5 * MS, 1.5 };
-	r->whatif[1] = (struct report_whatif){ xstrdup("cpu"), 5 * MS, NAN };
+	r->whatif[0] = (struct report_whatif){ xstrdup("flush"), 9 * MS, 6 * MS, 5 * MS, 1.5, true };
+	r->whatif[1] = (struct report_whatif){ .remove = xstrdup("cpu"), .speedup = NAN };
 }
 
 static void make_report(struct report *r)

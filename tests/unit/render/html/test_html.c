@@ -136,7 +136,12 @@ static void fill(struct report *r, const char *name)
 	strv_add(&r->verdict.advice, xasprintf("Do this. Risk: %s", name));
 	r->whatif = xcalloc(2, sizeof(*r->whatif));
 	r->n_whatif = 2;
-	r->whatif[0] = (struct report_whatif){ .remove = xstrdup("flush"), .wall_ns = 95 * MS, .speedup = 2.631 };
+	r->whatif[0] = (struct report_whatif){ .remove = xstrdup("flush"),
+					       .now_ns = 9 * MS,
+					       .without_ns = 2 * MS,
+					       .wall_ns = 95 * MS,
+					       .speedup = 2.631,
+					       .bound = true };
 	r->whatif[1] = (struct report_whatif){ .remove = xstrdup("journal"), .wall_ns = 249 * MS, .speedup = NAN };
 }
 

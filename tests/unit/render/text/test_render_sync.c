@@ -161,9 +161,7 @@ static void add_whatif(struct report *r, const char *remove, uint64_t wall, doub
 {
 	struct report_whatif *w = grow((void **)&r->whatif, &r->n_whatif, sizeof(*w));
 
-	w->remove = xstrdup(remove);
-	w->wall_ns = wall;
-	w->speedup = speedup;
+	*w = (struct report_whatif){ xstrdup(remove), 9 * MS, 2 * MS, wall, speedup, false };
 }
 
 static void add_device(struct report *r)
@@ -512,16 +510,61 @@ static void test_whatif(void)
 	struct report r = { 0 };
 
 	report_slow_flush(&r);
-	ok(has(&r, &plain, "  without    flush          669 ms instead of 6.89 s, 10.3x faster\n"),
-	   "the gain as time and as factor");
-	ok(has(&r, &plain, "hardly a difference, 1.01x at most"), "the others in one line");
-	ok(has(&r, &verbose, "CPU scheduler  6.84 s instead of 6.89 s, 1.01x faster"), "or each, when asked for");
-	r.whatif[1].speedup = NAN;
-	ok(has(&r, &verbose, "  flush          669 ms instead of 6.89 s\n") && !has(&r, &plain, "nan"),
+	ok(has(&r, &plain,
+	       "  without    flush          10.3x faster, for the same work: 669 ms instead of 6.89\n"
+	       "                            s; 2.00 ms instead of 9.00 ms a call\n") ||
+		   has(&r, &plain,
+		       "  without    flush          10.3x faster, for the same work: 669 ms instead of\n"
+		       "                            6.89 s; 2.00 ms instead of 9.00 ms a call\n"),
+	   "the gain as factor, as time of the run, and of a call");
+	ok(has(&r, &plain, "             CPU scheduler, I/O scheduler: no gain (<= 1.01x)\n"), "the others in one line");
+	ok(has(&r, &verbose, "  CPU scheduler  1.01x faster, for the same work: 6.84 s"), "or each, when asked for");
+	r.whatif[1].bound = true;
+	ok(has(&r, &plain, "flush          up to 10.3x faster, for the same work: 669 ms"), "a bound says so");
+	r.whatif[1].wall_ns = 0;
+	r.whatif[1].speedup = 4.5;
+	ok(has(&r, &plain, "flush          at most 4.50x as many calls a second: 2.00"), "what has no length");
+	r.whatif[1].speedup = INFINITY;
+	ok(has(&r, &plain, "  flush          2.00 ms instead of 9.00 ms a call\n"),
 	   "what is no number is not shown as one");
-	r.whatif[1].speedup = 0.5;
-	ok(has(&r, &verbose, "0.50x as fast"), "a loss is no gain");
+	r.whatif[1].speedup = NAN;
+	ok(has(&r, &plain, "I/O scheduler, flush: no gain (<= 1.01x)"), "nor makes it a gain");
 	report_free(&r);
+}
+
+/* The headline's share is of the sync time, the gain is of the run. */
+static void test_contrast(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t without_ns, wall_ns, sync_ns;
+		const char *want; /* NULL: nothing */
+	} all[] = {
+		{ "much of little", 2, 960, 60, "80.0 % of the sync time is flush, but sync calls are 6.0 % of the run" },
+		{ "little of little", 6, 980, 60, NULL },
+		{ "half of half", 5, 750, 500, "50.0 % of the sync time is flush, but sync calls are 50.0 % of the run" },
+		{ "much of more", 2, 590, 501, NULL },
+		{ "no length", 2, 0, 60, NULL },
+		{ "calls that overlap", 2, 960, 1001, NULL },
+	};
+
+	struct render_opts wide = { .width = 200 };
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct report r = { 0 };
+		const char *words = all[i].want ? all[i].want : "of the sync time is";
+
+		run_facts(&r, 1000 * MS);
+		r.have_sync = true;
+		r.sync.total_ns = all[i].sync_ns * MS;
+		add_whatif(&r, "lock", all[i].wall_ns * MS, 1.04);
+		add_whatif(&r, "flush", all[i].wall_ns * MS, 1.04);
+		r.whatif[0].now_ns = r.whatif[1].now_ns = 10 * MS;
+		r.whatif[0].without_ns = 9 * MS;
+		r.whatif[1].without_ns = all[i].without_ns * MS;
+		ok(has(&r, &wide, words) == (all[i].want != NULL), "%s", all[i].name);
+		report_free(&r);
+	}
 }
 
 static void test_interval(void)
@@ -638,6 +681,7 @@ int main(int argc, char **argv)
 	test_facts();
 	test_groups();
 	test_whatif();
+	test_contrast();
 	test_interval();
 	test_extremes();
 	test_json_absent();
