@@ -39,7 +39,7 @@ barrier_once() { # RUNS
 	# the ratio is that of the times
 	ratio=$(jq '.variants | ([.[0].runs[].wall_ns | log] | add / length) - ([.[1].runs[].wall_ns | log] | add / length) | exp' "$J")
 	holds "($ratio / $measured - 1) ^ 2 < 1e-12" &&
-		holds "$predicted <= 1.2 * $measured && $predicted >= 0.8 * $measured" &&
+		holds "$predicted <= 1.25 * $measured && $predicted >= 0.75 * $measured" &&
 		holds "$(of barrier=0 .measured.low) < $ratio && $ratio < $(of barrier=0 .measured.high)" &&
 		[[ $(of barrier=0 .measured.told) == true && $(of barrier=0 .measured.why.family) == flush ]] &&
 		[[ $(of barrier=0 .flushes) == 0 ]]

@@ -1,15 +1,20 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The what-if against the real thing: the run's time without flushes, as predicted from one traced run, beside the
-# time that the same work takes after a remount with barrier=0. Both are traced, in turn, so that the tracer's own cost
-# and whatever else the machine does are in both.
+# The what-if against the real thing: what one traced run with barriers says of itself without flushes, beside the same work after a
+# remount with barrier=0. Both are traced, in turn, so that the tracer's own cost and whatever else the machine does are in both.
 
 load ../helpers
+load matrix
+load servers
+
+setup_file() {
+	build_syncs
+}
 
 setup() {
 	need_rig
-	need sqlite3 mount
+	need sqlite3 mount python3
 	FILE=$BATS_TEST_TMPDIR
 }
 
@@ -17,99 +22,152 @@ teardown() {
 	clean_up
 }
 
-# WRITERS copies of pts/sqlite at once, each with a database of its own. Arguments: folder, SQL, WRITERS.
+# What is run, with a folder: sh -c "$WORK" - FOLDER ARGUMENT...
+
+# FOLDER SQL N: N copies of pts/sqlite at once, each with a database of its own
 # shellcheck disable=SC2016
-WORK='for i in $(seq "$3"); do sqlite3 -batch -bail -init /dev/null "$1/db$i" <"$2" & done; wait'
+SQLITE='for i in $(seq "$3"); do sqlite3 -batch -bail -init /dev/null "$1/db$i" <"$2" & done; wait'
+
+# FOLDER SYNCS N: a loop of fdatasyncs beside one that does 40 of them, one each 5 ms
+# shellcheck disable=SC2016
+TIMER='"$2" -o fdatasync "$1/loop" "$3" & "$2" -o -p 5 fdatasync "$1/timer" 40 & wait'
+
+# FOLDER N: six threads that write and sync in turn, one mutex
+MUTEX='exec python3 - "$@" <<"END"
+import os, sys, threading
+lock = threading.Lock()
+def work(i):
+    fd = os.open(f"{sys.argv[1]}/mutex{i}", os.O_CREAT | os.O_RDWR)
+    for k in range(int(sys.argv[2])):
+        with lock:
+            os.pwrite(fd, bytes([k % 256]) * 4096, k * 4096)
+            os.fdatasync(fd)
+threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+for t in threads: t.start()
+for t in threads: t.join()
+END'
 
 fresh() { # BARRIER
 	mount -o "remount,barrier=$1" "$RIG_MNT"
-	rm -f "$RIG_MNT"/db*
+	find "$RIG_MNT" -maxdepth 1 -type f -delete
 	sync -f "$RIG_MNT"
 }
 
-# traced BARRIER WRITERS: the report is in $FILE/json
+# traced NAME BARRIER WORK ARGUMENT..: the report is in $FILE/NAME
 traced() {
-	fresh "$1"
-	"$BT" -q "$RIG_DISK" --json "$FILE/json" -o "$FILE/text" -- sh -c "$WORK" - "$RIG_MNT" "$FILE/sql" "$2"
+	fresh "$2"
+	"$BT" -q "$RIG_DISK" --json "$FILE/$1" -o "$FILE/text" -- sh -c "$3" - "$RIG_MNT" "${@:4}"
 }
 
-# untraced WRITERS: without barriers; prints µs
-untraced() {
-	local start
-	fresh 0
-	start=${EPOCHREALTIME/[.,]/}
-	sh -c "$WORK" - "$RIG_MNT" "$FILE/sql" "$1"
-	echo $((${EPOCHREALTIME/[.,]/} - start))
+predicted() { # FAMILY NAME: ns
+	jq -er --arg f "$1" '.whatif[] | select(.remove == $f).wall_ns' "$FILE/$2"
 }
 
-predicted() { # FAMILY: ns
-	jq -er --arg f "$1" '.whatif[] | select(.remove == $f).wall_ns' "$FILE/json"
+# figures: of both runs, to those of the cell
+figures() {
+	jq -n --slurpfile a "$FILE/with" --slurpfile b "$FILE/without" '
+		($a[0].whatif[] | select(.remove == "flush")) as $w | {
+			took: ($a[0].run.wall_ns / 1e6), bound: $w.bound, predicted: $w.speedup,
+			measured: ($a[0].run.wall_ns / $b[0].run.wall_ns), call: ($w.per_call_ns.without / 1e3),
+			call_measured: ($b[0].sync.total_ns / $b[0].sync.count / 1e3)
+		}' >>"$FILE/rounds"
 }
 
-median() {
-	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+# Of the rounds, the medians; a bound if one of them says so.
+conclude() {
+	jq -s 'def median(f): [.[] | f] | sort | .[length / 2 | floor];
+		{ took: median(.took), bound: any(.[]; .bound), predicted: median(.predicted), measured: median(.measured),
+		call: median(.call), call_measured: median(.call_measured) }
+		| .off = (100 * (.predicted / .measured - 1)) | .call_off = (100 * (.call / .call_measured - 1))
+		| .good = if .bound then .off >= -10 else (.off | fabs) <= 25 and (.call_off | fabs) <= 15 end' "$FILE/rounds" >"$FILE/cell"
+	comment "$1: $(jq -r 'def r: . * 100 | round / 100;
+		"took \(.took | round) ms; \(if .bound then "up to " else "" end)\(.predicted | r) times faster, measured \(.measured | r)"
+		+ " (\(.off | round) %); a call \(.call | round) us, measured \(.call_measured | round) (\(.call_off | round) %)"' "$FILE/cell")"
+	[[ $(jq '.good' "$FILE/cell") == true ]]
 }
 
-# errexit is off in what `||` follows, hence the chains.
-
-# compare FLUSH-US WRITERS INSERTS: medians of three rounds. Sets wall, guess, real, bare (ms) and error (%).
-compare() {
-	local wrong
-	rig_set "flush_us=$1"
-	make_inserts "$FILE/sql" "$3"
-	: >"$FILE/wall"; : >"$FILE/guess"; : >"$FILE/real"; : >"$FILE/bare"
+# cell NAME WORK ARGUMENT..: what the machine does beside it, it does in one of the runs more than in the other: one try of three has to hold
+cell() {
 	for _ in 1 2 3; do
-		{
-			traced 1 "$2" &&
-				json '.run.wall_ns' "$FILE/json" >>"$FILE/wall" &&
-				predicted flush >>"$FILE/guess" &&
-				traced 0 "$2" &&
-				json '.run.wall_ns' "$FILE/json" >>"$FILE/real" &&
-				untraced "$2" >>"$FILE/bare"
-		} || return
-	done
-	wall=$(($(median <"$FILE/wall") / 1000000))
-	guess=$(($(median <"$FILE/guess") / 1000))
-	real=$(($(median <"$FILE/real") / 1000))
-	bare=$(($(median <"$FILE/bare") / 1000))
-	wrong=$(((guess - real) * 1000 / real))
-	error=$((wrong / 10)) guess=$((guess / 1000)) real=$((real / 1000))
-}
-
-# What the machine does beside it, it does in one of the runs more than in the other: the bound holds in one try of three.
-within() { # PERCENT FLUSH-US WRITERS INSERTS
-	for _ in 1 2 3; do
-		compare "$2" "$3" "$4" || return
-		comment "$(printf '%5s µs %3s %8s %7s %10s %7s %8s' "$2" "$3" "$wall ms" "$guess ms" "$real ms" "$error %" "$bare ms")"
-		((${error#-} > $1)) || return 0
+		: >"$FILE/rounds"
+		for _ in 1 2 3; do
+			traced with 1 "${@:2}" && traced without 0 "${@:2}" && figures || return
+		done
+		! conclude "$1" || return 0
 	done
 	return 1
 }
 
-@test "truth: without flushes, 1, 4 and 16 writers" {
-	local flush writers inserts off=()
+@test "truth: SQLite without flushes, 1 to 16 writers" {
+	local flush write writers inserts off=()
 	rig_up --flush-us 500 --write-us 200 --fs ext4 --sched mq-deadline
-	comment "   flush  writers   took  without: predicted  real  error  untraced"
-	while read -r flush writers inserts; do
-		within 20 "$flush" "$writers" "$inserts" || off+=("$flush µs with $writers")
-		echo "${error#-}" >>"$FILE/errors"
+	while read -r flush write writers inserts; do
+		rig_set "flush_us=$flush" "write_us=$write"
+		make_inserts "$FILE/sql" "$inserts"
+		cell "flush $flush us, write $write us, $writers at once" "$SQLITE" "$FILE/sql" "$writers" || off+=("$flush us with $writers")
 	done <<-END
-		500 1 400
-		500 4 200
-		500 16 120
-		1000 1 300
-		1000 4 130
-		1000 16 90
-		3000 1 150
-		3000 4 65
-		3000 16 40
-		7000 1 90
-		7000 4 40
-		7000 16 28
+		300 100 1 500
+		1000 200 1 300
+		3400 400 1 150
+		7000 1000 1 70
+		500 200 4 200
+		1000 200 4 130
+		3000 200 4 65
+		500 200 16 120
+		1000 200 16 90
+		3000 200 16 40
 	END
-	comment "median error $(median <"$FILE/errors") %"
-	(($(median <"$FILE/errors") <= 10))
-	((!${#off[@]})) || { echo "more than 20 % off: ${off[*]}"; return 1; }
+	((!${#off[@]})) || { echo "off: ${off[*]}"; return 1; }
+}
+
+@test "truth: without flushes, six threads and a mutex" {
+	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched mq-deadline
+	cell "six threads, one mutex" "$MUTEX" 50
+	[[ $(jq '.bound' "$FILE/cell") == true ]]
+}
+
+@test "truth: without flushes, a loop beside a timer" {
+	need_syncs
+	rig_up --flush-us 1000 --write-us 200 --fs ext4 --sched mq-deadline
+	cell "a loop beside a timer" "$TIMER" "$SYNCS" 300
+	[[ $(jq '.bound' "$FILE/cell") == true ]]
+}
+
+# pgbench_for BARRIER CLIENTS: the backends' calls of 4 s in $FILE/with or without, and the transactions a second in $tps
+pgbench_for() {
+	local out=with
+	(($1)) || out=without
+	mount -o "remount,barrier=$1" "$RIG_MNT"
+	pg_preallocate >/dev/null
+	pgbench -n -N -c "$2" -j 1 -T 5 -h "$PG" -U postgres postgres >"$FILE/bench" &
+	sleep 0.5
+	or_lost "$BT" -q -d 4 -p "$PG_PID" "$RIG_DISK" --json "$FILE/$out" -o "$FILE/text"
+	wait $!
+	tps=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$FILE/bench")
+}
+
+# A watch has no length of its own: as many calls a second at most.
+@test "truth: without flushes, pgbench" {
+	local clients with wanted
+	need_postgres
+	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched mq-deadline
+	postgres_up "$RIG_MNT/pg"
+	for clients in 1 4 8; do
+		for _ in 1 2 3; do
+			pgbench_for 1 "$clients"
+			with=$tps
+			pgbench_for 0 "$clients"
+			wanted=$(jq -rn --slurpfile a "$FILE/with" --slurpfile b "$FILE/without" --argjson tps "$tps" --argjson with "$with" '
+				def rate: .sync.count * 1e9 / .run.wall_ns;
+				($a[0].whatif[] | select(.remove == "flush")) as $w |
+				"\($w.speedup) \(($b[0] | rate) / ($a[0] | rate)) \($tps / $with) \($w.bound and ($w | has("wall_ns") | not))"')
+			comment "pgbench -c$clients: at most, calls measured, transactions measured: $wanted"
+			# shellcheck disable=SC2086
+			set -- $wanted
+			! holds "$1 >= 0.9 * $2" || break
+		done
+		holds "$1 >= 0.9 * $2" && [[ $4 == true ]]
+	done
 }
 
 # The journal's FLUSH after the commit record goes, the rest stays: with one writer about a quarter of the flushes' time.
@@ -117,32 +175,22 @@ within() { # PERCENT FLUSH-US WRITERS INSERTS
 	local wall flush post
 	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched mq-deadline
 	make_inserts "$FILE/sql" 60
-	traced 1 1
-	wall=$(json '.run.wall_ns' "$FILE/json") flush=$(predicted flush) post=$(predicted flush.post)
+	traced with 1 "$SQLITE" "$FILE/sql" 1
+	wall=$(json '.run.wall_ns' "$FILE/with") flush=$(predicted flush with) post=$(predicted flush.post with)
 	comment "took $((wall / 1000000)) ms, without flush.post $((post / 1000000)), without flush $((flush / 1000000))"
 	holds "$wall - $post >= 0.8 * ($wall - $flush) / 4 && $wall - $post <= 1.2 * ($wall - $flush) / 4"
 }
 
-# Where sync calls leave the CPUs idle, beside the run and not after it. $PPID: the tool, whose other threads do it.
-@test "truth: the pace of CPUs is measured while a run goes on" {
-	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched none
-	make_inserts "$FILE/sql" 60
-	traced 1 1
-	[[ $(json '[.run.pace[] | select(.work_ns > 0 and .wake_ns > 0).idle_ns] | . == (sort | unique) and length == 5' "$FILE/json") == true ]]
-	# shellcheck disable=SC2016  # for the inner shell
-	"$BT" -q "$RIG_DISK" --json "$FILE/json" -o "$FILE/text" -- sh -c "($WORK); ls /proc/\$PPID/task | wc -l >$FILE/threads" - \
-		"$RIG_MNT" "$FILE/sql" 1
-	[[ $(<"$FILE/threads") == 3 ]]
-	# no more than it has to be
-	traced 0 1
-	[[ $(json '.run.pace' "$FILE/json") == null ]]
-}
-
-@test "truth: nothing is predicted for what took no time" {
+@test "truth: nothing is predicted for what took no time, and no run of what was stopped" {
 	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched none
 	make_inserts "$FILE/sql" 30
-	traced 1 1
-	[[ $(predicted throttle || echo none) == none ]]
-	traced 0 1
-	[[ $(predicted flush || echo none) == none ]]
+	traced with 1 "$SQLITE" "$FILE/sql" 1
+	[[ $(predicted throttle with || echo none) == none ]]
+	traced without 0 "$SQLITE" "$FILE/sql" 1
+	[[ $(predicted flush without || echo none) == none ]]
+	make_inserts "$FILE/sql" 3000
+	fresh 1
+	"$BT" -q -d 1 "$RIG_DISK" --json "$FILE/with" -o "$FILE/text" -- sh -c "$SQLITE" - "$RIG_MNT" "$FILE/sql" 1 || true
+	[[ $(json '.whatif[0] | has("wall_ns")' "$FILE/with") == false && $(json '.whatif[0].bound' "$FILE/with") == true ]]
+	grep -q 'as many calls a second' "$FILE/text"
 }
