@@ -18,9 +18,7 @@ struct walk {
 	struct walk_result result;
 	size_t cap; /* slices */
 	const struct wire_sync *call;
-	uint64_t serial;     /* of the call */
-	enum walk_part part; /* of what is being handed out, and its barrier write */
-	uint64_t barrier;
+	uint64_t serial;	    /* of the call */
 	const struct wire_bio *bio; /* that ended the innermost sleep of which that is known; NULL: none */
 	struct vias vias;
 	enum no_ledger why;
@@ -72,16 +70,14 @@ static inline void add_slice(struct walk *w, enum cause cause, uint32_t via, uin
 		via = dev = 0;
 		r->blind = true;
 	}
-	if (s && s->cause == cause && s->via == via && s->dev == dev && s->part == w->part && s->barrier == w->barrier)
+	if (s && s->cause == cause && s->via == via && s->dev == dev)
 		s->ns += ns;
 	else
 		*new_slice(w) = (struct walk_slice){
 			.ns = ns,
-			.barrier = w->barrier,
 			.via = via,
 			.dev = dev,
 			.cause = cause,
-			.part = w->part,
 		};
 	r->ledger.ns[cause] += ns;
 }
@@ -134,17 +130,9 @@ static enum cause bio_cause(const struct wire_bio *b)
 
 static void emit_bio(struct walk *w, const struct frame *f, enum cause cause, uint64_t ns)
 {
-	enum walk_part part = w->part;
-	uint64_t barrier = w->barrier;
-
-	if (cause_family(cause) == FAMILY_FLUSH) {
-		w->part = cause == CAUSE_FLUSH_PRE ? PART_PRE : PART_EMPTY;
-		w->barrier = cause == CAUSE_FLUSH_PRE ? w->bio->done : 0;
+	if (cause_family(cause) == FAMILY_FLUSH)
 		w->result.flush_own_ns += ns;
-	}
 	emit(w, f, cause, w->bio->disk, ns);
-	w->part = part;
-	w->barrier = barrier;
 }
 
 /* Nothing was seen between these two times, unless a bio was on its way: then its disk, or what drives that, was at it. */
@@ -352,16 +340,6 @@ static void count_flush(struct cut *c, const struct wire_step *s, uint32_t bit)
 	c->w->result.in_flight += s->in_flight;
 }
 
-static void begin_part(struct cut *c, enum walk_part part)
-{
-	const struct wire_request *r = &c->r->r;
-
-	if (!(r->flags & (REQUEST_SEQUENCE | REQUEST_ONLY)))
-		return;
-	c->w->part = part;
-	c->w->barrier = part == PART_EMPTY || r->tid == c->w->call->tid ? 0 : r->done;
-}
-
 static void pre_step(struct cut *c)
 {
 	const struct wire_request *r = &c->r->r;
@@ -369,7 +347,6 @@ static void pre_step(struct cut *c)
 
 	if (!happened(&r->pre))
 		return;
-	begin_part(c, r->flags & REQUEST_ONLY ? PART_EMPTY : PART_PRE);
 	upto(c, r->pre.begin ? r->pre.begin : r->pre.issue, CAUSE_FLUSH_WAIT);
 	hop(c, &r->pre, r->pre.issue, CAUSE_IOQ);
 	before = c->at;
@@ -401,7 +378,6 @@ static void data_step(struct cut *c)
 	if (!happened(&r->data))
 		return;
 	data_start(c, r->data.begin ? r->data.begin : r->data.issue);
-	begin_part(c, PART_DATA);
 	upto(c, r->data.issue, CAUSE_IOQ);
 	step_end(c, &r->data, next_time(r, 2), class_causes[r->class]);
 }
@@ -413,7 +389,6 @@ static void post_step(struct cut *c)
 
 	if (!happened(&r->post))
 		return;
-	begin_part(c, PART_POST);
 	upto(c, r->post.begin ? r->post.begin : r->post.issue, CAUSE_FLUSH_WAIT);
 	hop(c, &r->post, r->post.issue, CAUSE_COMPLETION);
 	before = c->at;
@@ -442,8 +417,6 @@ static void walk_request(struct walk *w, const struct frame *f, struct tl_reques
 	const struct wire_step *last = happened(&r->r.post) ? &r->r.post :
 				       happened(&r->r.data) ? &r->r.data :
 							      &r->r.pre;
-	enum walk_part part = w->part;
-	uint64_t barrier = w->barrier;
 
 	before_request(&c);
 	pre_step(&c);
@@ -451,9 +424,6 @@ static void walk_request(struct walk *w, const struct frame *f, struct tl_reques
 	post_step(&c);
 	if (!happened(last))
 		upto(&c, r->r.done, CAUSE_UNKNOWN);
-	w->barrier = barrier;
-	if (w->part != PART_EMPTY)
-		w->part = part;
 	upto(&c, to, CAUSE_COMPLETION);
 }
 
@@ -512,8 +482,6 @@ static void walk_waker(struct walk *w, const struct frame *f, const struct tl_sl
 		return;
 	}
 	next.via = t ? via_push_work(w, f->via, t, next.work) : f->via;
-	if (f->caller && is_jbd2(t))
-		w->part = PART_JOURNAL;
 	walk_task(w, &next, from, to);
 }
 
@@ -600,7 +568,6 @@ static uint64_t walk_sleep(struct walk *w, const struct frame *f, const struct t
 {
 	uint64_t on = clamp(s->on, at, to);
 	uint64_t wake = clamp(s->how == HOW_PREEMPTED ? at : s->wake ? s->wake : on, at, on);
-	enum walk_part part = w->part;
 
 	if (s->how == HOW_UNSEEN) {
 		walk_unseen(w, f, at, on);
@@ -608,9 +575,7 @@ static uint64_t walk_sleep(struct walk *w, const struct frame *f, const struct t
 	}
 	if (wake > at)
 		explain(w, f, s, at, wake);
-	/* after an empty flush or a wait for the journal, the way back onto the CPU is still a part of that */
 	emit(w, f, CAUSE_RUNQ, 0, on - wake);
-	w->part = part;
 	return on;
 }
 
@@ -682,12 +647,10 @@ static uint32_t last_idle(const struct tl_task *t, uint32_t i, uint64_t to)
 /* Woken in [from, to) for want of work: until then it was on its way to the worker, with whoever brought it. Returns when. */
 static uint64_t walk_idle(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t from, uint64_t to)
 {
-	enum walk_part part = w->part;
 
 	if (!s->idle || s->wake <= from || s->wake >= to)
 		return from;
 	explain(w, f, s, from, s->wake);
-	w->part = part;
 	return s->wake;
 }
 
@@ -717,7 +680,6 @@ static void walk_queuer(struct walk *w, const struct frame *f, const struct wire
 		.bio = tl_work_bio(w->tl, k),
 	};
 	struct frame by = *f;
-	enum walk_part part = w->part;
 
 	by.asleep = false; /* a worker may have queued for itself what it did later */
 	if (k->how == HOW_TASK || k->how == HOW_REQUEST || until.bio)
@@ -726,7 +688,6 @@ static void walk_queuer(struct walk *w, const struct frame *f, const struct wire
 		explain(w, f, idle, from, to);
 	else
 		emit_blind(w, f, CAUSE_UNKNOWN, from, to);
-	w->part = part;
 }
 
 /* The sleep for want of work, if that was it, out of which the worker came to this one. */
@@ -885,8 +846,6 @@ bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_r
 	if (!by_worker && !followed(w, &f, call, first))
 		return false;
 	w->result = (struct walk_result){ .slice = w->result.slice };
-	w->part = PART_OWN;
-	w->barrier = 0;
 	w->bio = NULL;
 	w->call = call;
 	w->serial++;

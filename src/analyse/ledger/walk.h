@@ -15,25 +15,13 @@
 #include "analyse/ledger/vias.h"
 #include "wire.h"
 
-/* What a slice is a part of: whether it would be there if there were no flush, or if others did not use the journal. */
-/* clang-format off */
-enum walk_part {
-	PART_OWN,		/* nothing of the following */
-	PART_EMPTY,		/* an empty flush, until the sleeper ran again */
-	PART_JOURNAL,		/* what the journal's thread does for the caller and others, outside a barrier write's steps */
-	PART_PRE, PART_DATA, PART_POST,	/* steps of a barrier write; the way to a FLUSH and back is a part of that */
-};
-/* clang-format on */
-
 struct walk_slice {
 	uint64_t ns;
-	uint64_t barrier; /* end of the barrier write that it is a step of; 0: none, or one that the caller sent itself */
-	uint32_t via;	  /* through whom: see walk_via() */
-	uint32_t dev;	  /* kernel dev_t; 0: no device */
-	uint8_t cause;	  /* enum cause */
-	uint8_t part;	  /* enum walk_part */
+	uint32_t via;  /* through whom: see walk_via() */
+	uint32_t dev;  /* kernel dev_t; 0: no device */
+	uint8_t cause; /* enum cause */
 };
-_Static_assert(sizeof(struct walk_slice) == 32, "no more than that: each piece of each call is one");
+_Static_assert(sizeof(struct walk_slice) == 24, "no more than that: each piece of each call is one");
 
 struct walk;
 

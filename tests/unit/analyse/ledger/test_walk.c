@@ -103,18 +103,11 @@ static void also(const char *what, uint64_t n)
 
 static void says(const struct walk_result *r, const char *what)
 {
-	static const char *const parts[] = {
-		[PART_OWN] = "",	[PART_JOURNAL] = ", journal", [PART_PRE] = ", pre",
-		[PART_DATA] = ", data", [PART_POST] = ", post",	      [PART_EMPTY] = ", empty",
-	};
-
 	SAY("%s:\n", what);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct walk_slice *s = &r->slice[i];
 
-		SAY("  %llu %s%s", (unsigned long long)s->ns, cause_name(s->cause), parts[s->part]);
-		if (s->barrier)
-			SAY(" of %llu", (unsigned long long)s->barrier);
+		SAY("  %llu %s", (unsigned long long)s->ns, cause_name(s->cause));
 		through(s->via);
 		SAY(s->dev ? " in %x\n" : "\n", s->dev);
 	}
