@@ -47,113 +47,53 @@ static void add(struct recording_writer *w, void *record, uint16_t kind, size_t 
 		abort();
 }
 
-static void add_frame(struct recording_writer *w, uint16_t kind, const struct frame *f)
+/* Whatever a description of a run can say; ' stands for ". */
+static const char description[] =
+	"{'views': 4, 'ledger': true, 'start_ns': 1000000000, 'run': {'version': '0.1.0', 'start': '2026-01-31T03:07:00Z', 'wall_ns': 1000000000,"
+	" 'final': true, 'kernel': '6.1.0-18-" MARK "-amd64', 'arch': 'x86_64', 'filter': 'pid 42, comm " MARK
+	"d, cgroup /" MARK ".slice/a',"
+	" 'command': ['/opt/" MARK "/" MARK "d', '--dir=/srv/" MARK "', '/srv/" MARK "/a.db', '" MARK " secret'],"
+	" 'notes': ['the recording /home/" MARK "/run.bt lies on dm-0', 'what another version says of " MARK "'],"
+	" 'left_running': 1, 'left_pid': 77, 'left_comm': '" MARK "d', 'under_way': 1, 'under_way_ns': 3000000000},"
+	" 'probes': [{'name': 'insert', 'rung': 'tp', 'reason': 'not needed'}], 'lost': [{'reason': 'full', 'count': 0}],"
+	" 'symbols': [{'name': 'fsync'}],"
+	" 'outstanding': [{'pid': 42, 'tid': 43, 'comm': '" MARK "d', 'cmdline': '/opt/" MARK "/" MARK
+	"d --password=" MARK "', 'call': 'fsync',"
+	"  'path': '/srv/" MARK "/hangs-" MARK
+	"', 'device': 'dm-0', 'ns': 3000000000, 'step': 'journal', 'where': 'jbd2_log_wait_commit',"
+	"  'via': 'jbd2/md_" MARK "-8', 'via_tid': 50, 'op': 'flush', 'disk': 'md_" MARK "'}],"
+	" 'devices': ["
+	"  {'name': 'dm-0', 'major': 253, 'views': {'view': 0}, 'model': '" MARK
+	"-root', 'write_cache': 'write back', 'scheduler': 'none',"
+	"   'slaves': ['md_" MARK "1'], 'via': '/srv/" MARK " is on dm-0, on md_" MARK "1',"
+	"   'mounts': [{'dir': '/srv/" MARK "', 'fstype': 'ext4', 'options': 'rw,journal_path=/dev/" MARK
+	"', 'barrier': 'barrier'},"
+	"    {'dir': '/mnt/" MARK "', 'fstype': 'fuse." MARK "', 'options': 'rw', 'barrier': 'barrier'}]},"
+	"  {'name': 'md_" MARK "', 'major': 253, 'minor': 1, 'views': {'view': 1}, 'model': 'raid1'},"
+	"  {'name': 'md_" MARK "1', 'major': 253, 'minor': 2, 'views': {'view': 2}, 'model': 'raid1', 'disk': 'md_" MARK
+	"'},"
+	"  {'name': 'loop0', 'major': 253, 'minor': 3, 'views': {'view': 3}, 'model': '/home/" MARK "/disk.img'}],"
+	" 'places': [{'dev': 265289728, 'name': 'dm-0', 'mount': '/srv/" MARK "', 'fstype': 'ext4', 'traced': true}]}";
+
+static json_t *description_json(void)
 {
-	json_t *j = frame_encode(f);
+	char *s = xstrdup(description);
+	json_t *j;
+
+	for (char *p = s; *p; p++)
+		*p = *p == '\'' ? '"' : *p;
+	j = xmust(json_loads(s, 0, NULL));
+	free(s);
+	return j;
+}
+
+static void add_json(struct recording_writer *w, uint16_t kind, const json_t *j)
+{
 	char *s = json_dumps(j, JSON_COMPACT);
 
 	if (recording_add_long(w, kind, s, strlen(s), &e))
 		abort();
 	free(s);
-	json_decref(j);
-}
-
-static void add_words(char ***to, const char *const *words)
-{
-	for (; *words; words++)
-		strv_add(to, xstrdup(*words));
-}
-
-static void describe_run(struct report *r)
-{
-	static const char *const command[] = { "/opt/" MARK "/" MARK "d", "--dir=/srv/" MARK, "/srv/" MARK "/a.db",
-					       MARK " secret", NULL };
-	static const char *const notes[] = {
-		"the recording /home/" MARK
-		"/run.bt lies on dm-0, which is traced: its own writes are among those that are shown",
-		"pid 42, comm " MARK "d ended during the run",
-		"what another version says of " MARK,
-		"the ring buffer is 16 MiB, to keep within --memory",
-		NULL,
-	};
-
-	r->version = xstrdup("0.1.0");
-	r->start = xstrdup("2026-01-31T03:07:00Z");
-	r->kernel = xstrdup("6.1.0-18-" MARK "-amd64");
-	r->arch = xstrdup("x86_64");
-	r->filter = xstrdup("pid 42, comm " MARK "d, cgroup /" MARK ".slice/a, " MARK ", unit " MARK
-			    ".service, container " MARK);
-	add_words(&r->command, command);
-	add_words(&r->notes, notes);
-	r->left_running = 1;
-	r->left_pid = 77;
-	strcpy(r->left_comm, MARK "d");
-}
-
-static void describe_call(struct report *r)
-{
-	struct report_outstanding *o = grow((void **)&r->outstanding, &r->n_outstanding, sizeof(*o));
-
-	r->under_way = 1;
-	r->under_way_ns = 3000 * MS;
-	*o = (struct report_outstanding){
-		.pid = 42,
-		.tid = 43,
-		.comm = xstrdup(MARK "d"),
-		.cmdline = xstrdup("/opt/" MARK "/" MARK "d --password=" MARK),
-		.call = xstrdup("fsync"),
-		.path = xstrdup("/srv/" MARK "/hangs-" MARK),
-		.device = xstrdup("dm-0"),
-		.ns = 3000 * MS,
-		.step = xstrdup("journal"),
-		.where = xstrdup("jbd2_log_wait_commit"),
-		.via = xstrdup("jbd2/md_" MARK "-8"),
-		.via_tid = 50,
-		.op = xstrdup("flush"),
-		.disk = xstrdup("md_" MARK),
-	};
-}
-
-static struct report_device *add_device(struct frame *f, const char *name, const char *model)
-{
-	struct frame_device *d = grow((void **)&f->device, &f->n_devices, sizeof(*d));
-
-	snprintf(d->facts.name, sizeof(d->facts.name), "%s", name);
-	d->facts.major = 253;
-	d->facts.minor = (unsigned int)f->n_devices - 1;
-	d->view = (uint32_t)f->n_devices - 1; /* each has its own */
-	d->facts.model = xstrdup(model);
-	d->facts.write_cache = xstrdup("write back");
-	return &d->facts;
-}
-
-static void add_mount(struct report_device *d, const char *directory, const char *fstype, const char *options)
-{
-	*(struct report_mount *)grow((void **)&d->mounts, &d->n_mounts, sizeof(*d->mounts)) = (struct report_mount){
-		.dir = xstrdup(directory), .fstype = xstrdup(fstype), .options = xstrdup(options), .barrier = xstrdup("barrier")
-	};
-}
-
-static void describe(struct frame *f)
-{
-	struct device_name *place = grow((void **)&f->place, &f->n_places, sizeof(*place));
-	struct report_device *d = add_device(f, "dm-0", MARK "-root");
-
-	add_mount(d, "/srv/" MARK, "ext4", "rw,noatime,data=ordered,journal_path=/dev/" MARK);
-	add_mount(d, "/mnt/" MARK, "fuse." MARK, "rw");
-	strv_add(&d->slaves, xstrdup("md_" MARK "1"));
-	d->via = xstrdup("/srv/" MARK " is on dm-0, on md_" MARK "1");
-	add_device(f, "md_" MARK, "raid1");
-	d = add_device(f, "md_" MARK "1", "raid1");
-	d->disk = xstrdup("md_" MARK);
-	add_device(f, "loop0", "/home/" MARK "/disk.img");
-	*place = (struct device_name){ .dev = DM0, .name = "dm-0", .mount = "/srv/" MARK, .fstype = "ext4", .traced = true };
-	f->views = (uint32_t)f->n_devices;
-	f->ledger = true;
-	f->all = false;
-	f->start_ns = T0;
-	describe_run(&f->run);
-	describe_call(&f->run);
 }
 
 static void add_task(struct recording_writer *w, uint32_t tid, uint32_t kind, const char *comm)
@@ -165,9 +105,9 @@ static void add_task(struct recording_writer *w, uint32_t tid, uint32_t kind, co
 	add(w, &f, WIRE_FOLLOW, sizeof(f));
 }
 
-static void add_file(struct recording_writer *w, uint32_t dev)
+static void add_file(struct recording_writer *w)
 {
-	struct wire_file f = { .ino = 7, .dev = dev, .n = 2, .whole = 1 };
+	struct wire_file f = { .ino = 7, .dev = DM0, .n = 2, .whole = 1 };
 
 	memset(f.name, 'x', sizeof(f.name));
 	for (int i = 0; i < WIRE_NAMES; i++)
@@ -178,7 +118,7 @@ static void add_file(struct recording_writer *w, uint32_t dev)
 }
 
 /* It waits for one write, and for a task of the kernel. */
-static void add_call_on(struct recording_writer *w, uint32_t dev, uint64_t t, const char *comm)
+static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
 {
 	struct wire_request r = { .rq = 9,
 				  .done = t + MS,
@@ -209,7 +149,7 @@ static void add_call_on(struct recording_writer *w, uint32_t dev, uint64_t t, co
 	struct wire_sync s = { .enter = t,
 			       .exit = t + 4 * MS,
 			       .ino = 7,
-			       .dev = dev,
+			       .dev = DM0,
 			       .tid = 42,
 			       .tgid = 42,
 			       .call = CALL_FSYNC,
@@ -226,11 +166,6 @@ static void add_call_on(struct recording_writer *w, uint32_t dev, uint64_t t, co
 	add(w, &by_disk, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	add(w, &by_task, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 	add(w, &s, WIRE_SYNC, sizeof(s));
-}
-
-static void add_call(struct recording_writer *w, uint64_t t, const char *comm)
-{
-	add_call_on(w, DM0, t, comm);
 }
 
 static void add_unknown(struct recording_writer *w)
@@ -267,71 +202,28 @@ static void add_counts(struct recording_writer *w)
 	free(v);
 }
 
-static struct recording_writer *begin_recording(const char *path, struct frame *f)
+static void make_recording(const char *path)
 {
-	struct recording_writer *w = NULL;
+	json_t *j = description_json();
+	struct recording_writer *w;
 
 	if (recording_create(path, &w, &e))
 		abort();
-	describe(f);
-	add_frame(w, WIRE_HEADER, f);
-	return w;
-}
-
-static void end_recording(struct recording_writer *w, struct frame *f)
-{
-	f->run.wall_ns = 1000 * MS;
-	f->run.final = true;
-	add_frame(w, WIRE_END, f);
-	frame_free(f);
-	if (recording_close(w, &e))
-		abort();
-}
-
-/* In blocks of: the header, names, calls, the end. */
-static void make_recording(const char *path, bool unknown)
-{
-	struct frame f = { 0 };
-	struct recording_writer *w = begin_recording(path, &f);
-
-	recording_flush(w, &e);
+	add_json(w, WIRE_HEADER, j);
 	add_task(w, 42, TASK_USER, MARK "d");
 	add_task(w, 50, TASK_KTHREAD, "jbd2/dm-0-8");
 	add_task(w, 51, TASK_KTHREAD, "jbd2/md_" MARK "-8");
 	add_task(w, 52, TASK_KTHREAD, "drbd_w_" MARK);
 	add_task(w, 53, TASK_KWORKER, "kworker/1:2-" MARK);
-	add_file(w, DM0);
-	if (unknown)
-		add_unknown(w);
-	recording_flush(w, &e);
+	add_file(w);
+	add_unknown(w);
 	for (uint64_t i = 1; i <= 20; i++)
 		add_call(w, T0 + i * 10 * MS, i % 4 ? MARK "d" : "other-" MARK);
-	recording_flush(w, &e);
 	add_counts(w);
-	end_recording(w, &f);
-}
-
-#define LATE WIRE_DEV(0, 50)
-
-/* Two calls on a file system that isn't known, and three when a later header says where it is mounted. */
-static void make_late_mount(const char *path)
-{
-	struct device_name *place;
-	struct frame f = { 0 };
-	struct recording_writer *w = begin_recording(path, &f);
-
-	for (uint64_t i = 1; i <= 5; i++) {
-		if (i == 3) {
-			place = grow((void **)&f.place, &f.n_places, sizeof(*place));
-			*place = (struct device_name){
-				.dev = LATE, .name = "dm-0", .mount = "/late/" MARK, .fstype = "btrfs", .traced = true
-			};
-			add_frame(w, WIRE_HEADER, &f);
-			add_file(w, LATE);
-		}
-		add_call_on(w, LATE, T0 + i * 10 * MS, MARK "d");
-	}
-	end_recording(w, &f);
+	add_json(w, WIRE_END, j);
+	json_decref(j);
+	if (recording_close(w, &e))
+		abort();
 }
 
 /* ---- bytes ---- */
@@ -355,14 +247,6 @@ static struct bytes slurp_bytes(const char *path)
 		abort();
 	fclose(f);
 	return b;
-}
-
-static void spit(const char *path, const struct bytes *b)
-{
-	FILE *f = fopen(path, "we");
-
-	if (!f || fwrite(b->p, 1, b->n, f) != b->n || fclose(f))
-		abort();
 }
 
 /* How often the mark stands in what the blocks hold. */
@@ -508,83 +392,6 @@ static void test_same_name(const char *out)
 	   "disks keep their names");
 	ok(!strcmp(str(r.json, "devices/1/name"), str(r.json, "devices/2/disk")), "a partition is of its disk");
 	reports_free(&r);
-}
-
-static void test_same_bytes(const char *in, const char *out)
-{
-	char *again = in_dir("again");
-	struct anonymised done;
-	struct bytes a, b;
-
-	convert(in, again, &done);
-	a = slurp_bytes(out);
-	b = slurp_bytes(again);
-	ok(a.n == b.n && !memcmp(a.p, b.p, a.n), "a second time gives the same bytes");
-	free(a.p);
-	free(b.p);
-	unlink(again);
-	free(again);
-}
-
-static void test_late_mount(const char *in, const char *out)
-{
-	struct anonymised done = { 0 };
-	struct reports a, b;
-
-	make_late_mount(in);
-	ok(!convert(in, out, &done) && !done.left_out && !marks_in(out), "a later header is copied, without names");
-	a = reports_of(in);
-	b = reports_of(out);
-	ok(number(a.json, "sync/count") == 3 && number(a.json, "sync/elsewhere") == 2,
-	   "calls count from when it says where they are");
-	ok(!strcmp(str(a.json, "sync/by_file/0/path"), "/late/" MARK "/base-" MARK "/" MARK ".db-wal"),
-	   "and files are named after it");
-	ok(same_numbers(a.json, b.json) && !has_mark(b.json), "so it is in the copy");
-	reports_free(&a);
-	reports_free(&b);
-}
-
-static void damage_block(const char *in, const char *out, int block)
-{
-	struct bytes b = slurp_bytes(in);
-	size_t at = FORGE_FILE;
-
-	for (; block; block--)
-		at += FORGE_BLOCK + forge_get(b.p + at + 12, 4);
-	b.p[at + FORGE_BLOCK] ^= 1;
-	spit(out, &b);
-	free(b.p);
-}
-
-static void test_damage(const char *in, const char *out)
-{
-	char *bad = in_dir("bad"), *none = in_dir("none");
-	struct bytes b = slurp_bytes(in);
-	struct anonymised done;
-	struct reports a, r;
-
-	damage_block(in, bad, 2);
-	ok(!convert(bad, out, &done) && !marks_in(out), "what is intact of a damaged one is copied");
-	a = reports_of(bad);
-	r = reports_of(out);
-	ok(r.incomplete && strstr(r.text, "not whole"), "the copy says that something is missing");
-	ok(number(r.json, "sync/count") == number(a.json, "sync/count"), "and has the same calls");
-	reports_free(&a);
-	reports_free(&r);
-	b.n--;
-	spit(bad, &b);
-	ok(!convert(bad, out, &done) && !marks_in(out), "so it is with one that was cut off");
-	r = reports_of(out);
-	ok(r.incomplete && number(r.json, "sync/count") == 20, "which has all that came before");
-	reports_free(&r);
-	damage_block(in, bad, 0);
-	ok(convert(bad, none, &done) == -EBADMSG && e.status == EXIT_FAILED && access(none, F_OK),
-	   "without a header nothing is written");
-	ok(!strcmp(e.text, "the beginning of the recording is damaged: nothing of it could be shown"), "and why is said");
-	unlink(bad);
-	free(bad);
-	free(none);
-	free(b.p);
 }
 
 /* ---- facts, one by one ---- */
@@ -747,32 +554,19 @@ static void marked_keys(json_t *j, const char *under, struct buf *to)
 
 static void test_default_deny(const char *in, const char *out)
 {
-	struct frame f = { 0 };
+	json_t *j = description_json();
 	struct recording_writer *w = NULL;
 	struct recording *r = NULL;
 	struct recording_record rec;
 	struct anonymised done;
 	struct buf keys = { 0 };
-	struct report_device *d;
-	json_t *j;
-	char *s;
 
-	describe(&f);
-	d = &f.device->facts;
-	d->scheduler = xstrdup("none");
-	*(struct report_probe *)grow((void **)&f.run.probe, &f.run.n_probes, sizeof(struct report_probe)) =
-		(struct report_probe){ .name = xstrdup("insert"), .rung = xstrdup("tp"), .reason = xstrdup("not needed") };
-	*(struct report_lost *)grow((void **)&f.run.lost, &f.run.n_lost,
-				    sizeof(struct report_lost)) = (struct report_lost){ .reason = xstrdup("full") };
-	*(struct kernel_symbol *)grow((void **)&f.symbol, &f.n_symbols,
-				      sizeof(struct kernel_symbol)) = (struct kernel_symbol){ .name = "fsync" };
-	j = frame_encode(&f);
 	mark_all(j);
-	s = json_dumps(j, 0);
-	if (recording_create(in, &w, &e) || recording_add_long(w, WIRE_HEADER, s, strlen(s), &e) ||
-	    recording_close(w, &e) || convert(in, out, &done) || recording_open(out, &r, &e))
+	if (recording_create(in, &w, &e))
 		abort();
-	free(s);
+	add_json(w, WIRE_HEADER, j);
+	if (recording_close(w, &e) || convert(in, out, &done) || recording_open(out, &r, &e))
+		abort();
 	json_decref(j);
 	j = recording_next(r, &rec) ? json_loadb(rec.data, rec.size, 0, NULL) : NULL;
 	marked_keys(j, "", &keys);
@@ -787,7 +581,6 @@ static void test_default_deny(const char *in, const char *out)
 	buf_free(&keys);
 	json_decref(j);
 	recording_free(r);
-	frame_free(&f);
 }
 
 /* ---- names in facts ---- */
@@ -1029,13 +822,9 @@ int main(void)
 		return 1;
 	in = in_dir("in");
 	out = in_dir("out");
-	make_recording(in, true);
+	make_recording(in);
 	test_nothing_is_left(in, out);
 	test_same_name(out);
-	test_same_bytes(in, out);
-	make_recording(in, false);
-	test_damage(in, out);
-	test_late_mount(in, out);
 	test_facts(in, out);
 	test_default_deny(in, out);
 	test_task_names(in, out);

@@ -268,21 +268,6 @@ static void test_killed(void)
 	ok(is_killed(give_up) && size_of("killed") == 1, "once it is given up, what has its name is another's");
 }
 
-static void test_modes(void)
-{
-	struct recording_writer *w;
-	struct stat st;
-
-	recording_create("mode", &w, &e);
-	ok(!stat("mode", &st) && (st.st_mode & 0777) == 0600 && recording_is_private(w), "a recording is its owner's");
-	recording_drop(w);
-	user_files_mode(0644);
-	recording_create("mode", &w, &e);
-	ok(!stat("mode", &st) && (st.st_mode & 0777) == 0644 && !recording_is_private(w),
-	   "unless another mode was asked for");
-	recording_drop(w);
-}
-
 /* ---- streams ---- */
 
 static void test_streams(void)
@@ -603,53 +588,6 @@ static void test_no_room_at_all(void)
 
 #define SOMEBODY 65533
 
-static int somebody(struct file_identity *id, struct err *err)
-{
-	static gid_t groups[] = { SOMEBODY };
-
-	(void)err;
-	*id = (struct file_identity){ true, SOMEBODY, SOMEBODY, groups, 1 };
-	return 0;
-}
-
-static bool are_ours(void)
-{
-	return setfsuid((uid_t)-1) == 0;
-}
-
-static void test_rights(const char *dir)
-{
-	struct recording_writer *w;
-	struct rlimit was;
-	struct stat st;
-
-	if (getuid()) {
-		ok(true, "whose rights a recording is made with # SKIP missing: root");
-		return;
-	}
-	if (chown(dir, SOMEBODY, SOMEBODY))
-		abort();
-	user_files_by(somebody);
-	write_one("theirs");
-	ok(!stat("theirs", &st) && st.st_uid == SOMEBODY && are_ours(), "who called gets the recording");
-	cannot("rec", -EPERM,
-	       "will not write a recording to rec: it belongs to uid 0, who could change it; remove it, or choose another name");
-	ok(are_ours(), "and root's stays, with root's rights given back");
-	recording_create("dropped2", &w, &e);
-	recording_drop(w);
-	ok(size_of("dropped2") < 0 && removed_by == SOMEBODY && are_ours(), "so is it when the run does not start");
-	removed_by = 0;
-	was = limit_size(10);
-	cannot("full2", -EFBIG, "cannot write full2: File too large");
-	setrlimit(RLIMIT_FSIZE, &was);
-	ok(size_of("full2") < 0 && removed_by == SOMEBODY && are_ours(), "or can't begin");
-	if (chmod(dir, 0555))
-		abort();
-	cannot("new", -EACCES,
-	       "cannot write new: Permission denied for uid 65533, who called; --as-root opens files as root");
-	ok(are_ours(), "or can't");
-}
-
 int main(void)
 {
 	char dir[] = "/tmp/test_writer.XXXXXX", *command;
@@ -674,8 +612,6 @@ int main(void)
 	test_pieces();
 	test_no_room();
 	test_no_room_at_all();
-	test_modes();
-	test_rights(dir);
 	ok(open_files() == before, "no descriptor is left open");
 	command = xasprintf("rm -rf %s", dir);
 	if (chdir("/") || system(command))
