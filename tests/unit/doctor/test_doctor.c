@@ -213,13 +213,6 @@ static void look(const char *word)
 	look_with(word, false);
 }
 
-static const char *value(const char *layer, const char *key)
-{
-	const struct diag_layer *l = diag_layer_named(&d, layer);
-
-	return l ? diag_value(l, key) : NULL;
-}
-
 static const struct diag_setting *setting(const char *layer, const char *key)
 {
 	const struct diag_layer *l = diag_layer_named(&d, layer);
@@ -246,24 +239,6 @@ static const char *what(const char *layer, const char *key)
 			return d.finding[i].what;
 	return "";
 }
-
-/* A row of expectations about what was looked at last. */
-struct want {
-	const char *layer, *key, *value, *grade;
-};
-
-static void expect(const struct want *w)
-{
-	for (; w->layer; w++) {
-		const char *v = value(w->layer, w->key), *g = grade(w->layer, w->key);
-		bool same = v && !strcmp(v, w->value) && (g && w->grade ? !strcmp(g, w->grade) : g == w->grade);
-
-		if (!ok(same, "%s of %s is %s: %s", w->key, w->layer, w->value, w->grade ? w->grade : "no finding"))
-			diag("got '%s': %s", v ? v : "(null)", g ? g : "no finding");
-	}
-}
-
-#define EXPECT(...) expect((const struct want[]){ __VA_ARGS__, { 0 } })
 
 static char *layer_names(void)
 {
@@ -304,39 +279,6 @@ static void test_layers(void)
 	look(NULL);
 	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "loop0") && diag_layer_named(&d, "/srv/f2"),
 	   "without a word: every disk");
-}
-
-static void test_loop_file(void)
-{
-	int id = mount_id(dir);
-	char *line = xasprintf("%s%d 1 8:4 / /srv/good rw,relatime - ext4 /dev/sda4 rw\n", mountinfo, id),
-	     *file = full("disk.img"), *text;
-
-	put("proc/self/mountinfo", line);
-	free(line);
-	put("disk.img", "");
-	text = xasprintf("%s\n", file);
-	put("sys/devices/virtual/block/loop0/loop/backing_file", text);
-	look("loop0");
-	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "sda4",
-	       "a loop device stands on its file's disk");
-	ok(diag_layer_named(&d, "sda") && diag_layer_named(&d, "/srv/good"), "with all that is below");
-	is_str(value("loop0", "backing_file"), file, "the file");
-	EXPECT({ "loop0", "dio", "0", "slow" });
-	line = xasprintf("%d 1 0:50 / /x rw - fuse.rigd rigd rw\n", id);
-	put("proc/self/mountinfo", line);
-	look("loop0");
-	is_str(diag_layer_named(&d, "/x") ? diag_layer_named(&d, "/x")->fstype : NULL, "fuse.rigd",
-	       "a file on no disk: its file system is shown");
-	is_str(diag_layer_named(&d, "loop0")->below ? diag_layer_named(&d, "loop0")->below[0] : NULL, "/x",
-	       "which the device stands on");
-	is_str(d.layer[0].name, "loop0", "and comes before");
-	look("loop1");
-	EXPECT({ "loop1", "dio", "1", NULL }, { "loop1", "write_cache", "write through", "check" });
-	free(line);
-	free(text);
-	free(file);
-	make_file_systems();
 }
 
 /* Without a commit record there is none that a second flush could follow. */
@@ -400,24 +342,6 @@ static const char nvme_on[] = "case $1 in id-ctrl) echo '{\"mn\": \"ACME N  \", 
 			      "get-feature) echo 'get-feature:0x06 (Volatile Write Cache), Current value:0x00000001' ;;\n"
 			      "smart-log) echo '{\"critical_warning\": 0, \"percent_used\": 3}' ;; esac";
 
-static void test_tools_missing(void)
-{
-	remove_tools();
-	look("sdb");
-	EXPECT({ "sdb", "write_cache", "write through", "check" });
-	ok(!value("sdb", "drive_cache") &&
-		   strstr(setting("sdb", "drive_cache")->unknown, "smartctl is not installed "
-								  "(apt install smartmontools)") &&
-		   strstr(setting("sdb", "drive_cache")->unknown, "hdparm is not installed (apt install hdparm)"),
-	   "missing tools are named, with how to install them");
-	look("nvme0n1");
-	ok(strstr(setting("nvme0n1", "wear")->unknown, "nvme is not installed (apt install nvme-cli)"), "for NVMe too");
-	look("vdb");
-	ok(!setting("vdb", "drive_cache"), "a virtual disk has no drive to ask");
-	look("nvme0c0n1");
-	ok(diag_layer_named(&d, "nvme0c0n1") && !setting("nvme0c0n1", "wear"), "a hidden path has no node to ask by");
-}
-
 static const struct {
 	const char *tool, *script, *disk;
 	bool no_tools;
@@ -429,6 +353,8 @@ static const struct {
 	{ "hdparm", hdparm_asleep, "sda", false },
 	{ "hdparm", hdparm_on, "sdd", false }, /* which the kernel has suspended */
 	{ "hdparm", hdparm_on, "sda", true },
+	{ "hdparm", hdparm_on, "vdb", false },	 /* without a drive to ask */
+	{ "nvme", nvme_on, "nvme0c0n1", false }, /* without a node to ask by */
 	{ "nvme", nvme_on, "nvme0n1", false },
 	{ "nvme", "[ $1 = id-ctrl ] && echo '{\"mn\": \"ACME P\", \"vwc\": 0}'", "nvme0n1", false },
 };
@@ -576,10 +502,8 @@ int main(int argc, char **argv)
 	test_layers();
 	test_fua();
 	test_read_only();
-	test_tools_missing();
 	test_tools();
 	test_weigh();
-	test_loop_file();
 	diagnosis_free(&d);
 	free(tools);
 	return tree_done();
