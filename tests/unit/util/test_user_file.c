@@ -310,7 +310,70 @@ static void test_reopen_by_name(void)
 	close(found);
 }
 
+static bool replaces(const char *path)
+{
+	struct outfile o;
+	bool good = !outfile_open(&o, path, false, &e) && !outfile_commit(&o, &e);
+
+	outfile_close(&o);
+	return good;
+}
+
+/* Whose a file is after root has replaced it: its owner's, where nobody else could have put it there. */
+static void test_owners(void)
+{
+	static const struct {
+		const char *dir;
+		mode_t mode;
+		uid_t owner;
+		bool linked, kept;
+	} rows[] = {
+		{ "own0", 0755, 0, false, true },
+		{ "own1", 0700, SOMEBODY, false, true },
+		{ "own2", 0755, SOMEBODY + 1, false, false },
+		{ "own3", 0775, 0, false, false },
+		{ "own4", 0757, 0, false, false },
+		{ "own5", 0755, 0, true, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *file = xasprintf("%s/f", rows[i].dir), *twin = xasprintf("%s/twin", rows[i].dir);
+		struct stat st;
+
+		make_dir(rows[i].dir, rows[i].mode, rows[i].owner);
+		make(file, 0640, SOMEBODY, GROUP);
+		if (rows[i].linked && link(file, twin))
+			abort();
+		ok(replaces(file) && !stat(file, &st) && st.st_uid == (rows[i].kept ? SOMEBODY : 0) &&
+			   st.st_gid == (rows[i].kept ? GROUP : 0) && (st.st_mode & 07777) == (rows[i].kept ? 0640 : 0600),
+		   "a file in %s is %s afterwards", rows[i].dir, rows[i].kept ? "its owner's" : "root's");
+		free(file);
+		free(twin);
+	}
+}
+
 /* ---- as somebody ---- */
+
+/* In /tmp and its like the rename would fail: so it is told at once. */
+static void test_sticky(void)
+{
+	struct outfile o;
+
+	make_dir("sticky", 01777, 0);
+	make_dir("own-sticky", 01777, SOMEBODY);
+	make_dir("not-sticky", 0777, 0);
+	make("sticky/roots", 0666, 0, 0);
+	make("sticky/theirs", 0600, SOMEBODY, SOMEBODY);
+	make("own-sticky/roots", 0600, 0, 0);
+	make("not-sticky/roots", 0600, 0, 0);
+	ok(outfile_open(&o, "sticky/roots", false, &e) == -EPERM &&
+		   strstr(e.text, "cannot write sticky/roots: Operation not permitted for uid 65533"),
+	   "another's file where each keeps his own");
+	outfile_close(&o);
+	ok(replaces("sticky/theirs") && replaces("own-sticky/roots") && replaces("not-sticky/roots") &&
+		   replaces("sticky/new"),
+	   "any other can be replaced");
+}
 
 static int times_asked;
 
@@ -623,7 +686,9 @@ int main(void)
 	test_links_of_others();
 	test_many_links();
 	test_absolute_links();
+	test_owners();
 	user_files_by(somebody);
+	test_sticky();
 	test_taken();
 	test_groups();
 	test_not_taken();
