@@ -380,39 +380,6 @@ static void heat(void)
 	   "a heat map: by the ends of calls since the start");
 }
 
-/* ---- requests ---- */
-
-static void requests(void)
-{
-	struct wire_request q = { .rq = 1, .done = T0, .dev = SDA1, .disk = SDA, .class = WIRE_CLASSES - 1 };
-	struct detail_request back;
-	struct report_detail *d;
-
-	begin_with((struct sync_opts){ .detail = true });
-	FEED(q, WIRE_REQUEST);
-	FEED(q, WIRE_REQUEST);
-	q.done = T0 - 1;
-	FEED(q, WIRE_REQUEST);
-	q.done = T0 + 1;
-	q.class = WIRE_CLASSES;
-	FEED(q, WIRE_REQUEST);
-	q.class = WIRE_FUA;
-	q.dev = SDC;
-	FEED(q, WIRE_REQUEST);
-	q.done = T0 + 2;
-	q.disk = WIRE_DEV(8, 48);
-	FEED(q, WIRE_REQUEST);
-	d = sync_take_detail(a);
-	ok(d->n_requests == 3 && sync_damaged(a) == 1, "requests since the start are kept, each once");
-	detail_request(d, 0, &back);
-	ok(!strcmp(d->name[back.device], "sda1") && !strcmp(d->name[back.disk], "sda"), "with the names of their disks");
-	detail_request(d, 1, &back);
-	ok(!strcmp(d->name[back.device], "sda"), "a device that has no name has its disk's");
-	detail_request(d, 2, &back);
-	ok(!strcmp(d->name[back.device], "8:32") && !strcmp(d->name[back.disk], "8:48"), "where that has one");
-	report_detail_free(d);
-}
-
 /* ---- through whom ---- */
 
 static void follow(uint32_t tid, const char *comm)
@@ -520,7 +487,6 @@ int main(void)
 	known_from();
 	begun_idle();
 	heat();
-	requests();
 	name_of_task();
 	stack_of_disk();
 	between_calls();

@@ -167,24 +167,6 @@ static void test_overflow(void)
 
 /* ---- calls ---- */
 
-static void test_opts(void)
-{
-	struct device_name place[2] = { 0 };
-	struct kernel_symbol symbol[3] = { 0 };
-	struct frame f = {
-		.start_ns = 11, .known_ns = 22, .place = place, .n_places = 2, .symbol = symbol, .n_symbols = 3, .detail = true
-	};
-	struct sync_opts o = frame_sync_opts(&f);
-
-	ok(o.start_ns == 11 && o.known_ns == 22 && o.devices == place && o.n_devices == 2 && o.symbols == symbol &&
-		   o.n_symbols == 3 && o.slowest == 200 && o.detail && o.only_traced,
-	   "named disks: only calls on these");
-	f.all = true;
-	f.detail = false;
-	o = frame_sync_opts(&f);
-	ok(!o.only_traced && !o.detail, "all disks: all calls");
-}
-
 /* Nothing was fed to the analysis. */
 static void test_no_calls(void)
 {
@@ -414,50 +396,17 @@ static void test_gone(void)
 	}
 }
 
-/* What was looked at stays with the analysis, but for an interval's. */
-static void test_scopes(void)
-{
-	static const struct {
-		enum report_scope scope;
-		uint64_t left;
-		const char *what;
-	} rows[] = {
-		{ REPORT_INTERVAL, 0, "an interval takes its calls" },
-		{ REPORT_SO_FAR, 100, "until now: they stay" },
-		{ REPORT_FINAL, 100, "the run: they stay, too" },
-	};
-
-	nothing_counted();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct frame f = { .views = 1, .all = true };
-		struct sync_opts o = frame_sync_opts(&f);
-		struct sync_analysis *a = sync_new(&o);
-		struct report r, after = { 0 };
-
-		feed_names(a, 100, 1, true);
-		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
-		sync_report(a, &after.sync, false);
-		ok(r.sync.count == 100 && after.sync.count == rows[i].left, "%s", rows[i].what);
-		report_free(&r);
-		report_free(&after);
-		sync_free(a);
-		frame_free(&f);
-	}
-}
-
 int main(void)
 {
 	test_which_disks();
 	test_parts();
 	test_missed();
 	test_overflow();
-	test_opts();
 	test_no_calls();
 	test_damaged_facts();
 	test_missed_switches();
 	test_lost_in_scopes();
 	test_what_if();
 	test_gone();
-	test_scopes();
 	return tap_done();
 }

@@ -132,37 +132,6 @@ TEST(rename_groups)
 	groups_free(&g);
 }
 
-#define MANY 1024
-
-static uint32_t find_many(uint32_t i)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "n%u", i * 7919 % MANY);
-	return groups_find(&g, i % 3, name);
-}
-
-TEST(many_groups)
-{
-	bool good = true, again = true;
-	uint32_t *to;
-
-	begin(MANY);
-	for (uint32_t i = 1; i < MANY; i++) {
-		good = good && find_many(i) == i;
-		add(i, i % 2 ? PAUSE : 0, i % 2 ? 10 : 9);
-	}
-	for (uint32_t i = 1; i < MANY; i++)
-		good = good && find_many(i) == i;
-	ok(good, "1,023 of them are found");
-	to = groups_make_room(&g, PAUSE);
-	for (uint32_t i = 1; to && i < MANY; i += 2)
-		again = again && find_many(i) == (i + 1) / 2 && to[i] == (i + 1) / 2;
-	ok(to && again && g.n == MANY / 2 + 1 && g.gone == MANY / 2 - 1, "and those that stay, when others have gone");
-	free(to);
-	groups_free(&g);
-}
-
 /* ---- calls of others ---- */
 
 static struct other_calls *others;

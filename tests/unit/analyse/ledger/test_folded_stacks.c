@@ -112,33 +112,6 @@ TEST(told_apart)
 	ok(has("b", 2, 4, 6, 146) && l.n == 4 && l.n_owners == 1, "and it begins anew");
 }
 
-#define THIRD (LEAVES_MAX / 3)
-
-/* Three kinds of them: names that begin alike, short ones, and files of one process. */
-static void add_alike(void)
-{
-	char name[16];
-
-	for (uint32_t i = 1; i <= THIRD; i++) {
-		snprintf(name, sizeof(name), "kworker/%u", i);
-		add(name, 1, SEC, 0, 1, 1);
-		snprintf(name, sizeof(name), "%u", i);
-		add(name, 1, SEC, 0, 1, 1);
-		add("a", i, SEC, 0, 1, 1);
-	}
-}
-
-TEST(many_owners)
-{
-	begin();
-	add_alike();
-	ok(l.n_owners == 3 * THIRD && has(NULL, ANY, 3 * THIRD, 3 * THIRD, 3 * THIRD), "8,190 who have one leaf each");
-	add_alike();
-	ok(l.n_owners == 3 * THIRD && has(NULL, ANY, 3 * THIRD, 6 * THIRD, 6 * THIRD) && has("a", THIRD, 1, 2, 2) &&
-		   has("2730", 1, 1, 2, 2) && has("kworker/2730", 1, 1, 2, 2),
-	   "and all are found");
-}
-
 /* Within the first two minutes nothing gives way. */
 TEST(too_many)
 {

@@ -262,39 +262,6 @@ TEST(cells)
 
 /* --- names that would rather be something else --- */
 
-static bool only_text(const char *s)
-{
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if ((c < ' ' && c != '\n') || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0))
-			return false;
-	}
-	return true;
-}
-
-TEST(hostile)
-{
-	FREED(report) struct report r = { 0 };
-	char *s;
-
-	report_hostile(&r);
-	s = drawn(&r, false);
-
-	ok(!strstr(s, "<script") && !strstr(s, "onload=\"") && strstr(s, ">]]&gt;&amp;amp") && !strstr(s, "]]>"),
-	   "hostile: no markup");
-	ok(only_text(s) && !strstr(s, "\xef\xbf\xbe") && !strstr(s, "\xef\xbf\xbf") && !strstr(s, "\xe2\x80\xae"),
-	   "hostile: nothing that XML forbids, nothing that turns words around");
-	ok(strstr(s, "(no name)"), "hostile: no name");
-	free(s);
-	s = drawn(&r, true);
-	ok(strstr(s, "&lt;b&gt;&amp;\\x02]]&gt;&lt;/b&gt;") && strstr(s, "&lt;script&gt;\\x01--&gt;"), "hostile: head");
-	free(s);
-	s = folded(&r);
-	ok(only_text(s) && !strchr(s, '\xff'), "hostile: folded stacks are lines of text");
-	free(s);
-}
-
 /* --- too little and too much --- */
 
 TEST(nothing)
