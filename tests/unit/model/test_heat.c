@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Heat maps: rows by exhaustion, columns by property against a plain list, and their way through a recording. */
-#include <jansson.h>
+/* Heat maps: rows by exhaustion, columns by property against a plain list. Through a recording: test_run_context_json.c. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/run_context_json.h"
 #include "model/heat_map.h"
 #include "rnd.h"
 #include "tap.h"
@@ -135,124 +133,6 @@ TEST(saturation)
 	heat_add(h, (uint64_t)HEAT_COLUMNS * HEAT_FINEST_NS, 9999, 1);
 	ok(h->n[0][r] == UINT32_MAX && h->n[1][r] == 5, "also when two columns become one");
 	free(h);
-}
-
-/* ---- through a recording ---- */
-
-static void fill(struct heat **h)
-{
-	*h = calloc(1, sizeof(**h));
-	for (int i = 0; i < 500; i++)
-		heat_add(*h, rnd_magnitude(36), rnd_magnitude(40), 1 + rnd() % UINT32_MAX);
-}
-
-static struct frame *one_device(void)
-{
-	struct frame *f = calloc(1, sizeof(*f));
-
-	f->views = 1;
-	f->device = calloc(1, sizeof(*f->device));
-	f->n_devices = 1;
-	strcpy(f->device->facts.name, "sda");
-	return f;
-}
-
-static void free_frame(struct frame *f)
-{
-	frame_free(f);
-	free(f);
-}
-
-TEST(frame)
-{
-	struct frame *f = one_device(), back;
-	struct heat **in = f->device->facts.heat, **out;
-	struct err e;
-	json_t *j;
-	char *text;
-
-	fill(&in[HEAT_READ]);
-	fill(&in[HEAT_FLUSH]);
-	j = frame_encode(f);
-	text = json_dumps(j, JSON_COMPACT);
-	ok(!strchr(text, '-'), "counts are written as they are");
-	json_decref(j);
-	j = json_loads(text, 0, NULL);
-	if (!ok(!frame_decode(j, &back, &e), "a frame with heat maps can be read again"))
-		exit(tap_done());
-	out = back.device->facts.heat;
-	ok(out[HEAT_READ] && !memcmp(out[HEAT_READ], in[HEAT_READ], sizeof(**in)),
-	   "the map of reads is the same, all of it");
-	ok(out[HEAT_FLUSH] && !memcmp(out[HEAT_FLUSH], in[HEAT_FLUSH], sizeof(**in)), "that of FLUSHes, too");
-	ok(!out[HEAT_WRITE] && !out[HEAT_FUA], "there is none where there was none");
-	json_decref(j);
-	free(text);
-	frame_free(&back);
-	free_frame(f);
-}
-
-static bool sane(const struct heat *h)
-{
-	return !h || (h->column_ns && h->column_ns <= UINT64_MAX / HEAT_COLUMNS && h->columns <= HEAT_COLUMNS);
-}
-
-/* The map of reads out of a frame with this in place of all maps; the caller's. */
-static struct heat *decoded(const char *heat)
-{
-	struct frame *f = one_device(), back;
-	json_t *j = frame_encode(f), *device = json_array_get(json_object_get(j, "devices"), 0);
-	struct heat *h = NULL;
-	struct err e;
-
-	json_object_set_new(device, "heat", json_loads(heat, JSON_DECODE_ANY, NULL));
-	if (ok(!frame_decode(j, &back, &e) && sane(back.device->facts.heat[HEAT_READ]), "harmless: %.90s", heat)) {
-		h = back.device->facts.heat[HEAT_READ];
-		back.device->facts.heat[HEAT_READ] = NULL;
-		frame_free(&back);
-	}
-	json_decref(j);
-	free_frame(f);
-	return h;
-}
-
-static void no_map(const char *heat)
-{
-	struct heat *h = decoded(heat);
-
-	ok(!h, "and no map");
-	free(h);
-}
-
-/* One value of 3 at column 2 and row 5 is what is left. */
-static void one_value(const char *heat)
-{
-	struct heat *h = decoded(heat), want = { .column_ns = 100, .columns = 3, .n[2][5] = 3 };
-
-	ok(h && !memcmp(h, &want, sizeof(want)), "and the rest is there");
-	free(h);
-}
-
-TEST(damaged)
-{
-	no_map("null");
-	no_map("17");
-	no_map("[]");
-	no_map("{}");
-	no_map("{\"reads\": {\"column_ns\": 100, \"n\": [2, 5, 3]}}");
-	no_map("{\"read\": null}");
-	no_map("{\"read\": []}");
-	no_map("{\"read\": {}}");
-	no_map("{\"read\": {\"n\": [2, 5, 3]}}");
-	no_map("{\"read\": {\"column_ns\": 0, \"n\": [2, 5, 3]}}");
-	no_map("{\"read\": {\"column_ns\": -100, \"n\": [2, 5, 3]}}");
-	no_map("{\"read\": {\"column_ns\": \"100\", \"n\": [2, 5, 3]}}");
-	no_map("{\"read\": {\"column_ns\": 9223372036854775807, \"n\": [2, 5, 3]}}");
-	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 5, 3]}, \"write\": 5, \"flush\": {\"column_ns\": 0}}");
-	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 5, 3, 239]}}");
-	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 5, 3, 239, 59]}}");
-	one_value("{\"read\": {\"column_ns\": 100, \"n\": [-1, 5, 9, 240, 5, 9, 2, 5, 3]}}");
-	one_value("{\"read\": {\"column_ns\": 100, \"n\": [2, 60, 9, 2, -1, 9, 2, 5, 3]}}");
-	one_value("{\"read\": {\"column_ns\": 100, \"n\": [4294967296, 5, 9, 2, 4294967301, 9, 2, 5, 3]}}");
 }
 
 int main(void)

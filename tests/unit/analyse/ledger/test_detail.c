@@ -5,8 +5,8 @@
 
 #include "analyse/ledger/call_recorder.h"
 #include "model/report.h"
+#include "situations.h"
 #include "stream.h"
-#include "tap.h"
 
 #define SDC WIRE_DEV(8, 32) /* of which nothing is known */
 
@@ -232,46 +232,44 @@ TEST(many_calls)
 
 /* ---- requests ---- */
 
-static const struct detail_request *all_requests(void)
+static void say_step(const char *name, const struct detail_step *s)
 {
-	static struct detail_request q[8];
+	if (s->happened)
+		SAY(", %s %llu %llu %llu (%u)", name, (unsigned long long)s->begin_ns, (unsigned long long)s->issue_ns,
+		    (unsigned long long)s->done_ns, s->in_flight);
+}
 
-	for (size_t i = 0; i < d->n_requests && i < 8; i++)
-		detail_request(d, i, &q[i]);
-	return q;
+static void say_requests(const char *what)
+{
+	SAY("%s:\n", what);
+	for (size_t i = 0; i < d->n_requests; i++) {
+		struct detail_request q;
+
+		detail_request(d, i, &q);
+		SAY("  %llu to %llu: %s of %u (%u), %u bytes at %llu of %s on %s%s%s", (unsigned long long)q.begin_ns,
+		    (unsigned long long)q.end_ns, op_class_name(q.class), q.pid, q.tid, q.bytes,
+		    (unsigned long long)q.sector, d->name[q.device], d->name[q.disk], q.sequence ? ", a sequence" : "",
+		    q.throttled ? ", throttled" : "");
+		say_step("pre", &q.pre);
+		say_step("data", &q.data);
+		say_step("post", &q.post);
+		SAY("\n");
+	}
 }
 
 TEST(requests)
 {
-	const struct detail_request *q;
-
 	begin(true);
 	commit();
 	commit();
 	SYNC(.enter = 1000, .exit = 1510);
 	commit();
 	end();
-	ok(d->n_requests == 2, "requests that come three times are there once");
-	q = all_requests();
-	ok(q->begin_ns == 1025 && q->end_ns == 1098 && q->sector == 5000 && q->bytes == 8192 && q->pid == JBD2 &&
-		   q->tid == JBD2 && is(q->device, "sda1") && is(q->disk, "sda") && q->class == OP_WRITE_SYNC &&
-		   !q->sequence && !q->throttled,
-	   "a write, with all that is known of it");
-	ok(!q->pre.happened && q->data.happened && !q->post.happened && q->data.begin_ns == 1026 &&
-		   q->data.issue_ns == 1028 && q->data.done_ns == 1098,
-	   "it went to the device once");
-	q++;
-	ok(q->begin_ns == 1106 && q->end_ns == 1415 && q->sequence && q->class == OP_WRITE_BARRIER, "a barrier write");
-	ok(q->pre.happened && q->pre.begin_ns == 1107 && q->pre.issue_ns == 1115 && q->pre.done_ns == 1215 &&
-		   q->pre.in_flight == 1 && q->data.issue_ns == 1225 && q->post.happened && q->post.begin_ns == 1302 &&
-		   q->post.issue_ns == 1310 && q->post.done_ns == 1410 && q->post.in_flight == 4,
-	   "its FLUSHes before and after");
+	say_requests("requests that come three times are there once");
 }
 
 TEST(odd_requests)
 {
-	const struct detail_request *q;
-
 	begin(true);
 	REQUEST(.rq = 1, .done = 1100, .alloc = 1001, .flags = REQUEST_NO_START | REQUEST_THROTTLED,
 		.class = WIRE_OTHER, .dev = SDC, .disk = SDC, .data = { .issue = 1050, .done = 1100 });
@@ -284,19 +282,8 @@ TEST(odd_requests)
 	REQUEST(.rq = 5, .done = 1500, .class = WIRE_WRITE_BARRIER, .pre = { .begin = 1410, .issue = 1420 },
 		.data = { .done = 1450 }, .post = { .issue = 1460 });
 	end();
-	ok(d->n_requests == 4, "what is of no class is none");
-	q = all_requests();
-	ok(q->begin_ns == 1050 && q->throttled && is(q->device, "8:32") && is(q->disk, "8:32") && q->data.begin_ns == 1050,
-	   "one whose beginning is not known, on an unknown disk");
-	ok(q[1].begin_ns == 1300 && q[1].end_ns == 1300 && !q[1].pre.happened && !q[1].data.happened && !q[1].post.happened,
-	   "one of which only the end is known");
-	ok(q[2].begin_ns == 0 && q[2].end_ns == 1400, "one that is older than the run began with it");
-	ok(q[3].begin_ns == 1410 && q[3].pre.happened && q[3].pre.begin_ns == 1410 && q[3].pre.issue_ns == 1420 &&
-		   !q[3].pre.done_ns,
-	   "one of which the beginning of its first FLUSH is the first that is known, and not its end");
-	ok(q[3].data.happened && q[3].data.begin_ns == 1450 && q[3].data.issue_ns == 1450 && q[3].data.done_ns == 1450 &&
-		   q[3].post.happened && q[3].post.begin_ns == 1460 && q[3].post.issue_ns == 1460 && !q[3].post.done_ns,
-	   "a time that is missing is the next one of its step");
+	say_requests(
+		"on an unknown disk; of no class, which is none; only the end; older than the run; steps of which a part is known");
 }
 
 /* ---- names ---- */
@@ -391,12 +378,13 @@ TEST(too_many_requests)
 	ok(d->n_requests == REQUESTS && d->requests_left_out == 10, "requests beyond half a million are counted");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
 	tests_run();
 	too_many_slices(3);
 	too_many_slices(8);
 	sync_free(a);
 	report_detail_free(d);
-	return tap_done();
+	return situations_done("detail");
 }
