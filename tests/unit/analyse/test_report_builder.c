@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A report out of a run's context and counters: which disks are in it, what the notes say, and how calls are to be analysed. */
+/*
+ * A report out of a run's context and counters: which disks are in it, what was lost, and what the notes say:
+ * golden/report_builder.txt.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/analysis.h"
 #include "analyse/report_builder.h"
 #include "util/mem.h"
-#include "tap.h"
+#include "situations.h"
 
 static struct view_counts views[4];
 
@@ -141,64 +144,64 @@ static void test_missed(void)
 	ok(missed("pid 4", REPORT_FINAL) == 0, "nor with a filter, which leaves some out");
 }
 
-static void test_overflow(void)
+/* Builds a report, and says what it is like; the frame and the analysis are the caller's. */
+static void says(struct frame *f, struct sync_analysis *a, enum report_scope scope, const char *what)
 {
-	struct frame f = { .views = 2 };
-	struct report r;
+	FREED(report) struct report r;
+
+	report_build(f, view_of, NULL, a, scope, &r);
+	SAY("%s:%s%s%s%s\n", what, r.have_sync ? " calls" : "", r.have_verdict ? ", a verdict" : "",
+	    r.detail ? ", each call" : "", r.incomplete ? ", incomplete" : "");
+	for (size_t i = 0; i < r.n_lost; i++)
+		SAY("  lost: %llu %s\n", (unsigned long long)r.lost[i].count, r.lost[i].reason);
+	if (r.sync.lost)
+		SAY("  of calls: %llu\n", (unsigned long long)r.sync.lost);
+	for (char **s = r.notes; s && *s; s++)
+		SAY("  %s\n", *s);
+}
+
+TEST(overflow)
+{
+	FREED(frame) struct frame f = { .views = 2 };
 
 	nothing_counted();
-	views[2].sums.overflow = views[3].sums.overflow = 9; /* of no view of this run */
-	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
-	ok(!r.notes && !r.have_sync && !r.have_verdict, "no note, and no calls");
-	report_free(&r);
+	views[2].sums.overflow = views[3].sums.overflow = 9;
+	says(&f, NULL, REPORT_FINAL, "of no view of this run");
 	views[0].sums.overflow = 1;
-	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
-	ok(strv_len(r.notes) == 1 && !strncmp(r.notes[0], "1 request with a tag beyond", 27),
-	   "one request with such a tag");
-	report_free(&r);
+	says(&f, NULL, REPORT_FINAL, "one request with such a tag");
 	views[1].sums.overflow = 3;
 	f.views = 4;
 	views[3].sums.overflow = 0;
-	report_build(&f, view_of, NULL, NULL, REPORT_FINAL, &r);
-	ok(strv_len(r.notes) == 1 && !strncmp(r.notes[0], "4 requests with a tag beyond", 28), "of several views");
-	report_free(&r);
-	frame_free(&f);
+	says(&f, NULL, REPORT_FINAL, "of several views");
 }
 
 /* ---- calls ---- */
 
 /* Nothing was fed to the analysis. */
-static void test_no_calls(void)
+TEST(no_calls)
 {
 	static const struct {
 		enum report_scope scope;
-		bool damaged, detail, verdict;
+		bool damaged;
 		const char *what;
 	} rows[] = {
-		{ REPORT_FINAL, false, true, true, "the run: a verdict, every call" },
-		{ REPORT_FINAL, true, true, false, "a damaged one: no verdict on calls that may be missing" },
-		{ REPORT_SO_FAR, false, false, true, "until now: the calls stay" },
-		{ REPORT_INTERVAL, false, false, true, "an interval" },
+		{ REPORT_FINAL, false, "the run" },
+		{ REPORT_FINAL, true, "a damaged one, in which calls may be missing" },
+		{ REPORT_SO_FAR, false, "until now" },
+		{ REPORT_INTERVAL, false, "an interval" },
 	};
 
 	nothing_counted();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct frame f = { .views = 1, .detail = true, .damaged = rows[i].damaged };
+		FREED(frame) struct frame f = { .views = 1, .detail = true, .damaged = rows[i].damaged };
 		struct sync_opts o = frame_sync_opts(&f);
 		struct sync_analysis *a = sync_new(&o);
-		struct report r;
 
 		report_add_lost(&f.run, 70, LOSS_OF_LEDGERS, "facts and the record of two calls");
 		report_add_lost(&f.run, 6, LOSS_OF_ANYTHING, "calls that were not followed");
 		f.run.unrecorded = 2;
-		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
-		ok(r.have_sync && r.have_verdict == rows[i].verdict && !r.detail == !rows[i].detail &&
-			   r.sync.lost == 8 && r.incomplete,
-		   "%s", rows[i].what);
-		ok(!r.notes, "no notes");
-		report_free(&r);
+		says(&f, a, rows[i].scope, rows[i].what);
 		sync_free(a);
-		frame_free(&f);
 	}
 }
 
@@ -235,82 +238,58 @@ static void feed_call(struct sync_analysis *a, uint64_t enter, uint32_t seq, uin
 	sync_feed(a, &s.head);
 }
 
-static uint64_t lost_of(const struct report *r, const char *reason)
-{
-	for (size_t i = 0; i < r->n_lost; i++)
-		if (!strncmp(r->lost[i].reason, reason, strlen(reason)))
-			return r->lost[i].count;
-	return 0;
-}
-
-static void test_damaged_facts(void)
+TEST(damaged_facts)
 {
 	struct wire_head odd = { .kind = 0, .size = sizeof(odd) };
 	struct frame f = { .views = 1 };
 	struct sync_analysis *a = analysis();
-	struct report r;
 
 	nothing_counted();
 	sync_feed(a, &odd);
 	sync_feed(a, &odd);
-	report_build(&f, view_of, NULL, a, REPORT_FINAL, &r);
-	ok(lost_of(&r, "facts about sync calls that made no sense") == 2 && r.sync.lost == 2 && r.incomplete,
-	   "facts that make no sense may have been of anything");
-	report_free(&r);
+	says(&f, a, REPORT_FINAL, "facts that make no sense may have been of anything");
 	sync_free(a);
 }
 
-/* Of the switches that were missed those are known already whose facts were dropped. */
-static void test_missed_switches(void)
+/* Of the seven switches that were missed those are known already whose facts were dropped. */
+TEST(missed_switches)
 {
-	static const struct {
-		uint64_t dropped, late, missed;
-	} rows[] = { { 0, 0, 7 }, { 3, 0, 4 }, { 2, 4, 1 }, { 0, 7, 0 }, { 8, 0, 0 } };
+	static const uint64_t rows[][2] = { { 0, 0 }, { 3, 0 }, { 2, 4 }, { 0, 7 }, { 8, 0 } };
 
 	nothing_counted();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct frame f = { .views = 1 };
 		struct sync_analysis *a = analysis();
-		struct report r;
 
-		report_add_lost(&f.run, rows[i].dropped, LOSS_OF_LEDGERS, "dropped");
+		report_add_lost(&f.run, rows[i][0], LOSS_OF_LEDGERS, "dropped");
 		report_add_lost(&f.run, 100, LOSS_OF_REQUESTS, "requests");
-		report_add_lost(&f.run, rows[i].late, LOSS_OF_LEDGERS, "late");
+		report_add_lost(&f.run, rows[i][1], LOSS_OF_LEDGERS, "late");
 		feed_call(a, 1000000000, 0, 7);
-		report_build(&f, view_of, NULL, a, REPORT_FINAL, &r);
-		ok(lost_of(&r, "switches of tasks") == rows[i].missed && lost_of(&r, "dropped") == rows[i].dropped &&
-			   !r.sync.lost,
-		   "seven switches were missed, %llu facts dropped and %llu late", (unsigned long long)rows[i].dropped,
-		   (unsigned long long)rows[i].late);
-		report_free(&r);
+		says(&f, a, REPORT_FINAL, "seven switches");
 		sync_free(a);
 	}
 }
 
 /* One fact of a ledger was lost, and no time is unknown. */
-static void test_lost_in_scopes(void)
+TEST(lost_in_scopes)
 {
 	static const struct {
 		enum report_scope scope;
 		uint64_t lost;
-		bool incomplete;
-	} rows[] = { { REPORT_FINAL, 1, false },
-		     { REPORT_SO_FAR, 1, false },
-		     { REPORT_INTERVAL, 1, true },
-		     { REPORT_INTERVAL, 0, false } };
+		const char *what;
+	} rows[] = { { REPORT_FINAL, 1, "the run" },
+		     { REPORT_SO_FAR, 1, "until now" },
+		     { REPORT_INTERVAL, 1, "an interval cannot tell what it changed" },
+		     { REPORT_INTERVAL, 0, "of which nothing was lost" } };
 
 	nothing_counted();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct frame f = { .views = 1 };
 		struct sync_analysis *a = analysis();
-		struct report r;
 
 		report_add_lost(&f.run, rows[i].lost, LOSS_OF_LEDGERS, "dropped");
 		feed_call(a, 1000000000, 0, 0);
-		report_build(&f, view_of, NULL, a, rows[i].scope, &r);
-		ok(r.incomplete == rows[i].incomplete,
-		   rows[i].incomplete ? "an interval cannot tell what it changed" : "nothing that could matter");
-		report_free(&r);
+		says(&f, a, rows[i].scope, rows[i].what);
 		sync_free(a);
 	}
 }
@@ -357,56 +336,37 @@ static const struct {
 	uint32_t names, old;
 	bool files;
 	enum report_scope scope;
-	const char *note;
+	const char *what;
 } gone[] = {
-	{ 1100, 1, false, REPORT_FINAL,
-	  "1 process that had not been seen for a minute gave way to later ones: what they came to is under (other processes), and one that "
-	  "came back is counted from then on" },
-	{ 1100, 2, false, REPORT_SO_FAR,
-	  "2 processes that had not been seen for a minute gave way to later ones: what they came to is under (other processes), and one that "
-	  "came back is counted from then on" },
-	{ 2100, 1, true, REPORT_FINAL,
-	  "1 file that had not been seen for a minute gave way to later ones: what they came to is under (other files), and one that came back "
-	  "is counted from then on" },
-	{ 2100, 2, true, REPORT_FINAL,
-	  "2 files that had not been seen for a minute gave way to later ones: what they came to is under (other files), and one that came back "
-	  "is counted from then on" },
-	{ 2100, 2, true, REPORT_INTERVAL, NULL },
-	{ 900, 2, true, REPORT_FINAL, NULL },
+	{ 1100, 1, false, REPORT_FINAL, "a process" },
+	{ 1100, 2, false, REPORT_SO_FAR, "two processes" },
+	{ 2100, 1, true, REPORT_FINAL, "a file" },
+	{ 2100, 2, true, REPORT_FINAL, "two files" },
+	{ 2100, 2, true, REPORT_INTERVAL, "of an interval" },
+	{ 900, 2, true, REPORT_FINAL, "there was room" },
 };
 
-static void test_gone(void)
+TEST(gone)
 {
 	nothing_counted();
 	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
-		struct frame f = { .views = 1, .all = true };
+		FREED(frame) struct frame f = { .views = 1, .all = true };
 		struct sync_opts o = frame_sync_opts(&f);
 		struct sync_analysis *a = sync_new(&o);
-		struct report r;
-		bool good;
 
 		feed_names(a, gone[i].names, gone[i].old, gone[i].files);
-		report_build(&f, view_of, NULL, a, gone[i].scope, &r);
-		good = gone[i].note ? strv_len(r.notes) == 1 && !strcmp(r.notes[0], gone[i].note) : !r.notes;
-		if (!ok(good, "%u names, %u of them old", gone[i].names, gone[i].old))
-			diag("is %s", r.notes ? r.notes[0] : "nothing");
-		report_free(&r);
+		says(&f, a, gone[i].scope, gone[i].what);
 		sync_free(a);
-		frame_free(&f);
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	golden_begin(argc, argv);
+	tests_run();
 	test_which_disks();
 	test_parts();
 	test_missed();
-	test_overflow();
-	test_no_calls();
-	test_damaged_facts();
-	test_missed_switches();
-	test_lost_in_scopes();
 	test_what_if();
-	test_gone();
-	return tap_done();
+	return situations_done("report_builder");
 }
