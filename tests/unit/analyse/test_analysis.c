@@ -72,7 +72,7 @@ static const struct report_sync *result(void)
 
 /* ---- names ---- */
 
-static void paths(void)
+TEST(paths)
 {
 	static const struct {
 		uint32_t dev;
@@ -108,7 +108,7 @@ static void paths(void)
 	}
 }
 
-static void without_names(void)
+TEST(without_names)
 {
 	static const struct {
 		uint32_t dev;
@@ -131,7 +131,7 @@ static void without_names(void)
 	}
 }
 
-static void names_of_processes(void)
+TEST(names_of_processes)
 {
 	struct wire_sync s = { .enter = T0, .exit = T0 + 10, .call = CALL_FSYNC, .tid = 7, .tgid = 7, .comm = "app" };
 
@@ -174,7 +174,7 @@ static bool file_is(size_t i, const char *path, uint64_t count)
 	return false;
 }
 
-static void late_names(void)
+TEST(late_names)
 {
 	begin();
 	on_file(T0, 10, 5);
@@ -191,7 +191,7 @@ static void late_names(void)
 	   "an inode that comes back is another file");
 }
 
-static void late_names_of_intervals(void)
+TEST(late_names_of_intervals)
 {
 	begin();
 	on_file(T0, 10, 5);
@@ -227,7 +227,7 @@ static void fill_up(uint64_t now)
 		on_file(now, 100, ino);
 }
 
-static void crowd(void)
+TEST(crowd)
 {
 	const uint64_t now = T0 + 120000 * MS;
 
@@ -251,7 +251,7 @@ static void crowd(void)
 
 /* ---- which records make sense ---- */
 
-static void sane_calls(void)
+TEST(sane_calls)
 {
 	static const struct {
 		struct wire_sync s;
@@ -277,7 +277,7 @@ static void sane_calls(void)
 	}
 }
 
-static void sane_records(void)
+TEST(sane_records)
 {
 	static const struct {
 		uint16_t kind;
@@ -314,7 +314,7 @@ static void sane_records(void)
 	ok(!sync_damaged(a), "records that make sense are no damage");
 }
 
-static void sane_files(void)
+TEST(sane_files)
 {
 	struct wire_file f = { .ino = 5, .dev = SDA1, .n = WIRE_NAMES + 1 };
 
@@ -328,7 +328,7 @@ static void sane_files(void)
 
 /* ---- whose calls count ---- */
 
-static void traced_only(void)
+TEST(traced_only)
 {
 	begin_with((struct sync_opts){ .only_traced = true });
 	CALL(.enter = T0, .exit = T0 + 1, .dev = SDA1);
@@ -347,7 +347,7 @@ static void traced_only(void)
 	ok(result()->count == 1 && r.sync.others == 1 && !r.sync.elsewhere, "on any disk, where all are asked for");
 }
 
-static void known_from(void)
+TEST(known_from)
 {
 	begin_with((struct sync_opts){ .known_ns = T0 + 50 });
 	CALL(.enter = T0 + 49, .exit = T0 + 60, .call = CALL_MSYNC);
@@ -360,7 +360,7 @@ static void known_from(void)
 	   "the others are counted by their kind");
 }
 
-static void begun_idle(void)
+TEST(begun_idle)
 {
 	begin();
 	CALL(.enter = T0, .exit = T0 + 10, .had = HAD_BEGUN_IDLE | HAD_PAGES);
@@ -370,7 +370,7 @@ static void begun_idle(void)
 	ok(r.sync.without[NO_LEDGER_IDLE] == 1 && !r.sync.dropped_ns && !r.sync.unsafe, "for that reason, and is no loss");
 }
 
-static void heat(void)
+TEST(heat)
 {
 	begin();
 	CALL(.enter = T0 - 5000, .exit = T0 - 1000);
@@ -397,7 +397,7 @@ static void woken_by(uint32_t tid, uint32_t waker, uint64_t off, uint64_t on)
 	feed(&s, WIRE_SLEEP, WIRE_SLEEP_SHORT);
 }
 
-static void name_of_task(void)
+TEST(name_of_task)
 {
 	begin();
 	follow(8, "1234567890123456");
@@ -440,7 +440,7 @@ static uint64_t flushing(uint64_t enter, uint32_t seq, struct wire_sync s)
 	return s.exit;
 }
 
-static void stack_of_disk(void)
+TEST(stack_of_disk)
 {
 	begin();
 	flushing(T0, 0, SYNC(.comm = "app"));
@@ -449,7 +449,7 @@ static void stack_of_disk(void)
 }
 
 /* From the task's call before the timeline knows how it has spent the time until this one. */
-static void between_calls(void)
+TEST(between_calls)
 {
 	static const struct {
 		uint16_t switches;
@@ -474,22 +474,7 @@ static void between_calls(void)
 
 int main(void)
 {
-	paths();
-	without_names();
-	names_of_processes();
-	late_names();
-	late_names_of_intervals();
-	crowd();
-	sane_calls();
-	sane_records();
-	sane_files();
-	traced_only();
-	known_from();
-	begun_idle();
-	heat();
-	name_of_task();
-	stack_of_disk();
-	between_calls();
+	tests_run();
 	report_free(&r);
 	sync_free(a);
 	sync_free(NULL);

@@ -63,7 +63,7 @@ static struct frame disks(bool all, bool only_command)
 	return f;
 }
 
-static void test_which_disks(void)
+TEST(which_disks)
 {
 	struct frame f = disks(false, false);
 
@@ -87,7 +87,7 @@ static void test_which_disks(void)
 }
 
 /* A whole disk has what was counted in its named partitions; but the FLUSHes of these are the disk's own. */
-static void test_parts(void)
+TEST(parts)
 {
 	struct frame f = { .views = 4 };
 	struct frame_device *fd = add(&f, "sda", 0);
@@ -135,7 +135,7 @@ static uint64_t missed(const char *filter, enum report_scope scope)
 	return lost;
 }
 
-static void test_missed(void)
+TEST(missed)
 {
 	nothing_counted();
 	ok(missed(NULL, REPORT_FINAL) == 7, "requests that only the kernel counted were missed");
@@ -364,9 +364,6 @@ int main(int argc, char **argv)
 {
 	golden_begin(argc, argv);
 	tests_run();
-	test_which_disks();
-	test_parts();
-	test_missed();
 	test_what_if();
 	return situations_done("report_builder");
 }

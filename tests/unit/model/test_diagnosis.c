@@ -17,7 +17,7 @@ static bool is(const char *have, const char *want)
 }
 
 /* The key says where each belongs; those with the same grade and weight stay as they are. */
-static void order_of_findings(void)
+TEST(order_of_findings)
 {
 	struct diag_finding all[] = {
 		{ .grade = DIAG_NOTE, .key = "6", .weight_ns = 900 },
@@ -43,7 +43,7 @@ static void order_of_findings(void)
 
 /* ---- command lines ---- */
 
-static void arguments(void)
+TEST(arguments)
 {
 	static const char *const lines[][2] = {
 		{ "/usr/bin/mysql -psecret", "mysql" },
@@ -72,7 +72,7 @@ static void arguments(void)
 	ok(!arguments_hide(NULL, name) && !name[0], "no command");
 }
 
-static void hidden_in_reports(void)
+TEST(hidden_in_reports)
 {
 	char path[] = "/opt/tool", secret[] = "secret", line[] = "/bin/db --key 5";
 	char *command[] = { path, secret, NULL };
@@ -101,8 +101,6 @@ static void hidden_in_reports(void)
 
 int main(void)
 {
-	order_of_findings();
-	arguments();
-	hidden_in_reports();
+	tests_run();
 	return tap_done();
 }

@@ -57,7 +57,7 @@ static struct outcome outcome_of(size_t n)
 	return o;
 }
 
-static void test_sums(void)
+TEST(sums)
 {
 	struct outcome o = outcome_of(1);
 	struct outcome_variant *v = &o.variant[0];
@@ -78,7 +78,7 @@ static void test_sums(void)
 }
 
 /* t(0.975, 2) is 4.303; the logarithms of 100 and 121 ms lie 0.1906 apart, those of 10 and 12.1 ms too. */
-static void test_faster(void)
+TEST(faster)
 {
 	struct outcome o = outcome_of(2);
 	const struct outcome_change *c;
@@ -150,7 +150,7 @@ static void test_predict(void)
 	outcome_free(&o);
 }
 
-static void test_ranking(void)
+TEST(ranking)
 {
 	const struct render_opts plain = { .width = 80 };
 	struct outcome o = outcome_of(4);
@@ -180,7 +180,7 @@ static void test_ranking(void)
 	outcome_free(&o);
 }
 
-static void test_rendered(void)
+TEST(rendered)
 {
 	const struct render_opts plain = { .width = 80 };
 	struct outcome o = outcome_of(3);
@@ -223,10 +223,7 @@ static void test_rendered(void)
 
 int main(void)
 {
-	test_sums();
-	test_faster();
+	tests_run();
 	test_predict();
-	test_ranking();
-	test_rendered();
 	return tap_done();
 }

@@ -369,7 +369,7 @@ static bool has(const struct report *r, const struct render_opts *o, const char 
 	return found;
 }
 
-static void test_units(void)
+TEST(units)
 {
 	struct report r = { 0 };
 	bool apart = false;
@@ -387,7 +387,7 @@ static void test_units(void)
 }
 
 /* The answer, for who is tired: all of it on the first screen of 24 lines. */
-static void test_first_screen(void)
+TEST(first_screen)
 {
 	struct report r = { 0 };
 	char *s;
@@ -416,7 +416,7 @@ static void test_first_screen(void)
 }
 
 /* The lines of the ledger add up to its total as far as digits go: what is small is not lost. */
-static void test_ledger(void)
+TEST(ledger)
 {
 	struct render_opts verbose = { .width = 80, .verbose = true };
 	struct report r = { 0 };
@@ -439,7 +439,7 @@ static void test_ledger(void)
 	report_free(&r);
 }
 
-static void test_facts(void)
+TEST(facts)
 {
 	struct render_opts quiet = { .width = 80, .quiet = true }, wide = { .width = 160 };
 	struct report r = { 0 };
@@ -482,7 +482,7 @@ static void test_facts(void)
 }
 
 /* Groups: the five that took most, whatever their order in the report; all when asked for. */
-static void test_groups(void)
+TEST(groups)
 {
 	struct render_opts verbose = { .width = 80, .verbose = true };
 	struct report r = { 0 };
@@ -533,7 +533,7 @@ static void test_whatif(void)
 }
 
 /* The headline's share is of the sync time, the gain is of the run. */
-static void test_contrast(void)
+TEST(contrast)
 {
 	static const struct {
 		const char *name;
@@ -586,7 +586,7 @@ static void test_interval(void)
 }
 
 /* Figures that no run makes: no division by zero, no bar beyond its column. */
-static void test_extremes(void)
+TEST(extremes)
 {
 	struct report r = { 0 };
 	bool good = true;
@@ -645,7 +645,7 @@ static void test_json_absent(void)
 	report_free(&r);
 }
 
-static void test_json_hostile(void)
+TEST(json_hostile)
 {
 	struct report r = { 0 };
 	json_t *j;
@@ -675,16 +675,8 @@ int main(int argc, char **argv)
 	check_golden("sync_unknown", report_unknown);
 	check_golden("sync_interval", report_interval);
 	texts_hold(all, ARRAY_LEN(all));
-	test_units();
-	test_first_screen();
-	test_ledger();
-	test_facts();
-	test_groups();
+	tests_run();
 	test_whatif();
-	test_contrast();
-	test_interval();
-	test_extremes();
 	test_json_absent();
-	test_json_hostile();
 	return tap_done();
 }
