@@ -3,6 +3,8 @@
 #ifndef SITUATIONS_H
 #define SITUATIONS_H
 
+#include <stdint.h>
+
 #include "util/buf.h"
 #include "util/mem.h"
 #include "golden.h"
@@ -24,6 +26,13 @@ static inline void said_section(void)
 }
 
 #define SAY(...) (said_section(), buf_printf(&said, __VA_ARGS__))
+
+/* What is 0 is not said. */
+static inline void also(const char *what, uint64_t n)
+{
+	if (n)
+		SAY("  (%s %llu)\n", what, (unsigned long long)n);
+}
 
 static inline bool among(char **lines, const char *line)
 {

@@ -102,12 +102,6 @@ static void begin(void)
 	name_file(SDA1, INO, "db", "data");
 }
 
-static void also(const char *what, uint64_t n)
-{
-	if (n)
-		SAY("  (%s %llu)\n", what, (unsigned long long)n);
-}
-
 /* Its leaves, and what else is known of it, where it is not nothing. */
 static void ends_as(const char *what)
 {

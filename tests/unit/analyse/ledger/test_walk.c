@@ -95,12 +95,6 @@ static void through(uint32_t via)
 		SAY("%s%s", i ? ", " : " by way of ", name[i]);
 }
 
-static void also(const char *what, uint64_t n)
-{
-	if (n)
-		SAY("  (%s %llu)\n", what, (unsigned long long)n);
-}
-
 static void says(const struct walk_result *r, const char *what)
 {
 	SAY("%s:\n", what);

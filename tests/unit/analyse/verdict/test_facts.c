@@ -77,7 +77,7 @@ TEST(nobarrier)
 	ok(!facts_nobarrier(d), "nor where it is not known");
 }
 
-static void also(const char *what, uint64_t n)
+static void figure(const char *what, uint64_t n)
 {
 	if (n)
 		SAY(" %s %llu", what, (unsigned long long)n);
@@ -86,11 +86,11 @@ static void also(const char *what, uint64_t n)
 static void says_facts(const struct facts *f, const char *what)
 {
 	SAY("%s:\n  disk %s, ahead %.2f", what, f->dev ? f->dev->name : "none", f->ahead);
-	also("flush_mean", f->flush_mean);
-	also("flush_p50", f->flush_p50);
-	also("write_mean", f->write_mean);
-	also("write_p50", f->write_p50);
-	also("write_fast", f->write_fast);
+	figure("flush_mean", f->flush_mean);
+	figure("flush_p50", f->flush_p50);
+	figure("write_mean", f->write_mean);
+	figure("write_p50", f->write_p50);
+	figure("write_fast", f->write_fast);
 	SAY("%s%s%s%s", f->flush_queued ? ", FLUSHes queued" : "", f->data_queued ? ", data queued" : "",
 	    f->for_everybody ? ", for everybody" : "", f->own_queue ? ", its own queue" : "");
 	if (f->volume.calls)
