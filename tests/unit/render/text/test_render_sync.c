@@ -504,7 +504,7 @@ TEST(groups)
 	report_free(&r);
 }
 
-static void test_whatif(void)
+TEST(whatif)
 {
 	struct render_opts verbose = { .width = 80, .verbose = true };
 	struct report r = { 0 };
@@ -567,7 +567,7 @@ TEST(contrast)
 	}
 }
 
-static void test_interval(void)
+TEST(interval)
 {
 	struct report r = { 0 };
 
@@ -624,7 +624,7 @@ TEST(extremes)
 
 /* --- JSON --- */
 
-static void test_json_absent(void)
+TEST(json_absent)
 {
 	struct report r = { 0 };
 	json_t *j;
@@ -676,7 +676,5 @@ int main(int argc, char **argv)
 	check_golden("sync_interval", report_interval);
 	texts_hold(all, ARRAY_LEN(all));
 	tests_run();
-	test_whatif();
-	test_json_absent();
 	return tap_done();
 }
