@@ -107,7 +107,6 @@ STATE struct {
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, COVERED);
-	__uint(map_flags, BPF_F_NO_PREALLOC); /* asked when somebody syncs, and not for each request */
 	__type(key, u32);
 	__type(value, u32);
 } covered SEC(".maps");
@@ -118,7 +117,6 @@ STATE struct {
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ELSEWHERE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u32);
 	__type(value, u32);
 } elsewhere SEC(".maps");
