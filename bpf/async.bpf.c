@@ -160,6 +160,7 @@ __noinline int aio_queued(u64 work)
 __noinline int aio_begins(u64 work, u32 tid)
 {
 	struct pending *p = bpf_map_lookup_elem(&pendings, &work);
+	u64 key = worker_key(tid);
 	struct task_state *t;
 
 	if (!p)
@@ -170,8 +171,8 @@ __noinline int aio_begins(u64 work, u32 tid)
 	if (!t)
 		return 0;
 	aio_began = 1;
-	t->aio = worker_key(tid);
-	if (bpf_map_update_elem(&pendings, &t->aio, p, BPF_ANY))
+	t->aio = 1;
+	if (bpf_map_update_elem(&pendings, &key, p, BPF_ANY))
 		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
 	else
 		bpf_map_delete_elem(&pendings, &work);
@@ -202,9 +203,9 @@ int work_end_btf(u64 *ctx __attribute__((unused)))
 		return 0;
 	tid = (u32)bpf_get_current_pid_tgid();
 	t = state_of(tid);
-	if (!t || !t->aio || !(t->follow & FOLLOW_HELPER))
+	if (!t || !t->aio || !t->history)
 		return 0;
-	key = t->aio;
+	key = worker_key(tid);
 	t->aio = 0;
 	p = bpf_map_lookup_elem(&pendings, &key);
 	if (p && p->worker == tid)
@@ -222,7 +223,7 @@ static __always_inline bool may_be_unseen(void)
 	if (run.idle || run.sys_enter_bell == BELL_OFF)
 		return run.idle;
 	t = state_of((u32)bpf_get_current_pid_tgid());
-	return !t || !(t->follow & FOLLOW_CALLER);
+	return !t || !t->caller;
 }
 
 /* Is it another call than the one that is noted? These may ask several file systems, or for several files. */
@@ -260,7 +261,7 @@ static __always_inline struct task_state *idle_begin(u32 dev)
 	if (run.idle)
 		ring_idle_bell();
 	t = state_for((u32)id, DROP_CALLERS_FULL);
-	if (!t || t->follow & FOLLOW_CALLER || !is_another_call(t, call, nr))
+	if (!t || t->caller || !is_another_call(t, call, nr))
 		return NULL;
 	__sync_fetch_and_add(&run.idle_calls, 1);
 	if (!has_function(call))
@@ -269,7 +270,7 @@ static __always_inline struct task_state *idle_begin(u32 dev)
 	t->nr = nr;
 	t->tgid = id >> 32;
 	t->ino = t->dev = t->generation = 0;
-	t->flushes = t->writes = t->write_sectors = t->had = 0;
+	t->flushes = t->writes = t->write_sectors = t->fua = t->had = 0;
 	t->enter = bpf_ktime_get_ns();
 	return t;
 }
@@ -279,7 +280,7 @@ static __always_inline struct task_state *msync_without_file(void)
 {
 	struct task_state *t = state_of((u32)bpf_get_current_pid_tgid());
 
-	return t && t->follow & FOLLOW_CALLER && t->call == CALL_MSYNC && !t->ino ? t : NULL;
+	return t && t->caller && t->call == CALL_MSYNC && !t->ino ? t : NULL;
 }
 
 /* In 7.2 the union that it is in has no name any more. */

@@ -29,6 +29,9 @@ struct pid_chunk {
 	u16 entry[PIDS_PER_CHUNK]; /* index in `tasks`, plus 1; 0: none */
 };
 
+/* In place of that: a task of this number has ended, and none has come onto a CPU since. Who asks then comes too late. */
+#define ENTRY_ENDED 0xffff
+
 #define HISTORY 64
 #define WORKS	16
 
@@ -37,7 +40,6 @@ struct pid_chunk {
  * and bios that queued them. kind 0: sent already, or none.
  */
 struct history {
-	u32 owner, pad; /* tid */
 	struct wire_sleep sleep[HISTORY];
 	struct wire_request request[HISTORY];
 	struct wire_bio bio[HISTORY];
@@ -69,9 +71,14 @@ STATE struct {
 	__type(value, struct history);
 } histories SEC(".maps");
 
-STATE unsigned int history_hand SEC(".data"); /* where to look next for a helper that no longer matters */
+STATE unsigned int history_owner[WIRE_HISTORIES] SEC(".data"); /* tid of who took it; 0: it is free */
 
-/* Entries of the two that nobody uses; filled by fill(). */
+STATE unsigned int tasks_ended SEC(".data"); /* 1: one that had an entry has, since user space last looked */
+
+/*
+ * Entries of the two that nobody uses; filled by fill(). Programs take them, and only user space gives them back: once nobody has been
+ * able to find one for a second, no program on any CPU is at it any more. See task_sweep.h.
+ */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, WIRE_TASKS);
@@ -84,6 +91,14 @@ STATE struct {
 	__type(value, u32);
 } free_histories SEC(".maps");
 
+/* Tasks whose state is being made at this moment, and its index: there is to be one for each task, whoever asks on how many CPUs. */
+STATE struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, u32);
+	__type(value, u32);
+} being_made SEC(".maps");
+
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096); /* set before load */
@@ -91,6 +106,9 @@ STATE struct {
 
 /* Follows a task from now on, if it isn't followed yet. In sched.bpf.c, as the next. */
 int learn(u32 tid);
+
+/* Makes the state of a task that has none. Returns its index, plus 1; 0: no room. */
+u32 make_state(u32 pid);
 
 /*
  * Callers within a sync call now, and since when there was one all the time. Too many if one's end is missed: that costs time, and
@@ -179,7 +197,7 @@ static __always_inline struct task_state *followed_by_entry(u32 entry)
 {
 	struct task_state *t = state_by_entry(entry);
 
-	return t && t->follow ? t : NULL;
+	return t && (t->caller || t->history) ? t : NULL;
 }
 
 static __always_inline struct task_state *followed(u32 pid)
@@ -203,7 +221,7 @@ static __always_inline u32 times_off(const struct task_state *t, struct task_str
 {
 	u32 seen = t->seen_switches;
 
-	if (!seen && t->follow & FOLLOW_CALLER)
+	if (!seen && t->caller)
 		seen = t->switches;
 	return seen ? switches_of(task) - seen : not_on(t);
 }
@@ -219,23 +237,12 @@ static __always_inline struct task_state *state_for(u32 pid, enum wire_drop othe
 {
 	u16 *entry = follow_entry(pid);
 	struct task_state *t = state_at(entry);
-	u8 *used;
-	u32 i;
 
 	if (t || !entry)
 		return t;
-	if (bpf_map_pop_elem(&free_tasks, &i)) {
-		__sync_fetch_and_add(&run.drops[otherwise], 1);
-		return NULL;
-	}
-	t = bpf_map_lookup_elem(&tasks, &i);
+	t = state_by_entry(make_state(pid));
 	if (!t)
-		return NULL;
-	__builtin_memset(t, 0, sizeof(*t));
-	used = &run.tasks_used[i / WIRE_TASKS_PART % sizeof(run.tasks_used)];
-	if (!*used) /* each request reads that cache line */
-		*used = 1;
-	*entry = i + 1;
+		__sync_fetch_and_add(&run.drops[otherwise], 1);
 	return t;
 }
 
@@ -256,9 +263,9 @@ static __always_inline void count_idle(u32 dev)
 /* The task is in another call now, or gone: was it seen to leave its sync call? Of the kernel's own that can't be told: one may be within another. */
 static __always_inline void count_end_missed(const struct task_state *t)
 {
-	if (run.idle && t->follow & FOLLOW_CALLER)
+	if (run.idle && t->caller)
 		count_idle(t->dev);
-	else if (t->follow & FOLLOW_CALLER && t->nr != CALL_NO_NR)
+	else if (t->caller && t->nr != CALL_NO_NR)
 		count_unrecorded(DROP_END, t->enter);
 }
 

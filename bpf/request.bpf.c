@@ -561,7 +561,7 @@ static __always_inline void flush_tell(u32 tid)
 	struct task_state *t = followed(tid);
 
 	if (t)
-		t->flushes++;
+		ADD(true, t->flushes, 1);
 }
 
 /* Who sent a write may be in a sync call: then that is what the call writes. */
@@ -574,10 +574,10 @@ static __always_inline void write_tell(const struct slot *s, u64 rq, u16 class, 
 	t = followed(s->tid);
 	if (!t)
 		return;
-	t->write_sectors += bytes >> 9;
-	t->writes += whole;
+	ADD(true, t->write_sectors, bytes >> 9);
+	ADD(true, t->writes, whole);
 	if (class == WIRE_FUA)
-		t->had |= HAD_FUA;
+		ADD(true, t->fua, 1);
 }
 
 #define VISIT_ROLE    7u	 /* enum flush_role */

@@ -29,109 +29,83 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
 	t->announced = 1;
 }
 
-#define STEAL_LOOKS    16
-#define STEAL_AFTER_NS 500000000 /* a helper that hasn't mattered for so long gives its place up */
-
-/*
- * Takes the place of one helper, if that hasn't mattered for long; returns it plus 1, or 0. A global function, as are the next: the
- * verifier follows what is in it once, and not in each turn of a loop.
- */
-__noinline u32 steal_one(u64 now)
-{
-	u32 i = history_hand++ % WIRE_HISTORIES;
-	struct history *h = bpf_map_lookup_elem(&histories, &i);
-	struct task_state *t = h ? state_of(h->owner) : NULL;
-
-	if (!t || t->history != i + 1 || now - t->mattered < STEAL_AFTER_NS)
-		return 0;
-	t->follow &= ~FOLLOW_HELPER;
-	t->history = t->announced = 0;
-	t->seq++; /* a gap: what it does meanwhile is not known */
-	return i + 1;
-}
-
-/* Everything wakes something: in time all tasks of a busy machine have been helpers. */
-static __always_inline bool steal_history(u32 *i, u64 now)
-{
-	for (int n = 0; n < STEAL_LOOKS; n++) {
-		u32 got = steal_one(now);
-
-		if (got) {
-			*i = got - 1;
-			return true;
-		}
-	}
-	return false;
-}
-
 #define HISTORY_PART 8
 
-/*
- * From a place on, of as many sleeps. Unrolled, it would keep the places' addresses on its stack, and of all frames of a chain of
- * calls a kernel allows 512 bytes.
- */
-__noinline int forget_sleeps(u32 history, u32 from)
+/* The state that another CPU has made just now, or is making. */
+static __always_inline u32 made_elsewhere(u32 pid, const u16 *entry)
 {
-	struct history *h = bpf_map_lookup_elem(&histories, &history);
+	u32 *i = bpf_map_lookup_elem(&being_made, &pid), made = i ? *i + 1 : 0;
+	struct task_state *t = state_by_entry(made);
 
-#pragma clang loop unroll(disable)
-	for (u32 i = 0; h && i < HISTORY_PART; i++) {
-		u32 n = (from + i) % HISTORY;
+	if (state_at(entry))
+		return *entry;
+	return t && t->tid == pid ? made : 0; /* the place in `being_made` may be another task's by now */
+}
 
-		h->sleep[n].head.kind = h->request[n].head.kind = h->bio[n].head.kind = 0;
-		h->sleep[n].seq = ~0u;
-		h->work[n % WORKS].head.kind = h->queuer[n % WORKS].head.kind = 0;
-		h->queuer_bio[n % WORKS].head.kind = 0;
-		h->work[n % WORKS].no = 0;
+/* A global function, as is the next, to keep the verifier's work small. */
+__noinline u32 make_state(u32 pid)
+{
+	u16 *entry = follow_entry(pid);
+	struct task_state *t;
+	u32 i, made;
+	bool first;
+
+	if (!entry || bpf_map_pop_elem(&free_tasks, &i))
+		return 0;
+	t = bpf_map_lookup_elem(&tasks, &i);
+	if (!t)
+		return 0;
+	__builtin_memset(t, 0, sizeof(*t));
+	t->tid = pid;
+	made = i + 1;
+	first = !bpf_map_update_elem(&being_made, &pid, &i, BPF_NOEXIST);
+	if (first && !state_at(entry)) {
+		u8 *used = &run.tasks_used[i / WIRE_TASKS_PART % sizeof(run.tasks_used)];
+
+		if (!*used) /* each request reads that cache line */
+			*used = 1;
+		*entry = made;
+	} else {
+		made = made_elsewhere(pid, entry);
+		t->tid = 0;
+		bpf_map_push_elem(&free_tasks, &i, BPF_ANY);
 	}
-	return 0;
+	if (first)
+		bpf_map_delete_elem(&being_made, &pid);
+	return made;
 }
 
-static __always_inline bool give_history(struct task_state *t, u32 tid, u64 now)
-{
-	struct history *h;
-	u32 i;
-
-	if (bpf_map_pop_elem(&free_histories, &i) && !steal_history(&i, now))
-		return false;
-	t->history = i + 1;
-	h = history_of(t);
-	if (!h)
-		return false;
-	h->owner = tid;
-	for (u32 n = 0; n < HISTORY; n += HISTORY_PART)
-		forget_sleeps(i, n);
-	return true;
-}
-
-/* Global functions, as is the next, to keep the verifier's work small. */
 __noinline int learn(u32 tid)
 {
 	struct task_struct *task;
 	struct task_state *t;
 	bool current;
-	u64 now;
+	u16 *entry;
+	u32 i;
 
 	if (!tid || followed(tid))
 		return 0;
 	task = current_task();
 	current = tid == (u32)bpf_get_current_pid_tgid();
-	/* the end of one that ends was seen already, and nobody would let go of its state */
-	if (current && GET(TASK_BTF, task, flags) & PF_EXITING)
+	entry = follow_entry(tid);
+	/* the end of one that ends was seen already, and so was that of one that sent a request and has ended since */
+	if (current ? GET(TASK_BTF, task, flags) & PF_EXITING : entry && *entry == ENTRY_ENDED)
 		return 0;
 	t = state_for(tid, DROP_HELPERS_FULL);
 	if (!t)
 		return 0;
-	now = bpf_ktime_get_ns();
-	if (!t->history && !give_history(t, tid, now)) {
+	if (bpf_map_pop_elem(&free_histories, &i) || i >= WIRE_HISTORIES) {
 		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
 		return 0;
 	}
-	t->since = t->mattered = now;
-	t->work++;		      /* what it is at was not seen to begin */
-	t->off = t->wake = t->on = 0; /* of a time when it was followed before */
+	history_owner[i] = tid;
+	t->since = t->mattered = bpf_ktime_get_ns();
+	t->announced = 0;
+	t->seq++;		      /* a gap: what it did since it was followed before is not known, */
+	t->work++;		      /* nor was what it is at seen to begin */
+	t->off = t->wake = t->on = 0; /* of that time */
 	t->seen_switches = current ? switches_of(task) : 0;
-	t->follow |= FOLLOW_HELPER;
+	t->history = i + 1;
 	return 0;
 }
 
@@ -313,7 +287,7 @@ static __always_inline void take_request(struct completing *c, struct task_state
 
 	if (c->sent)
 		return;
-	if (t->follow & FOLLOW_CALLER) {
+	if (t->caller) {
 		send_request(c, task->pid);
 		return;
 	}
@@ -332,7 +306,7 @@ static __always_inline void take_bio(struct task_state *t, struct task_struct *t
 
 	if (!bio_ending(&b, irq, pid, t->wake, tid, t->seq))
 		return;
-	if (t->follow & FOLLOW_CALLER) {
+	if (t->caller) {
 		send(&b, sizeof(b));
 		return;
 	}
@@ -406,11 +380,11 @@ static __always_inline void keep_sleep(struct task_state *t, u32 tid, u8 kind, u
 /* The sleep that ends `now`. */
 static __always_inline void take_sleep(struct task_struct *task, struct task_state *t, u32 tid, u64 now)
 {
-	u8 follow = t->follow;
+	bool helper = t->history;
 
-	if (follow & FOLLOW_CALLER)
+	if (t->caller)
 		send_sleep(t, tid, now);
-	if (follow & FOLLOW_HELPER) {
+	if (helper) {
 		if (!t->announced)
 			announce(t, tid, task);
 		keep_sleep(t, tid, kind_of(GET(TASK_BTF, task, flags)), now);
@@ -524,7 +498,11 @@ int switch_btf(u64 *ctx)
 	struct task_struct *prev = (struct task_struct *)ctx[1], *next = (struct task_struct *)ctx[2];
 	u16 *off = follow_entry(prev->pid), *on = follow_entry(next->pid);
 
-	return off && on && *off | *on ? switch_known(ctx, *off, *on) : 0;
+	if (!off || !on || !(*off | *on))
+		return 0;
+	if (rarely(*on == ENTRY_ENDED)) /* another task has its number now */
+		*on = 0;
+	return switch_known(ctx, *off, *on);
 }
 
 /* ---- who wakes whom ---- */
@@ -571,7 +549,7 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 		return;
 	if (!w || t->waker_kind == TASK_USER)
 		take_stack(t, task);
-	if (w && w->follow & FOLLOW_HELPER) {
+	if (w && w->history) {
 		if (rarely(times_off(w, me)))
 			catch_up(pid, 0);
 		t->rq = w->seq;
@@ -685,30 +663,36 @@ int waking_btf(u64 *ctx)
 	return entry && (*entry || task->flags & PF_WQ_WORKER) ? waking_known(ctx, *entry) : 0;
 }
 
-/* A helper or caller that ends: its number may come back as another task's. */
+/* A task has ended: its number may come back as another task's. */
+static __always_inline int forget(u32 tid)
+{
+	u16 *entry = follow_entry(tid);
+	struct task_state *t = state_at(entry);
+
+	if (!entry)
+		return 0;
+	*entry = ENTRY_ENDED;
+	if (!t)
+		return 0;
+	count_end_missed(t);
+	if (t->caller)
+		caller_left();
+	t->caller = t->history = t->call = 0;
+	tasks_ended = 1;
+	return 0;
+}
+
 SEC("?tp_btf/sched_process_exit")
 int forget_btf(u64 *ctx)
 {
-	u32 tid = ((struct task_struct *)ctx[0])->pid;
-	u16 *entry = follow_entry(tid);
-	struct task_state *t = state_at(entry);
-	u32 i;
+	return forget(((struct task_struct *)ctx[0])->pid);
+}
 
-	if (!t || !entry)
-		return 0;
-	if (t->history) {
-		i = t->history - 1;
-		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
-	}
-	count_end_missed(t);
-	if (t->follow & FOLLOW_CALLER)
-		caller_left();
-	t->follow = 0;
-	t->call = 0;
-	i = *entry - 1;
-	*entry = 0;
-	bpf_map_push_elem(&free_tasks, &i, BPF_ANY);
-	return 0;
+/* Run by user space for a task that is gone, and whose end was not seen. */
+SEC("?raw_tp")
+int bury(u64 *ctx)
+{
+	return forget(ctx[0]);
 }
 
 /* Run by user space, once per task that is sure to matter (jbd2), with its number as the only argument. */

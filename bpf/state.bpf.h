@@ -259,7 +259,7 @@ static __always_inline u64 address_at(const void *at)
 /* clang-format off */
 #define ADD(shared, x, n) do { \
 	if (shared) { \
-		u64 by_ = (n); \
+		typeof(x) by_ = (n); \
 		asm volatile("" : "+r"(by_)); \
 		__sync_fetch_and_add(&(x), by_); \
 	} else { \

@@ -163,18 +163,17 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	t->call = call;
 	t->nr = nr;
 	t->tgid = tgid;
-	t->flushes = 0;
-	t->writes = t->write_sectors = 0;
+	t->flushes = t->writes = t->write_sectors = t->fua = 0;
 	t->had = file ? had_of(file) : 0;
 	t->wake = t->last_wake = 0;
 	t->enter = t->on = bpf_ktime_get_ns();
-	if (!(t->follow & FOLLOW_CALLER))
+	if (!t->caller)
 		caller_came(t->enter);
-	if (!t->follow)
+	if (!t->caller && !t->history)
 		t->seen_switches = t->switches = 0;
 	else if (rarely(times_off(t, task)))
 		catch_up(tid, 0);
-	t->follow |= FOLLOW_CALLER;
+	t->caller = 1;
 	note_call(t->dev, t->enter, !has_function(call));
 	/* from here on each switch is seen */
 	t->switches = switches_and_seq(task, t, &seq);
@@ -189,7 +188,7 @@ static __always_inline void other_begin(u32 tid, struct file *file, u32 call, u3
 	struct task_state *t = state_for(tid, DROP_CALLERS_FULL);
 	struct file_key key = {};
 
-	if (!t || t->follow & FOLLOW_CALLER)
+	if (!t || t->caller)
 		return;
 	if (file)
 		key_of_file(file, &key);
@@ -248,7 +247,7 @@ static __always_inline void forget_idle_call(void)
 {
 	struct task_state *t = state_of((u32)bpf_get_current_pid_tgid());
 
-	if (t && t->call & CALL_OF_IDLE && !(t->follow & FOLLOW_CALLER))
+	if (t && t->call & CALL_OF_IDLE && !t->caller)
 		t->call = 0;
 }
 
@@ -326,7 +325,7 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	s->flushes = t->flushes;
 	s->write_bytes = (u64)t->write_sectors << 9;
 	s->writes = t->writes;
-	s->had = t->had | had;
+	s->had = t->had | (t->fua ? HAD_FUA : 0) | had;
 	s->other = other;
 	if (TASK_BTF) {
 		((u64 *)s->comm)[0] = ((u64 *)leader->comm)[0];
@@ -358,7 +357,7 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 			catch_up(tid, 0);
 		send_call(t, tid, ret, false, 0);
 	}
-	t->follow &= ~FOLLOW_CALLER;
+	t->caller = 0;
 	caller_left();
 }
 
@@ -376,7 +375,7 @@ static __always_inline bool always_sync(u32 call)
 
 static __always_inline void dispatch_end(struct task_state *t, u32 tid, int ret)
 {
-	if (t->follow & FOLLOW_CALLER)
+	if (t->caller)
 		call_end(t, tid, ret);
 	else if (t->call & CALL_OF_OTHER)
 		other_end(t, tid, ret);
@@ -427,7 +426,7 @@ __noinline int needs_sys_enter(void)
 	if (!call || has_function(call))
 		return false;
 	t = state_of((u32)bpf_get_current_pid_tgid());
-	if (t && t->follow & FOLLOW_CALLER)
+	if (t && t->caller)
 		return false;
 	if (call != CALL_WRITE || nr == (is_32bit_call() ? cfg.nr_pwritev2_32 : cfg.nr_pwritev2))
 		return true;
@@ -450,12 +449,12 @@ static __always_inline int on_function(struct pt_regs *regs)
 	if (run.selftest_pid && run.selftest_pid == id >> 32)
 		run.selftest_calls |= 1u << (call & 31);
 	/* the task's call before has ended: its end must not be taken for this one's */
-	if (run.idle && t && !(t->follow & FOLLOW_CALLER))
+	if (run.idle && t && !t->caller)
 		t->call = 0;
 	if (run.idle || !run.functions_since || now < run.functions_since)
 		return 0;
 	/* sys_enter saw this call begin, just before `functions_since` */
-	if (t && t->follow & FOLLOW_CALLER && t->nr == nr && now - run.functions_since < 1000000000)
+	if (t && t->caller && t->nr == nr && now - run.functions_since < 1000000000)
 		return 0;
 	return call_begin_btf(regs, (u32)nr | CALL_BY_FUNCTION, false, call);
 }
@@ -466,8 +465,7 @@ static __always_inline int on_function_end(struct pt_regs *regs, int ret)
 	u32 tid = (u32)bpf_get_current_pid_tgid();
 	struct task_state *t = state_of(tid);
 
-	if (t &&
-	    (t->nr == (nr | CALL_BY_FUNCTION) || (t->nr == nr && t->call & CALL_OF_IDLE && !(t->follow & FOLLOW_CALLER))))
+	if (t && (t->nr == (nr | CALL_BY_FUNCTION) || (t->nr == nr && t->call & CALL_OF_IDLE && !t->caller)))
 		dispatch_end(t, tid, ret);
 	return 0;
 }
@@ -509,7 +507,7 @@ static __always_inline bool within_call(u32 tid)
 	struct task_struct *task = current_task();
 	struct task_state *t = followed(tid);
 
-	if (t && t->follow & FOLLOW_CALLER)
+	if (t && t->caller)
 		return t->call != CALL_KERNEL_FSYNC;
 	return BPF_CORE_READ(task, flags) & PF_IO_WORKER || (t && t->aio);
 }
@@ -532,7 +530,7 @@ static __always_inline int kernel_end(int ret)
 	u32 tid = (u32)bpf_get_current_pid_tgid();
 	struct task_state *t = followed(tid);
 
-	if (t && t->follow & FOLLOW_CALLER && t->call == CALL_KERNEL_FSYNC)
+	if (t && t->caller && t->call == CALL_KERNEL_FSYNC)
 		call_end(t, tid, ret);
 	return 0;
 }

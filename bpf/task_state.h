@@ -16,9 +16,10 @@
 /* Of one that was asked about: it began while what ledgers need was not attached. Of it, too, only the times are told. */
 #define CALL_OF_IDLE 0x40000000u
 
-enum follow_flags { FOLLOW_CALLER = 1, FOLLOW_HELPER = 2 };
-
-/* The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. */
+/*
+ * The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. Programs change it on several
+ * CPUs at once, so each member is either one CPU's to change at a time, or only added to, atomically.
+ */
 struct task_state {
 	__bt_u64 off, wake, on; /* lost the CPU, woken, came onto it: of the present or last sleep */
 	__bt_u64 last_wake;	/* of the sleep before `on` */
@@ -27,25 +28,28 @@ struct task_state {
 	__bt_u32 seq;
 	__bt_u8 how, waker_kind, stack_len, announced;
 	__bt_u8 idle;
-	__bt_u8 follow; /* enum follow_flags; 0: not followed */
-	__bt_u16 nr;	/* of the system call that the sync call is; CALL_NO_NR: it is none */
+	__bt_u8 caller;	  /* 1: followed, as it is in a sync call that is asked for */
+	__bt_u16 history; /* not 0: followed, as a helper: index in `histories`, plus 1 */
 	/* the sync call that it is in */
 	__bt_u64 enter, ino;
 	__bt_u64 waited; /* for a CPU, at its beginning, see struct wire_sync */
 	__bt_u32 dev, generation;
 	__bt_u32 call;
-	__bt_u32 work;	    /* a worker: number of the work that it is at, or was at last; 0: none was seen to begin */
-	__bt_u32 first_seq; /* at its beginning */
-	__bt_u32 switches;  /* of the task, at its beginning, and those since that no sleep stands for */
+	__bt_u32 first_seq;	/* at its beginning */
+	__bt_u32 switches;	/* of the task, at its beginning, and those since that no sleep stands for */
 	__bt_u32 seen_switches; /* of the task, when it was last seen to come onto a CPU; 0: not yet */
-	__bt_u32 history;	/* a helper's: index in `histories`, plus 1; 0: none */
-	__bt_u32 tgid;
-	__bt_u32 flushes; /* this and the next as in struct wire_sync; bytes in sectors of 512 */
+	__bt_u32 flushes;	/* this and the next two as in struct wire_sync; bytes in sectors of 512 */
 	__bt_u32 write_sectors;
-	__bt_u32 writes : 29, had : 3;
+	__bt_u32 writes;
+	__bt_u16 nr;  /* of the system call that the sync call is; CALL_NO_NR: it is none */
+	__bt_u8 had;  /* enum wire_had, but for HAD_FUA */
+	__bt_u8 aio;  /* 1: a worker that carries out an AIO fsync, see async.bpf.c */
+	__bt_u32 fua; /* FUA writes among `writes` */
+	__bt_u32 tgid;
+	__bt_u32 tid;	   /* of the task; 0: the entry is free */
+	__bt_u32 work;	   /* a worker: number of the work that it is at, or was at last; 0: none was seen to begin */
 	__bt_u64 since;	   /* helper: followed from then on */
 	__bt_u64 mattered; /* a helper: when it last woke a followed task */
-	__bt_u64 aio;	   /* a worker: the AIO fsync that it carries out, a key of async.bpf.c */
 	__bt_u64 stack[WIRE_STACK];
 } __attribute__((aligned(64)));
 WIRE_ASSERT_SIZE(struct task_state, 256);

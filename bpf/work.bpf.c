@@ -157,9 +157,7 @@ static __noinline int work_began(u64 work, u64 function, u32 tid)
 		q = NULL;
 	if (!t)
 		t = worker_for(q, function, tid);
-	if (!t || !(t->follow & FOLLOW_HELPER))
-		return 0;
-	h = history_of(t);
+	h = t ? history_of(t) : NULL;
 	if (!h)
 		return 0;
 	i = ++t->work % WORKS;

@@ -296,6 +296,7 @@ static void set_ledger_sizes(struct load *l, const struct probe_want *want)
 	bpf_map__set_max_entries(l->skel->maps.free_histories, 1);
 	bpf_map__set_max_entries(l->skel->maps.files, 1);
 	bpf_map__set_max_entries(l->skel->maps.pendings, 1);
+	bpf_map__set_max_entries(l->skel->maps.being_made, 1);
 	bpf_map__set_max_entries(l->skel->maps.queued, 1);
 }
 
@@ -345,6 +346,12 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.n_slots = bpf_map__max_entries(l->skel->maps.slots);
 	l->maps.tasks_fd = bpf_map__fd(l->skel->maps.tasks);
 	l->maps.pids_fd = bpf_map__fd(l->skel->maps.pids);
+	l->maps.histories_fd = bpf_map__fd(l->skel->maps.histories);
+	l->maps.history_size = bpf_map__value_size(l->skel->maps.histories);
+	l->maps.free_tasks_fd = bpf_map__fd(l->skel->maps.free_tasks);
+	l->maps.free_histories_fd = bpf_map__fd(l->skel->maps.free_histories);
+	l->maps.tasks_ended = &l->skel->data->tasks_ended;
+	l->maps.history_owner = l->skel->data->history_owner;
 	l->maps.pendings_fd = bpf_map__fd(l->skel->maps.pendings);
 	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)
 		return err_set(e, errno, EXIT_FAILED, "cannot map the counters: %s", strerror(errno));
@@ -405,6 +412,7 @@ static void choose_programs(struct load *l, const struct probe_want *want, const
 		bpf_program__set_autoload(l->program[i], true);
 	}
 	bpf_program__set_autoload(l->skel->progs.seed, want->ledger);
+	bpf_program__set_autoload(l->skel->progs.bury, want->ledger);
 	bpf_program__set_autoload(l->skel->progs.fill, want->ledger);
 }
 
@@ -487,6 +495,11 @@ struct bpf_program *load_program(const struct load *l, enum probe_id id)
 int load_seed_fd(const struct load *l)
 {
 	return bpf_program__fd(l->skel->progs.seed);
+}
+
+int load_bury_fd(const struct load *l)
+{
+	return bpf_program__fd(l->skel->progs.bury);
 }
 
 const struct wire_maps *load_maps(const struct load *l)

@@ -21,6 +21,7 @@ int load_programs(struct load *l, const struct probe_want *want, struct plan *pl
 
 struct bpf_program *load_program(const struct load *l, enum probe_id id);
 int load_seed_fd(const struct load *l);
+int load_bury_fd(const struct load *l);
 const struct wire_maps *load_maps(const struct load *l);
 
 bool load_may_use_clocks(const struct load *l); /* see probes_may_use_clocks() */

@@ -15,7 +15,7 @@
 #define SLOT_BYTES   320u
 #define ALWAYS_BYTES (1008u << 10) /* queues, disks, settings */
 #define CPU_BYTES    2768u	   /* what each CPU notes: its completions, stamps of requests, who is of the command */
-#define LEDGER_BYTES (10230u << 10) /* tasks, histories, files, works, calls on their way, devices that need not ring */
+#define LEDGER_BYTES (10254u << 10) /* tasks, histories, files, works, calls on their way, devices that need not ring */
 #define PID_BYTES    2u
 #define FAMILY_BYTES (1282u << 10)
 #define BIOS_BYTES   (1664u << 10)

@@ -30,9 +30,15 @@ struct wire_maps {
 	int ring_fd;  /* ring buffer of wire records; -1: sync calls are not traced */
 	int slots_fd; /* array of struct slot (slot.h), of n_slots */
 	uint32_t n_slots;
-	int tasks_fd;	 /* array of struct task_state, of WIRE_TASKS */
-	int pendings_fd; /* hash: key of async.bpf.c -> struct pending */
-	int pids_fd;	 /* array of struct pid_chunk: where in that array a task's state stands */
+	int tasks_fd;	  /* array of struct task_state, of WIRE_TASKS */
+	int histories_fd; /* array of struct history (follow.bpf.h), of WIRE_HISTORIES */
+	uint32_t history_size;
+	int free_tasks_fd;		  /* stacks: entries of the two that nobody uses */
+	int free_histories_fd;		  /* as above */
+	volatile uint32_t *tasks_ended;	  /* 1: one that had an entry has, since we last looked */
+	volatile uint32_t *history_owner; /* tid of who took that history; 0: free */
+	int pendings_fd;		  /* hash: key of async.bpf.c -> struct pending */
+	int pids_fd;			  /* array of struct pid_chunk: where in that array a task's state stands */
 };
 
 const struct wire_maps *probes_maps(const struct probes *p);

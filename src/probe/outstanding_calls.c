@@ -18,7 +18,7 @@
 
 /* ---- has it returned, though no program was told? ---- */
 
-static bool has_state(const struct wire_maps *m, uint32_t tid, size_t index)
+bool calls_state_is(const struct wire_maps *m, uint32_t tid, size_t index)
 {
 	uint16_t entry[CHUNK];
 	uint32_t key = tid / CHUNK;
@@ -38,7 +38,7 @@ static uint32_t thread_of_state(const struct wire_maps *m, uint32_t tgid, size_t
 	dir = opendir(path);
 	while (dir && !tid && (entry = readdir(dir))) {
 		tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		if (tid && !has_state(m, tid, index))
+		if (tid && !calls_state_is(m, tid, index))
 			tid = 0;
 	}
 	if (dir)
@@ -80,15 +80,15 @@ struct glance {
 /* False: it is in no sync call. */
 static bool glance_at(const struct task_state *t, struct glance *g)
 {
-	uint8_t follow = __atomic_load_n(&t->follow, __ATOMIC_ACQUIRE);
+	bool caller = __atomic_load_n(&t->caller, __ATOMIC_ACQUIRE);
 	uint32_t call = t->call;
 
 	*g = (struct glance){
-		.idle = !(follow & FOLLOW_CALLER) && call & CALL_OF_IDLE,
+		.idle = !caller && call & CALL_OF_IDLE,
 		.call = call & ~(CALL_OF_OTHER | CALL_OF_IDLE),
 		.enter = t->enter,
 	};
-	g->asked = follow & FOLLOW_CALLER || g->idle;
+	g->asked = caller || g->idle;
 	g->other = !g->asked && call & CALL_OF_OTHER;
 	return g->asked || g->other;
 }
@@ -163,65 +163,59 @@ uint64_t calls_pending_since(const struct wire_maps *m, uint64_t from, const str
 	return oldest;
 }
 
-/* Mapped only for this look: all that is mapped counts as resident. */
-bool calls_look(const struct wire_maps *m, struct calls_look *l)
+struct task_state *calls_map_tasks(const struct wire_maps *m, size_t *n)
 {
-	size_t n = sizeof(m->run->tasks_used), size;
-	const struct task_state *t;
+	size_t parts = sizeof(m->run->tasks_used);
+	void *t;
 
-	while (n && !m->run->tasks_used[n - 1])
-		n--;
-	if (!n)
-		return true;
-	size = n * WIRE_TASKS_PART * sizeof(*t);
-	t = mmap(NULL, size, PROT_READ, MAP_SHARED, m->tasks_fd, 0);
-	if (t == MAP_FAILED)
-		return false;
-	for (size_t i = 0; i < n * WIRE_TASKS_PART; i++)
-		if (m->run->tasks_used[i / WIRE_TASKS_PART])
-			look_at(m, &t[i], i, l);
-	munmap((void *)t, size);
-	return true;
-}
-
-/* To write to; NULL: it can't be had. */
-static struct task_state *tasks_map(const struct wire_maps *m)
-{
-	void *t = mmap(NULL, WIRE_TASKS * sizeof(struct task_state), PROT_READ | PROT_WRITE, MAP_SHARED, m->tasks_fd, 0);
-
+	while (parts && !m->run->tasks_used[parts - 1])
+		parts--;
+	*n = parts * WIRE_TASKS_PART;
+	if (!*n)
+		return NULL;
+	t = mmap(NULL, *n * sizeof(struct task_state), PROT_READ | PROT_WRITE, MAP_SHARED, m->tasks_fd, 0);
 	return t == MAP_FAILED ? NULL : t;
 }
 
-static void tasks_unmap(struct task_state *t)
+void calls_unmap_tasks(struct task_state *t, size_t n)
 {
 	if (t)
-		munmap(t, WIRE_TASKS * sizeof(*t));
+		munmap(t, n * sizeof(*t));
+}
+
+bool calls_look(const struct wire_maps *m, struct calls_look *l)
+{
+	size_t n;
+	struct task_state *t = calls_map_tasks(m, &n);
+
+	for (size_t i = 0; t && i < n; i++)
+		if (m->run->tasks_used[i / WIRE_TASKS_PART])
+			look_at(m, &t[i], i, l);
+	calls_unmap_tasks(t, n);
+	return t || !n;
 }
 
 static void forget_task(struct task_state *t)
 {
-	if (t->follow & FOLLOW_CALLER)
+	if (t->caller)
 		t->call |= CALL_OF_IDLE;
-	if (t->follow & FOLLOW_HELPER) {
-		t->announced = 0;
-		t->seq++; /* a gap */
-	}
-	t->follow = 0;
-	t->aio = 0;
+	t->caller = t->aio = 0;
+	t->history = 0;
 }
 
 void calls_forget_tasks(const struct wire_maps *m, bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
 {
-	struct task_state *t = tasks_map(m);
+	size_t n;
+	struct task_state *t = calls_map_tasks(m, &n);
 
-	for (size_t i = 0; t && i < WIRE_TASKS; i++) {
+	for (size_t i = 0; t && i < n; i++) {
 		if (!m->run->tasks_used[i / WIRE_TASKS_PART])
 			continue;
-		if (t[i].follow & FOLLOW_CALLER && counts(ctx, t[i].dev))
+		if (t[i].caller && counts(ctx, t[i].dev))
 			__atomic_fetch_add(&m->run->idle_calls, 1, __ATOMIC_SEQ_CST);
 		forget_task(&t[i]);
 	}
-	tasks_unmap(t);
+	calls_unmap_tasks(t, n);
 	*m->callers = 0;
 }
 
@@ -240,12 +234,13 @@ static void drop_idle(const struct wire_maps *m, struct task_state *t, size_t in
 
 void calls_drop_idle(const struct wire_maps *m)
 {
-	struct task_state *t = tasks_map(m);
+	size_t n;
+	struct task_state *t = calls_map_tasks(m, &n);
 
-	for (size_t i = 0; t && i < WIRE_TASKS; i++)
+	for (size_t i = 0; t && i < n; i++)
 		if (m->run->tasks_used[i / WIRE_TASKS_PART])
 			drop_idle(m, &t[i], i);
-	tasks_unmap(t);
+	calls_unmap_tasks(t, n);
 }
 
 bool calls_has(const struct wire_maps *m, uint32_t tid)

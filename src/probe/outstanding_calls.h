@@ -5,6 +5,7 @@
 
 #include "probe/maps.h"
 #include "probe/probe.h"
+#include "task_state.h"
 
 struct calls_look {
 	uint64_t until;			   /* calls that began before */
@@ -12,6 +13,16 @@ struct calls_look {
 	uint64_t ask_before; /* of those that began before: the system, whether their tasks are still in them */
 	struct calls_under_way found;
 };
+
+/* Is this where the state of the task stands? */
+bool calls_state_is(const struct wire_maps *m, uint32_t tid, size_t index);
+
+/*
+ * The states, to read and write, as many as there may be in use; NULL: none, or, with *n, they can't be had. For one look only: all that
+ * is mapped counts as resident.
+ */
+struct task_state *calls_map_tasks(const struct wire_maps *m, size_t *n);
+void calls_unmap_tasks(struct task_state *t, size_t n);
 
 /* False: it can't be told. */
 bool calls_look(const struct wire_maps *m, struct calls_look *l);

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "probe/outstanding_calls.h"
 #include "probe/kernel_side.h"
 #include "probe/loader.h"
+#include "probe/task_sweep.h"
 #include "slot.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -27,6 +29,8 @@ struct probes {
 	struct plan plan;
 	struct types *types; /* of the kernel, while it is being opened */
 	bool forced[PROBE_COUNT];
+	struct task_sweep sweep;
+	uint64_t swept, asked; /* when that last was, and which tasks are gone */
 };
 
 /* The plan that was made last, for `barriertrace probes` when opening failed. */
@@ -588,14 +592,93 @@ bool probes_have_ledger(const struct probes *p)
 	return true;
 }
 
-void probes_follow(const struct probes *p, uint32_t tid)
+static void run_for_task(int program, uint32_t tid)
 {
 	uint64_t args[1] = { tid };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	/* a kernel that cannot run it learns the task at its first wake-up instead */
-	bpf_prog_test_run_opts(load_seed_fd(p->load), &opts);
+	bpf_prog_test_run_opts(program, &opts);
 }
+
+/* A kernel that cannot run it learns the task at its first wake-up instead. */
+void probes_follow(const struct probes *p, uint32_t tid)
+{
+	run_for_task(load_seed_fd(p->load), tid);
+}
+
+/* ---- entries for tasks ---- */
+
+#define SWEEP_LEAST_NS 50000000ull   /* from one sweep to the next: no program runs for so long */
+#define SWEEP_MOST_NS  1000000000ull /* without a followed task's end */
+
+struct sweeping {
+	const struct probes *p;
+	const struct wire_maps *maps;
+	bool ask; /* whether tasks are gone: their numbers are ours, and it was not asked for a second */
+};
+
+static bool names(void *ctx, uint32_t tid, size_t task)
+{
+	const struct sweeping *s = ctx;
+
+	return calls_state_is(s->maps, tid, task);
+}
+
+static bool gone(void *ctx, uint32_t tid)
+{
+	const struct sweeping *s = ctx;
+
+	return s->ask && kill((pid_t)tid, 0) && errno == ESRCH;
+}
+
+static void bury(void *ctx, uint32_t tid)
+{
+	const struct sweeping *s = ctx;
+
+	run_for_task(load_bury_fd(s->p->load), tid);
+}
+
+static void free_task(void *ctx, uint32_t task)
+{
+	const struct sweeping *s = ctx;
+
+	bpf_map_update_elem(s->maps->free_tasks_fd, NULL, &task, BPF_ANY);
+}
+
+/* Nothing is left in it of the helper before. */
+static void free_history(void *ctx, uint32_t history)
+{
+	const struct sweeping *s = ctx;
+	void *blank = xcalloc(1, s->maps->history_size);
+
+	bpf_map_update_elem(s->maps->histories_fd, &history, blank, BPF_ANY);
+	bpf_map_update_elem(s->maps->free_histories_fd, NULL, &history, BPF_ANY);
+	free(blank);
+}
+
+void probes_sweep_tasks(struct probes *p, bool own_numbers)
+{
+	static const struct sweep_calls calls = { names, gone, bury, free_task, free_history };
+	const struct wire_maps *m = load_maps(p->load);
+	uint64_t now = clock_ns();
+	bool due = now >= p->asked + SWEEP_MOST_NS;
+	struct sweeping s = { .p = p, .maps = m, .ask = due && own_numbers };
+	struct task_state *t;
+	size_t n;
+
+	if (now < p->swept + SWEEP_LEAST_NS || (!*m->tasks_ended && !due && !p->sweep.unnamed))
+		return;
+	*m->tasks_ended = 0;
+	t = calls_map_tasks(m, &n);
+	if (t)
+		task_sweep(&p->sweep, t, n, m->history_owner, now, &calls, &s);
+	calls_unmap_tasks(t, n);
+	p->swept = now;
+	if (due)
+		p->asked = now;
+}
+
+/* ---- calls and requests under way ---- */
 
 #define SURELY_NS 1000000000ull /* a call that is under way for longer may be one whose end was missed */
 #define FORGOTTEN_NS \

@@ -169,6 +169,12 @@ bool probes_have_ledger(const struct probes *p);
 /* Follows a task from the start, where it is known beforehand that sync calls will wait for it. */
 void probes_follow(const struct probes *p, uint32_t tid);
 
+/*
+ * To be called ten times a second: entries for tasks that nobody uses any more come back, at least once a second. `own_numbers`: those of
+ * tasks that we see are the kernel's own.
+ */
+void probes_sweep_tasks(struct probes *p, bool own_numbers);
+
 /* A call that has begun and not ended, as far as the kernel side was told. */
 struct call_under_way {
 	uint32_t pid, tid; /* tid 0: not known */

@@ -62,10 +62,10 @@ held() {
 	bpftool "$2" show -j | jq -e "[.[] | select(.name == \"$3\" and (.id | IN($ids)))][0].id"
 }
 
-# ids_kept PID: of the tasks of which the tool with this number keeps a state
+# ids_kept PID: of the tasks of which the tool with this number keeps a state; 65535: the task has ended
 ids_kept() {
 	bpftool map dump id "$(held "$1" map pids)" -j |
-		jq '.[].formatted | .key as $chunk | .value.entry | to_entries[] | select(.value > 0) | $chunk * 64 + .key'
+		jq '.[].formatted | .key as $chunk | .value.entry | to_entries[] | select(.value > 0 and .value < 65535) | $chunk * 64 + .key'
 }
 
 # follow PID TASK: the tool with this number follows the task, as it does at its start with a journal's
@@ -77,7 +77,7 @@ follow() {
 
 # Who ends wakes its parent, and has then told already that it ends.
 @test "programs: of processes that have ended nothing is kept, whomever they wake in their end" {
-	local id kept gone=0 parent
+	local kept gone parent
 	cd "$BATS_TEST_TMPDIR"
 	start_tracing -q --eager -o text --json json
 	mkfifo go
@@ -88,10 +88,77 @@ follow() {
 	eventually 5 test -s done
 	kept=$(ids_kept "${PIDS[0]}")
 	stop_tracing "${PIDS[0]}"
-	for id in $kept; do
-		[[ -e /proc/$id ]] || ((++gone))
-	done
+	gone=$(gone_of "$kept")
 	echo "kept: $(wc -w <<<"$kept"), of tasks that have ended: $gone"
 	grep -qx "$parent" <<<"$kept"
 	((gone < 30))
+}
+
+# gone_of IDS: how many of these tasks there are no more
+gone_of() {
+	local id gone=0
+	for id in $1; do
+		[[ -e /proc/$id ]] || ((++gone))
+	done
+	echo "$gone"
+}
+
+crowd() {
+	"${CC:-cc}" -O2 -o crowd "$TOP/tests/live/crowd.c"
+}
+
+# A disk in memory with a journal and four requests, mounted on mnt; its name in $DISK. It goes with clean_up.
+journaled_disk() {
+	local image
+	image=$(mktemp /dev/shm/barriertrace-disk.XXXXXX)
+	on_exit "rm -f $image"
+	truncate -s 200M "$image"
+	mkfs.ext4 -q -F "$image"
+	DISK=$(losetup -f --show "$image")
+	on_exit "losetup -d $DISK"
+	mkdir mnt
+	mount "$DISK" mnt
+	on_exit "umount $BATS_TEST_TMPDIR/mnt"
+	DISK=${DISK#/dev/}
+	echo none >"/sys/block/$DISK/queue/scheduler"
+	echo 4 >"/sys/block/$DISK/queue/nr_requests"
+}
+
+# Each frees the request that a syncing task, or its journal, waits for, and has ended when that is told.
+@test "programs: of 10,000 processes that write past the page cache and end nothing is kept, and nobody is refused for want of room" {
+	local before after gone
+	need losetup mkfs.ext4 "${CC:-cc}"
+	cd "$BATS_TEST_TMPDIR"
+	crowd
+	journaled_disk
+	start_tracing "$DISK" -q --eager --plain -o text --json json
+	before=$(ids_kept "$STARTED")
+	./crowd enders mnt 10000
+	sleep 0.5
+	after=$(ids_kept "$STARTED")
+	stop_tracing "$STARTED"
+	gone=$(gone_of "$after")
+	comment "kept: $(wc -w <<<"$before") before, $(wc -w <<<"$after") after, of tasks that have ended: $gone"
+	jq -c '[.sync.count, .run.lost]' json
+	((gone < 5 && $(wc -w <<<"$after") < $(wc -w <<<"$before") + 15))
+	jq -e '.sync.count > 100 and ([.run.lost[]? | select(.reason | test("too many"))] == [])' json
+}
+
+# More than there is room for, and none of them has to do with the sync calls.
+@test "programs: 400 tasks that wake one that is followed, at once: no ledger has time of theirs" {
+	need_loop_fuse
+	need "${CC:-cc}" fio
+	cd "$BATS_TEST_TMPDIR"
+	crowd
+	rig_up --flush-us 1000 --write-us 100 --fs ext4 --sched none
+	start_tracing "$RIG_DISK" -q --eager --plain -o text --json json --folded folded
+	start ./crowd wakers 400 100 3
+	follow "${PIDS[0]}" "$STARTED"
+	fio --name=f --directory="$RIG_MNT" --size=4m --rw=write --bs=4k --ioengine=sync --fdatasync=1 --numjobs=4 --time_based \
+		--runtime=3 --output=fio
+	stop_tracing "${PIDS[0]}"
+	jq -c '[.sync.count, .sync.no_ledger, .sync.ledger.unknown / .sync.total_ns, .run.lost]' json
+	jq -e '.sync.count > 100 and .sync.no_ledger == 0 and .sync.ledger.unknown < .sync.total_ns / 20' json
+	[[ -s folded ]]
+	! grep -E 'waker|crowd' folded
 }

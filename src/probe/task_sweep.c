@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "probe/task_sweep.h"
+
+#include <string.h>
+
+/* True the second time in a row that nothing names what `owner` took. */
+static bool twice(struct task_sweep *s, uint32_t *before, uint32_t owner, bool named)
+{
+	bool again = owner && !named && *before == owner;
+
+	*before = named || again ? 0 : owner;
+	s->unnamed |= *before != 0;
+	return again;
+}
+
+/* The helper that has not mattered for longest; NULL: each has, lately. */
+static struct task_state *least(struct task_state *const helper[WIRE_HISTORIES], uint64_t now)
+{
+	struct task_state *found = NULL;
+
+	for (size_t i = 0; i < WIRE_HISTORIES; i++) {
+		struct task_state *t = helper[i];
+
+		if (t && t->history && !t->aio && t->mattered + SWEEP_RETIRE_NS < now &&
+		    (!found || t->mattered < found->mattered))
+			found = t;
+	}
+	return found;
+}
+
+/* Everything wakes something: in time all tasks of a busy machine have been helpers. */
+static void retire(struct task_state *const helper[WIRE_HISTORIES], uint64_t now)
+{
+	struct task_state *t;
+	size_t spare = 0;
+
+	for (size_t i = 0; i < WIRE_HISTORIES; i++)
+		spare += !helper[i];
+	for (; spare < SWEEP_SPARE && (t = least(helper, now)); spare++)
+		t->history = 0;
+}
+
+void task_sweep(struct task_sweep *s, struct task_state *task, size_t n, volatile uint32_t owner[WIRE_HISTORIES],
+		uint64_t now, const struct sweep_calls *calls, void *ctx)
+{
+	struct task_state *helper[WIRE_HISTORIES] = { NULL };
+
+	s->unnamed = false;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t tid = task[i].tid, history = task[i].history;
+		bool named = tid && calls->names(ctx, tid, i);
+
+		if (named && history && history <= WIRE_HISTORIES)
+			helper[history - 1] = &task[i];
+		if (named && calls->gone(ctx, tid))
+			calls->bury(ctx, tid);
+		if (!twice(s, &s->task[i], tid, named))
+			continue;
+		task[i].tid = 0;
+		calls->free_task(ctx, (uint32_t)i);
+	}
+	for (uint32_t i = 0; i < WIRE_HISTORIES; i++) {
+		if (!twice(s, &s->history[i], owner[i], helper[i]))
+			continue;
+		owner[i] = 0;
+		calls->free_history(ctx, i);
+	}
+	retire(helper, now);
+}
