@@ -163,7 +163,7 @@ uint64_t calls_pending_since(const struct wire_maps *m, uint64_t from, const str
 	return oldest;
 }
 
-struct task_state *calls_map_tasks(const struct wire_maps *m, size_t *n)
+struct task_state *calls_map_tasks(const struct wire_maps *m, int access, size_t *n)
 {
 	size_t parts = sizeof(m->run->tasks_used);
 	void *t;
@@ -173,7 +173,7 @@ struct task_state *calls_map_tasks(const struct wire_maps *m, size_t *n)
 	*n = parts * WIRE_TASKS_PART;
 	if (!*n)
 		return NULL;
-	t = mmap(NULL, *n * sizeof(struct task_state), PROT_READ | PROT_WRITE, MAP_SHARED, m->tasks_fd, 0);
+	t = mmap(NULL, *n * sizeof(struct task_state), access, MAP_SHARED, m->tasks_fd, 0);
 	return t == MAP_FAILED ? NULL : t;
 }
 
@@ -186,7 +186,7 @@ void calls_unmap_tasks(struct task_state *t, size_t n)
 bool calls_look(const struct wire_maps *m, struct calls_look *l)
 {
 	size_t n;
-	struct task_state *t = calls_map_tasks(m, &n);
+	struct task_state *t = calls_map_tasks(m, PROT_READ, &n);
 
 	for (size_t i = 0; t && i < n; i++)
 		if (m->run->tasks_used[i / WIRE_TASKS_PART])
@@ -206,7 +206,7 @@ static void forget_task(struct task_state *t)
 void calls_forget_tasks(const struct wire_maps *m, bool (*counts)(const void *ctx, uint32_t dev), const void *ctx)
 {
 	size_t n;
-	struct task_state *t = calls_map_tasks(m, &n);
+	struct task_state *t = calls_map_tasks(m, PROT_READ | PROT_WRITE, &n);
 
 	for (size_t i = 0; t && i < n; i++) {
 		if (!m->run->tasks_used[i / WIRE_TASKS_PART])
@@ -235,7 +235,7 @@ static void drop_idle(const struct wire_maps *m, struct task_state *t, size_t in
 void calls_drop_idle(const struct wire_maps *m)
 {
 	size_t n;
-	struct task_state *t = calls_map_tasks(m, &n);
+	struct task_state *t = calls_map_tasks(m, PROT_READ | PROT_WRITE, &n);
 
 	for (size_t i = 0; t && i < n; i++)
 		if (m->run->tasks_used[i / WIRE_TASKS_PART])

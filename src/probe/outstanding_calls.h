@@ -18,10 +18,10 @@ struct calls_look {
 bool calls_state_is(const struct wire_maps *m, uint32_t tid, size_t index);
 
 /*
- * The states, to read and write, as many as there may be in use; NULL: none, or, with *n, they can't be had. For one look only: all that
- * is mapped counts as resident.
+ * The states, as many as there may be in use; NULL: none, or, with *n, they can't be had. For one look only: all that
+ * is mapped counts as resident. `access`: PROT_READ, or that and PROT_WRITE.
  */
-struct task_state *calls_map_tasks(const struct wire_maps *m, size_t *n);
+struct task_state *calls_map_tasks(const struct wire_maps *m, int access, size_t *n);
 void calls_unmap_tasks(struct task_state *t, size_t n);
 
 /* False: it can't be told. */

@@ -669,7 +669,7 @@ void probes_sweep_tasks(struct probes *p, bool own_numbers)
 	if (now < p->swept + SWEEP_LEAST_NS || (!*m->tasks_ended && !due && !p->sweep.unnamed))
 		return;
 	*m->tasks_ended = 0;
-	t = calls_map_tasks(m, &n);
+	t = calls_map_tasks(m, PROT_READ | PROT_WRITE, &n);
 	if (t)
 		task_sweep(&p->sweep, t, n, m->history_owner, now, &calls, &s);
 	calls_unmap_tasks(t, n);

@@ -86,12 +86,13 @@ within() {
 @test "rig: requests are served in parallel, as many as there are channels" {
 	local channels
 	need fio jq
-	rig_up --fs none --write-us 5000
+	rig_up --fs none --write-us 20000
 	for channels in 0 1; do
 		"$RIG_TOOL" set "$RIG" channels=$channels reset
 		fio --name=w --filename="$RIG_DEV" --direct=1 --rw=randwrite --bs=4k --iodepth=8 \
-			--ioengine=libaio --number_ios=160 --output-format=json \
+			--ioengine=libaio --number_ios=40 --output-format=json \
 			--output="$BATS_TEST_TMPDIR/fio" >/dev/null
+		comment "channels=$channels: $(rig_stat in_service_max) at once"
 		[[ $(rig_stat in_service_max) == $((channels ? 1 : 8)) ]]
 	done
 }

@@ -73,6 +73,6 @@ int main(int argc, char **argv)
 		return 1;
 	puts("unseen");
 	fflush(stdout);
-	t->follow |= FOLLOW_CALLER;
+	t->caller = 1;
 	return argc == 3 ? pause() : strcmp(argv[3], "end") ? go_on(file) : 0;
 }

@@ -174,7 +174,7 @@ MAY_USE=$(
 	run tests/style/frames "${BUILD:-build}/bpf/barriertrace.o"
 	[ "$status" -eq 0 ]
 	((${#lines[@]} > 50))
-	[[ $output == *" send_kept learn steal_one"* ]]
+	[[ $output == *" send_kept learn make_state"* ]]
 	((${lines[0]%% *} <= 512)) || { head -5 <<<"$output"; false; }
 }
 

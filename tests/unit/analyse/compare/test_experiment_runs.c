@@ -178,7 +178,8 @@ static void says_causes(struct outcome *o, const char *what)
 		SAY(", %.0f of it %s", c->family_difference, family_name(c->family));
 	SAY("\n");
 	for (size_t i = 0; i < c->n_causes; i++)
-		SAY("  %s %.0f -> %.0f a run\n", cause_name(c->cause[i].cause), c->cause[i].per_run[0], c->cause[i].per_run[1]);
+		SAY("  %s %.0f -> %.0f a run\n", cause_name(c->cause[i].cause), c->cause[i].per_run[0],
+		    c->cause[i].per_run[1]);
 	outcome_free(o);
 }
 
