@@ -332,7 +332,9 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 				known ? walk_why(a->walk) :
 				idle  ? NO_LEDGER_IDLE :
 					NO_LEDGER_BEFORE);
-	whatif_call(a->whatif, s, complete ? r : NULL, tl_task(a->tl, s->tid)); /* which knows of no call yet but those before */
+	if (a->whatif)
+		whatif_call(a->whatif, s, complete ? r : NULL,
+			    tl_task(a->tl, s->tid)); /* which knows of no call yet but those before */
 	tl_add_call(a->tl, s, complete);
 	return true;
 }
@@ -453,7 +455,7 @@ struct sync_analysis *sync_new(const struct sync_opts *o)
 	devices_copy(&a->devices, o->devices, o->n_devices);
 	a->tl = tl_new(o->symbols, o->n_symbols);
 	a->walk = walk_new(a->tl);
-	a->whatif = whatif_new();
+	a->whatif = o->interval ? NULL : whatif_new();
 	a->epoch = 1;
 	inodes_init(&a->inodes);
 	groups_init(&a->processes, PROCESSES_MAX, REPORT_OTHER_PROCESSES);

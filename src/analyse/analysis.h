@@ -24,6 +24,7 @@ struct sync_opts {
 	bool only_traced;     /* leave out calls on file systems whose disk isn't traced */
 	unsigned int slowest; /* how many of the slowest calls to keep whole */
 	bool detail;	      /* keep every call, its slices, and the requests */
+	bool interval;	      /* keep nothing for whatif_make(): each report resets */
 };
 
 struct sync_analysis;
@@ -51,7 +52,7 @@ void sync_report(struct sync_analysis *a, struct report_sync *out, bool reset);
 /* Every call so far, for the report; the caller's. NULL without opts.detail, and the second time. */
 struct report_detail *sync_take_detail(struct sync_analysis *a);
 
-/* For whatif_make(): the calls since the last reset. Valid until the next sync_feed(). */
+/* For whatif_make(): every call so far. NULL with opts.interval. Valid until the next sync_feed(). */
 struct whatif;
 const struct whatif *sync_whatif(const struct sync_analysis *a);
 

@@ -34,7 +34,7 @@ struct sync_analysis {
 	const struct device_name *device; /* that was looked for last; NULL: none, or it is not known */
 	struct timeline *tl;
 	struct walk *walk;
-	struct whatif *whatif;
+	struct whatif *whatif; /* NULL: of an interval none is made */
 	uint64_t damaged;
 	uint64_t epoch; /* steps when groups are thrown away */
 	struct inodes inodes;

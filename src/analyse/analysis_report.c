@@ -274,7 +274,6 @@ static void start_over(struct sync_analysis *a)
 	slowest_clear(&a->slowest);
 	tail_clear(&a->tail);
 	walk_forget(a->walk);
-	whatif_forget(a->whatif);
 	a->epoch++;
 }
 

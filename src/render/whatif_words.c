@@ -7,19 +7,28 @@
 #include "util/mem.h"
 #include "util/num.h"
 
-#define MUCH 2 /* a cause with the half of the sync time is what a headline speaks of, */
-#define LESS 2 /* and where that time is the half of the run or less, the gain is small beside that */
+#define HALF \
+	2 /* a cause with half of the sync time is what a headline speaks of; where that is half of the run or less, little is gained */
 
 static double gain_of(const struct report_whatif *w)
 {
 	return isnan(w->speedup) ? 0 : w->speedup;
 }
 
-/* Equal ones in the report's order. */
+static bool worth_a_line(const struct report_whatif *w)
+{
+	return gain_of(w) >= WHATIF_WORTH_A_LINE;
+}
+
+/* A factor of calls says nothing of the run: those stand below the run's own. Equal ones in the report's order. */
 static int most_gain_first(const void *a, const void *b)
 {
 	const struct report_whatif *const *x = a, *const *y = b;
 
+	if (worth_a_line(*x) != worth_a_line(*y))
+		return worth_a_line(*x) ? -1 : 1;
+	if (!(*x)->wall_ns != !(*y)->wall_ns)
+		return (*x)->wall_ns ? -1 : 1;
 	if (gain_of(*x) != gain_of(*y))
 		return gain_of(*x) > gain_of(*y) ? -1 : 1;
 	return *x < *y ? -1 : *x > *y;
@@ -32,7 +41,7 @@ const struct report_whatif **whatif_by_gain(const struct report *r, size_t *line
 	for (size_t i = 0; i < r->n_whatif; i++)
 		w[i] = &r->whatif[i];
 	qsort(w, r->n_whatif, sizeof(*w), most_gain_first);
-	for (*lines = 0; *lines < r->n_whatif && gain_of(w[*lines]) >= WHATIF_WORTH_A_LINE;)
+	for (*lines = 0; *lines < r->n_whatif && worth_a_line(w[*lines]);)
 		++*lines;
 	return w;
 }
@@ -69,7 +78,7 @@ void whatif_contrast(const struct report *r, struct buf *b)
 	for (size_t i = 0; i < r->n_whatif; i++)
 		if (!most || r->whatif[i].without_ns < most->without_ns)
 			most = &r->whatif[i];
-	if (!most || !most->wall_ns || most->without_ns > most->now_ns / MUCH || r->sync.total_ns > r->wall_ns / LESS)
+	if (!most || !most->wall_ns || most->without_ns > most->now_ns / HALF || r->sync.total_ns > r->wall_ns / HALF)
 		return;
 	buf_printf(b, "%s of the sync time is %s, but sync calls are %s of the run",
 		   num_percent(most->now_ns - most->without_ns, most->now_ns, 0).s, most->remove,

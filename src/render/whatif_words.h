@@ -6,7 +6,7 @@
 #include "model/report.h"
 #include "util/buf.h"
 
-/* All of them, most gain first; the first *lines are worth one each. The caller's to free. */
+/* All of them, most gain first, those of the run before those of calls; the first *lines are worth one each. The caller's to free. */
 const struct report_whatif **whatif_by_gain(const struct report *r, size_t *lines);
 
 /* "up to 7.7x faster", "at most 4.4x as many calls a second"; `times` is the sign. Nothing where the factor is not known. */

@@ -32,7 +32,7 @@ void run_feed(void *ctx, const struct wire_head *fact)
 		sync_feed(run->sync_step, fact);
 }
 
-static struct sync_analysis *new_analysis(struct traced_run *run, bool detail)
+static struct sync_analysis *new_analysis(struct traced_run *run, bool interval)
 {
 	struct frame f = {
 		.all = run->opts.all,
@@ -41,10 +41,11 @@ static struct sync_analysis *new_analysis(struct traced_run *run, bool detail)
 		.n_places = run->places.n,
 		.symbol = run->symbols,
 		.n_symbols = run->n_symbols,
-		.detail = detail,
+		.detail = run->opts.detail && !interval,
 	};
 	struct sync_opts o = frame_sync_opts(&f);
 
+	o.interval = interval;
 	return sync_new(&o);
 }
 
@@ -57,9 +58,9 @@ static void give_back(struct traced_run *run)
 
 static void start_analysis(struct traced_run *run)
 {
-	run->sync = new_analysis(run, run->opts.detail);
+	run->sync = new_analysis(run, false);
 	if (run->opts.interval_ns)
-		run->sync_step = new_analysis(run, false);
+		run->sync_step = new_analysis(run, true);
 	if (run->opts.recording)
 		run_record_start(run);
 	give_back(run);

@@ -109,7 +109,6 @@ static const struct description {
 	ARRAY("probes", "{\"name\":\"\"}"),
 	ARRAY("lost", "{\"reason\":\"%llu\"}"),
 	ARRAY("outstanding", "{\"comm\":\"\",\"call\":\"\",\"step\":\"\"}"),
-	ARRAY("pace", "{\"idle_ns\":%llu}"),
 	OF_RUN("notes", "\"\""),
 	OF_RUN("command", "\"\""),
 	OF_DISK("mounts", "{}"),

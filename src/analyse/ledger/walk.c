@@ -647,7 +647,6 @@ static uint32_t last_idle(const struct tl_task *t, uint32_t i, uint64_t to)
 /* Woken in [from, to) for want of work: until then it was on its way to the worker, with whoever brought it. Returns when. */
 static uint64_t walk_idle(struct walk *w, const struct frame *f, const struct tl_sleep *s, uint64_t from, uint64_t to)
 {
-
 	if (!s->idle || s->wake <= from || s->wake >= to)
 		return from;
 	explain(w, f, s, from, s->wake);

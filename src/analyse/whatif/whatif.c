@@ -189,7 +189,7 @@ static uint64_t removed_ns(const struct removal *m, const struct ledger *l)
 /* Has the run a length of its own, and are its calls known? */
 static bool run_counts(const struct report *r)
 {
-	uint64_t unknown = r->sync.no_ledger_ns + r->unrecorded_ns;
+	uint64_t unknown = r->sync.no_ledger_ns + r->unrecorded_ns + r->under_way_ns;
 
 	return r->command && r->have_exit_status && !r->stopped && r->wall_ns &&
 	       share(unknown, r->sync.total_ns + unknown) <= UNKNOWN_MAX;
@@ -216,12 +216,12 @@ static void predict(struct report *r, uint64_t removed, const struct time_union 
 
 	out->now_ns = r->sync.total_ns / r->sync.count;
 	out->without_ns = left / r->sync.count;
-	out->bound = !run || !estimate;
 	out->speedup = faster(r->sync.total_ns, left);
-	if (!run || share(u->late_ns, u->added_ns) > LATE_MAX)
-		return;
-	out->wall_ns = gone < r->wall_ns ? r->wall_ns - gone : 1;
-	out->speedup = faster(r->wall_ns, out->wall_ns);
+	if (run && share(u->late_ns, u->added_ns) <= LATE_MAX) {
+		out->wall_ns = gone < r->wall_ns ? r->wall_ns - gone : 1;
+		out->speedup = faster(r->wall_ns, out->wall_ns);
+	}
+	out->bound = !out->wall_ns || !estimate;
 }
 
 void whatif_make(struct report *r, const struct whatif *w)
@@ -246,11 +246,6 @@ void whatif_make(struct report *r, const struct whatif *w)
 struct whatif *whatif_new(void)
 {
 	return xcalloc(1, sizeof(struct whatif));
-}
-
-void whatif_forget(struct whatif *w)
-{
-	memset(w, 0, sizeof(*w));
 }
 
 void whatif_free(struct whatif *w)

@@ -21,7 +21,4 @@ void whatif_call(struct whatif *w, const struct wire_sync *s, const struct walk_
 /* Fills r->whatif from the report's sync calls and from those that were noted; leaves out what has less than 1 % of the ledger. Once. */
 void whatif_make(struct report *r, const struct whatif *w);
 
-/* Forgets all calls. */
-void whatif_forget(struct whatif *w);
-
 #endif

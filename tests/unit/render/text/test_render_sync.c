@@ -524,6 +524,12 @@ TEST(whatif)
 	r.whatif[1].wall_ns = 0;
 	r.whatif[1].speedup = 4.5;
 	ok(has(&r, &plain, "flush          at most 4.50x as many calls a second: 2.00"), "what has no length");
+	ok(has(&r, &verbose, "  without    flush          at most 4.50x"), "first, where it alone is worth a line");
+	r.whatif[0].speedup = 1.2;
+	ok(has(&r, &plain, "  without    CPU scheduler  1.20x faster") &&
+		   has(&r, &plain, "\n             flush          at most 4.50x"),
+	   "but a gain of the run stands before it");
+	r.whatif[0].speedup = 1.01;
 	r.whatif[1].speedup = INFINITY;
 	ok(has(&r, &plain, "  flush          2.00 ms instead of 9.00 ms a call\n"),
 	   "what is no number is not shown as one");
