@@ -2,16 +2,24 @@
 #include "util/mem.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "util/tmpfiles.h"
+
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-/* The shadows that sanitizers keep of memory are larger than any limit. */
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+/* The shadows that sanitizers keep of memory are larger than any limit. GCC knows __has_feature from 14 on, and its own names before. */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || defined(__SANITIZE_ADDRESS__) || \
+	defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 static const char *way_out = "";
 
@@ -30,6 +38,7 @@ void *xmust(void *p)
 {
 	if (!p) {
 		fprintf(stderr, "barriertrace: out of memory%s\n", way_out);
+		tmpfiles_remove();
 		exit(1);
 	}
 	return p;

@@ -19,11 +19,16 @@ static struct {
 
 static volatile pid_t owner; /* a child has our handler until it runs another program */
 
-static void on_deadly(int sig)
+void tmpfiles_remove(void)
 {
 	for (int i = MOST; i-- > 0 && getpid() == owner;)
 		if (files[i].used && unlinkat(files[i].dir, files[i].name, 0))
 			unlinkat(files[i].dir, files[i].name, AT_REMOVEDIR);
+}
+
+static void on_deadly(int sig)
+{
+	tmpfiles_remove();
 	raise(sig); /* the default again (SA_RESETHAND), once we return */
 }
 

@@ -121,6 +121,7 @@ refused() {
 	refused report -q --read-memory 6M b
 	refused diff --read-memory 6M b b
 	refused record --anonymise --read-memory 6M b copy
+	[[ ! -e copy && ! $(find . -name '*json*') ]] # what was begun is gone
 	# a lower limit of the caller's stays
 	run -1 "$BASH" -c 'ulimit -d 6000; "$BT" report -q b'
 	[[ $output == 'barriertrace: out of memory' ]]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Temporary files: what a signal that ends the process takes with it, and what not. */
+/* Temporary files: what a signal that ends the process, or its own last act, takes with it, and what not. */
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -164,6 +164,28 @@ static void test_whose(void)
 	unlink("child-ended");
 }
 
+/* As with a signal, on the way out. */
+static void remove_all(int sig)
+{
+	note_four(sig);
+	if (!fork()) {
+		tmpfiles_remove();
+		_exit(0);
+	}
+	wait(NULL);
+	if (there("temp1"))
+		make("child-ended");
+	tmpfiles_remove();
+}
+
+static void test_remove(void)
+{
+	ok(!killed_with(0, remove_all, 0) && !there("temp1") && !there("temp3") && !there("tempdir") &&
+		   !unlink("temp0") && !unlink("temp2"),
+	   "without a signal, too");
+	ok(!unlink("child-ended"), "but not from a child");
+}
+
 int main(void)
 {
 	char path[] = "/tmp/test_tmpfiles.XXXXXX";
@@ -175,6 +197,7 @@ int main(void)
 	test_held();
 	test_room();
 	test_whose();
+	test_remove();
 	close(dir);
 	if (chdir("/") || rmdir(path))
 		abort();
