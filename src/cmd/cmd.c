@@ -125,7 +125,8 @@ int read_memory_set(const char *value, uint64_t *bytes, struct err *e)
 
 void read_memory_limit(uint64_t bytes)
 {
-	mem_limit(bytes, "; for a recording of your own, --read-memory SIZE allows more (default: 1G)");
+	mem_limit(bytes ? bytes : 1ull << 30,
+		  "; for a recording of your own, --read-memory SIZE allows more (default: 1G)");
 }
 
 int command_main(int argc, char **argv)

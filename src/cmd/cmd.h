@@ -29,11 +29,9 @@ int cmd_probes(char **argv);	 /* barriertrace probes */
 #define READ_MEMORY_OPTION(id, group) \
 	{ "read-memory", 0, "SIZE", id, "Take at most SIZE of memory (default: 1G).", group },
 
-#define READ_MEMORY (1ull << 30)
-
 int read_memory_set(const char *value, uint64_t *bytes, struct err *e);
 
-/* Before a recording is opened. */
+/* Before a recording is opened; 0: the default. */
 void read_memory_limit(uint64_t bytes);
 
 /* All that main() does; the exit status. */

@@ -49,7 +49,7 @@ const struct command_def diff_def = {
 
 struct ctx {
 	struct outputs out;
-	uint64_t read_memory;
+	uint64_t read_memory; /* 0: as usual */
 };
 
 static int set(void *arg, int id, const char *value, struct err *e)
@@ -220,7 +220,7 @@ static int run(void *ctx, const struct options_result *words, int *status, struc
 
 int cmd_diff(char **argv)
 {
-	struct ctx c = { .out = OUTPUTS_NONE, .read_memory = READ_MEMORY };
+	struct ctx c = { .out = OUTPUTS_NONE };
 	int status = command_do(&diff_def, argv, set, run, &c);
 
 	outputs_close(&c.out);

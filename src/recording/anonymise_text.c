@@ -2,7 +2,6 @@
 #include "recording/anonymise_text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEN(a)	 (sizeof(a) / sizeof((a)[0]))
