@@ -5,6 +5,8 @@
  *   variants              a run       faster  95 % confidence    predicted
  *   A  barrier=1         17.2 s
  *   B  barrier=0         942 ms       18.2×  17.5 to 18.9×         15.1×
+ *
+ * What a run would take is not always known: then the prediction is of its calls alone, "15.1× a call".
  */
 #include <string.h>
 
@@ -13,11 +15,11 @@
 #include "render/text/text.h"
 
 #define INDENT	      2
-#define NAME	      26
+#define NAME	      24
 #define COL_RUN	      11
-#define COL_FASTER    10
-#define COL_INTERVAL  18
-#define COL_PREDICTED 12
+#define COL_FASTER    9
+#define COL_INTERVAL  17
+#define COL_PREDICTED 16
 #define COL_CAUSE     11 /* a variant's time in the ledgers */
 #define CAUSE_NAME    16
 
@@ -72,7 +74,8 @@ static void prediction(struct text *t, const struct outcome_prediction *p)
 	struct buf b = { 0 };
 
 	if (p->have)
-		buf_printf(&b, "%s%s%s", p->at_most && p->without ? "<= " : "", text_factor(p->faster).s, times(t));
+		buf_printf(&b, "%s%s%s%s", p->at_most && p->without ? "<= " : "", text_factor(p->faster).s, times(t),
+			   p->wall_ns ? "" : " a call");
 	text_right(t, STYLE_PLAIN, p->have ? b.data : "-", COL_PREDICTED);
 	buf_free(&b);
 }

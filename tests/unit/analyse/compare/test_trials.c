@@ -204,13 +204,17 @@ TEST(rendered)
 		printable &= b.data[i] == '\n' || (b.data[i] >= ' ' && b.data[i] < 127);
 	ok(printable, "the text is ASCII, escapes escaped");
 	says(b.data, "B  barrier=0");
-	says(b.data, "<= 4.50x");
+	says(b.data, "<= 4.50x\n");
 	says(b.data, "RISK");
 	says(b.data, "all as they were before");
 	buf_clear(&b);
 	o.restored = false;
 	render_outcome_text(&o, &plain, &b);
 	says(b.data, "not all could be put back");
+	buf_clear(&b);
+	o.variant[1].prediction.wall_ns = 0;
+	render_outcome_text(&o, &plain, &b);
+	says(b.data, "<= 4.50x a call\n");
 	buf_clear(&b);
 	render_outcome_json(&o, &b);
 	j = json_loadb(b.data, b.len, 0, &error);
