@@ -60,8 +60,8 @@ const struct command_def experiment_def = {
 	.summary = "Change a setting, run a command under each of its values, say what is faster and why, and put it back.",
 	.about = "COMMAND is run once to warm up, then under each variant in turn, over and over, each time "
 		 "traced. What comes out is how much faster or slower each variant is, with a 95 % confidence "
-		 "interval, and why: where the time of the sync calls went under each. What a run of the first variant promises "
-		 "of the other variants is said before they are measured.\n\nTARGET is the disk, or a folder or file "
+		 "interval, and why: where the time of the sync calls went under each. Before the other "
+		 "variants are measured, a prediction from a run of the first one is printed.\n\nTARGET is the disk, or a folder or file "
 		 "on it, whose settings are changed and that is traced; without one: the file system of the "
 		 "current directory. COMMAND's input is empty and its standard output is thrown away; it has to do "
 		 "the same work each time, and to succeed.\n\nAll settings are put back at the end, after an error and after "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * anonymise_text.h - the texts of a recording with others in their place. What somebody could have named is replaced; what stays is told by
- * its form or by who made it: nothing is looked up in a list of words. Private to anonymise.c.
+ * anonymise_text.h - the texts of a recording with others in their place. What somebody could have named is replaced. What stays is
+ * recognised by its form (the kernel's names of disks: 24 prefixes, and a number or letters), or is one of five mount options, or was
+ * written by the kernel, this program or the maker of a disk. Private to anonymise.c.
  */
 #ifndef BT_RECORDING_ANONYMISE_TEXT_H
 #define BT_RECORDING_ANONYMISE_TEXT_H
