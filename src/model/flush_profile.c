@@ -6,6 +6,18 @@
 
 #include "util/mem.h"
 
+/* clang-format off */
+const struct field card_run_fields[] = {
+	FIELD(STRING, card, start), FIELD(STRING, card, kernel), FIELD(STRING, card, arch), FIELDS_END
+};
+
+const struct field card_disk_fields[] = {
+	FIELD(STRING, card, name), FIELD(STRING, card, model), FIELD(STRING, card, firmware), FIELD_SET(U64, card, size),
+	FIELD(STRING, card, write_cache), FIELD_IF(have_fua, BOOL, card, fua), FIELD_IF(have_rotational, BOOL, card, rotational),
+	FIELD(BOOL, card, bio_based), FIELD(STRING, card, scheduler), FIELDS_END
+};
+/* clang-format on */
+
 static const struct {
 	const char *name, *param, *help;
 } tests[CARD_TESTS] = {

@@ -10,6 +10,7 @@
 #define BT_MODEL_FLUSH_PROFILE_H
 
 #include "model/comparison.h"
+#include "model/fields.h"
 #include "util/err.h"
 #include "model/report.h"
 
@@ -63,6 +64,9 @@ struct card {
 	char *sentence;
 	char **reasons;
 };
+
+/* Of struct card, as its JSON has them. */
+extern const struct field card_run_fields[], card_disk_fields[];
 
 const char *card_test_name(enum card_test t);	  /* "dirty" */
 const char *card_test_param(enum card_test t);	  /* what its parameter is called: "bytes" */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/fields_json.h"
 #include "model/flush_profile.h"
 #include "util/mem.h"
 
@@ -31,14 +32,6 @@ static bool count_of(const json_t *o, const char *key, uint64_t *out)
 		return false;
 	*out = (uint64_t)json_integer_value(v);
 	return true;
-}
-
-static void flag_of(const json_t *o, const char *key, bool *have, bool *value)
-{
-	const json_t *v = json_object_get(o, key);
-
-	*have = json_is_boolean(v);
-	*value = json_is_true(v);
 }
 
 /* The buckets have to hold as many as `count` says, and the sum has to be possible. */
@@ -125,30 +118,21 @@ static bool rows_of(const json_t *doc, struct card *c)
 	return true;
 }
 
+/* Of the texts and flags what is of another type is as if it were missing. */
 static bool disk_of(const json_t *doc, struct card *c)
 {
 	const json_t *d = json_object_get(doc, "disk"), *fs = json_object_get(doc, "file_system");
-	bool have;
 
-	c->name = text_of(d, "name");
-	c->model = text_of(d, "model");
-	c->firmware = text_of(d, "firmware");
-	c->write_cache = text_of(d, "write_cache");
-	c->scheduler = text_of(d, "scheduler");
-	flag_of(d, "fua", &c->have_fua, &c->fua);
-	flag_of(d, "rotational", &c->have_rotational, &c->rotational);
-	flag_of(d, "bio_based", &have, &c->bio_based);
+	fields_from_json(card_disk_fields, d, c);
 	c->fstype = text_of(fs, "type");
 	c->options = text_of(fs, "options");
-	return c->name && count_of(d, "size", &c->size);
+	return json_is_string(json_object_get(d, "name")) && count_of(d, "size", &c->size);
 }
 
 static bool card_of(const json_t *doc, struct card *c)
 {
 	c->version = text_of(json_object_get(doc, "barriertrace"), "version");
-	c->kernel = text_of(doc, "kernel");
-	c->arch = text_of(doc, "arch");
-	c->start = text_of(doc, "start");
+	fields_from_json(card_run_fields, doc, c);
 	return disk_of(doc, c) && count_of(doc, "data_bytes", &c->data_bytes) &&
 	       count_of(doc, "discards", &c->discards) && count_of(doc, "lost_events", &c->lost) && rows_of(doc, c);
 }

@@ -100,18 +100,7 @@ static json_t *disk_json(const struct card *c)
 {
 	json_t *j = xmust(json_object());
 
-	put_str(j, "name", c->name);
-	put_str(j, "model", c->model);
-	put_str(j, "firmware", c->firmware);
-	if (c->size)
-		put_u64(j, "size", c->size);
-	put_str(j, "write_cache", c->write_cache);
-	if (c->have_fua)
-		put(j, "fua", json_boolean(c->fua));
-	if (c->have_rotational)
-		put(j, "rotational", json_boolean(c->rotational));
-	put(j, "bio_based", json_boolean(c->bio_based));
-	put_str(j, "scheduler", c->scheduler);
+	put_fields(j, card_disk_fields, c);
 	return j;
 }
 
@@ -147,9 +136,7 @@ void render_card_json(const struct card *c, struct buf *out)
 {
 	json_t *doc = start_document(c->version, "card"), *fs = xmust(json_object()), *rows = xmust(json_array());
 
-	put_str(doc, "start", c->start);
-	put_str(doc, "kernel", c->kernel);
-	put_str(doc, "arch", c->arch);
+	put_fields(doc, card_run_fields, c);
 	put(doc, "disk", disk_json(c));
 	put_str(fs, "type", c->fstype);
 	put_str(fs, "options", c->options);

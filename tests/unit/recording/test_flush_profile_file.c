@@ -231,6 +231,8 @@ static void test_sense(void)
 		{ HEAD SDA "'tests': 5}", "damaged" },
 		{ HEAD "'disk': {'name': 'sda'}}", "damaged" },
 		{ HEAD "'disk': {}, 'tests': []}", "damaged" },
+		{ HEAD "'disk': {'name': {'hex': '73'}}, 'tests': []}", "damaged" },
+		{ HEAD "'disk': {'name': 'sda', 'model': 5, 'fua': 1, 'bio_based': 'no'}, 'kernel': 6, 'tests': []}", NULL },
 		{ HEAD "'tests': []}", "damaged" },
 		{ "{'barriertrace': {'document': 'card', 'schema': 2}, " SDA "'tests': []}",
 		  "it: a card of another schema: this version reads 1" },
