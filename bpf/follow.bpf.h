@@ -23,15 +23,6 @@
 #define TASK_INTERRUPTIBLE 1	 /* in task_struct.__state, as the next */
 #define TASK_NOLOAD	   0x400 /* part of TASK_IDLE */
 
-#define PIDS_PER_CHUNK 64
-
-struct pid_chunk {
-	u16 entry[PIDS_PER_CHUNK]; /* index in `tasks`, plus 1; 0: none */
-};
-
-/* In place of that: a task of this number has ended, and none has come onto a CPU since. Who asks then comes too late. */
-#define ENTRY_ENDED 0xffff
-
 #define HISTORY 64
 #define WORKS	16
 

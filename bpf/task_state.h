@@ -8,6 +8,17 @@
 
 #include "wire.h"
 
+#define PIDS_PER_CHUNK 64
+
+/* Where the states of tasks stand, by their numbers. */
+struct pid_chunk {
+	__bt_u16 entry[PIDS_PER_CHUNK]; /* index in `tasks`, plus 1; 0: none */
+};
+
+/* In place of that: a task of this number ends or has ended, and no other has come onto a CPU since. Who asks then comes too late. */
+#define ENTRY_ENDED 0xffff
+_Static_assert(WIRE_TASKS < ENTRY_ENDED, "an entry would be taken for the mark");
+
 #define CALL_NO_NR 0xffff
 /* In `nr`: the call is traced at its own function, both begin and end. */
 #define CALL_BY_FUNCTION 0x8000

@@ -122,7 +122,7 @@ enum wire_bell {
 	BELL_RUNG = 2,	  /* somebody has rung: user space attaches them again */
 };
 
-#define WIRE_TASKS	8192 /* that are followed, or were: at most 65,535, see struct pid_chunk */
+#define WIRE_TASKS	8192 /* that are followed, or were; see ENTRY_ENDED */
 #define WIRE_TASKS_PART 256
 #define WIRE_HISTORIES	192 /* of helpers among them */
 #define WIRE_FREE_PART	32  /* entries of either that one run of fill() makes free */

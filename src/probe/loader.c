@@ -15,6 +15,7 @@
 #include "barriertrace.skel.h"
 #include "probe/kernel_constants.h"
 #include "slot.h"
+#include "task_state.h"
 #include "util/mem.h"
 #include "probe/syscalls.h"
 #include "probe/probe_table.h"
@@ -285,7 +286,7 @@ static void set_ledger_sizes(struct load *l, const struct probe_want *want)
 {
 	bpf_map__set_max_entries(l->skel->maps.ring, ring_bytes(want));
 	if (want->ledger) {
-		bpf_map__set_max_entries(l->skel->maps.pids, probes_pid_max() / 64 + 1); /* PIDS_PER_CHUNK */
+		bpf_map__set_max_entries(l->skel->maps.pids, probes_pid_max() / PIDS_PER_CHUNK + 1);
 		return;
 	}
 	bpf_map__set_max_entries(l->skel->maps.covered, 1);
@@ -334,6 +335,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.groups = &l->skel->data->groups;
 	l->maps.aio_fsync_work = &l->skel->data->aio_fsync_work;
 	l->maps.stripes = want->stripes;
+	l->maps.own_numbers = want->own_numbers;
 	l->maps.callers = (volatile unsigned long long *)&l->skel->data->callers;
 	l->maps.last_call = (volatile unsigned long long *)&l->skel->data->last_call;
 	l->maps.last_sys_enter_call = (volatile unsigned long long *)&l->skel->data->last_sys_enter_call;

@@ -3,6 +3,7 @@
 #ifndef BT_PROBE_MAPS_H
 #define BT_PROBE_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -20,6 +21,7 @@ struct wire_maps {
 	volatile struct bt_groups *groups;
 	volatile unsigned long long *aio_fsync_work;
 	uint32_t stripes;
+	bool own_numbers;				  /* see struct probe_want */
 	volatile unsigned long long *callers;		  /* how many are within a sync call */
 	volatile unsigned long long *last_call;		  /* when one last began, see follow.bpf.h */
 	volatile unsigned long long *last_sys_enter_call; /* as above */

@@ -2,7 +2,6 @@
 #include "probe/outstanding_calls.h"
 
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,36 +13,27 @@
 #include "task_state.h"
 #include "util/clock.h"
 
-#define CHUNK 64 /* PIDS_PER_CHUNK */
-
 /* ---- has it returned, though no program was told? ---- */
+
+static uint16_t entry_of(const struct wire_maps *m, uint32_t tid)
+{
+	uint32_t key = tid / PIDS_PER_CHUNK;
+	struct pid_chunk c;
+
+	return bpf_map_lookup_elem(m->pids_fd, &key, &c) ? 0 : c.entry[tid % PIDS_PER_CHUNK];
+}
 
 bool calls_state_is(const struct wire_maps *m, uint32_t tid, size_t index)
 {
-	uint16_t entry[CHUNK];
-	uint32_t key = tid / CHUNK;
-
-	return !bpf_map_lookup_elem(m->pids_fd, &key, entry) && entry[tid % CHUNK] == index + 1;
+	return entry_of(m, tid) == index + 1;
 }
 
-/* The thread of a process whose state stands there; 0: none has. */
-static uint32_t thread_of_state(const struct wire_maps *m, uint32_t tgid, size_t index)
+/* The task whose state it is; 0: its number names another, or says nothing to us. */
+static uint32_t task_of_state(const struct wire_maps *m, const struct task_state *t, size_t index)
 {
-	struct dirent *entry;
-	uint32_t tid = 0;
-	char path[32];
-	DIR *dir;
+	uint32_t tid = t->tid;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", tgid);
-	dir = opendir(path);
-	while (dir && !tid && (entry = readdir(dir))) {
-		tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		if (tid && !calls_state_is(m, tid, index))
-			tid = 0;
-	}
-	if (dir)
-		closedir(dir);
-	return tid;
+	return m->own_numbers && calls_state_is(m, tid, index) ? tid : 0;
 }
 
 enum where { WHERE_UNKNOWN, WHERE_IN_CALL, WHERE_ELSEWHERE };
@@ -129,7 +119,7 @@ static void look_at(const struct wire_maps *m, const struct task_state *t, size_
 	if (!glance_at(t, &g) || (g.other && (!w || !w->others)) || g.enter >= l->until ||
 	    (w && !w->counts(w->ctx, t->dev)))
 		return;
-	tid = g.enter < l->ask_before ? thread_of_state(m, t->tgid, index) : 0;
+	tid = g.enter < l->ask_before ? task_of_state(m, t, index) : 0;
 	if (tid && has_returned(t, &g, tid)) {
 		found->returned += g.asked && !g.idle;
 		found->returned_ns += g.asked && !g.idle ? clock_ns() - g.enter : 0;
@@ -227,7 +217,7 @@ static void drop_idle(const struct wire_maps *m, struct task_state *t, size_t in
 
 	if (!glance_at(t, &g) || !g.idle || g.call != (call & ~CALL_OF_IDLE))
 		return;
-	tid = thread_of_state(m, t->tgid, index);
+	tid = task_of_state(m, t, index);
 	if (!tid || where_is(tid, g.call) != WHERE_IN_CALL)
 		__atomic_compare_exchange_n(&t->call, &call, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
@@ -245,15 +235,11 @@ void calls_drop_idle(const struct wire_maps *m)
 
 bool calls_has(const struct wire_maps *m, uint32_t tid)
 {
-	uint16_t entry[CHUNK];
-	uint32_t key = tid / CHUNK, index;
+	uint32_t index = entry_of(m, tid);
 	struct task_state t;
 	struct glance g;
 
-	if (bpf_map_lookup_elem(m->pids_fd, &key, entry) || !entry[tid % CHUNK])
-		return false;
-	index = entry[tid % CHUNK] - 1;
-	return !bpf_map_lookup_elem(m->tasks_fd, &index, &t) && glance_at(&t, &g);
+	return index-- && !bpf_map_lookup_elem(m->tasks_fd, &index, &t) && glance_at(&t, &g);
 }
 
 /* ---- requests ---- */

@@ -656,13 +656,13 @@ static void free_history(void *ctx, uint32_t history)
 	free(blank);
 }
 
-void probes_sweep_tasks(struct probes *p, bool own_numbers)
+void probes_sweep_tasks(struct probes *p)
 {
 	static const struct sweep_calls calls = { names, gone, bury, free_task, free_history };
 	const struct wire_maps *m = load_maps(p->load);
 	uint64_t now = clock_ns();
 	bool due = now >= p->asked + SWEEP_MOST_NS;
-	struct sweeping s = { .p = p, .maps = m, .ask = due && own_numbers };
+	struct sweeping s = { .p = p, .maps = m, .ask = due && m->own_numbers };
 	struct task_state *t;
 	size_t n;
 

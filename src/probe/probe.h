@@ -83,6 +83,7 @@ struct probe_want {
 	struct notices notices;	 /* hears what libbpf says */
 	bool ledger;		 /* trace sync calls too */
 	bool may_idle;		 /* probes_rest() may be called */
+	bool own_numbers;	 /* our numbers of tasks are the kernel's own */
 	uint32_t ring_bytes;	 /* for their facts; a power of two; 0: the default */
 	/* as in struct bt_config */
 	uint32_t command, filter, filter_family, no_children, task_groups, bio_groups, n_comms;
@@ -169,11 +170,8 @@ bool probes_have_ledger(const struct probes *p);
 /* Follows a task from the start, where it is known beforehand that sync calls will wait for it. */
 void probes_follow(const struct probes *p, uint32_t tid);
 
-/*
- * To be called ten times a second: entries for tasks that nobody uses any more come back, at least once a second. `own_numbers`: those of
- * tasks that we see are the kernel's own.
- */
-void probes_sweep_tasks(struct probes *p, bool own_numbers);
+/* To be called ten times a second: entries for tasks that nobody uses any more come back. */
+void probes_sweep_tasks(struct probes *p);
 
 /* A call that has begun and not ended, as far as the kernel side was told. */
 struct call_under_way {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "probe/task_sweep.h"
 
-#include <string.h>
-
 /* True the second time in a row that nothing names what `owner` took. */
 static bool twice(struct task_sweep *s, uint32_t *before, uint32_t owner, bool named)
 {

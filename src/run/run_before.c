@@ -120,7 +120,7 @@ static bool look_first(void *ctx, uint32_t pid, uint32_t tid)
 void run_before_look(struct traced_run *run)
 {
 	/* in a PID namespace the kernel's numbers of tasks are not those of /proc; to see which call a task is in takes CAP_SYS_PTRACE */
-	if (!run->ring || !run_knows_numbers() || !task_may_look())
+	if (!run->ring || !run->opts.want.own_numbers || !task_may_look())
 		return;
 	run->before = xcalloc(1, sizeof(*run->before));
 	task_each(look_first, run);

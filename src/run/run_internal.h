@@ -202,8 +202,6 @@ int run_follow(struct traced_run *run, pid_t pid, struct err *e); /* the command
 int run_attach(struct traced_run *run, struct err *e);		  /* and notes the kernel's own counters */
 void run_follow_journals(struct traced_run *run);
 
-bool run_knows_numbers(void); /* are our numbers of processes the kernel's own? */
-
 /* ---- run_wake_sources.c ---- */
 
 void run_wake_sources_tell(struct traced_run *run);   /* whose requests wake us, to the kernel side */

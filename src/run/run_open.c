@@ -154,7 +154,7 @@ static void read_symbols(struct traced_run *run)
 
 #define FIRST_PID_NAMESPACE 4026531836u /* PID_NS_INIT_INO of linux/nsfs.h */
 
-bool run_knows_numbers(void)
+static bool knows_numbers(void)
 {
 	struct stat st;
 
@@ -164,7 +164,7 @@ bool run_knows_numbers(void)
 /* The programs know processes by the numbers that the kernel's first PID namespace has for them. */
 static int check_numbers(const struct probe_want *want, struct err *e)
 {
-	if ((!want->command && !want->filter_family) || run_knows_numbers())
+	if ((!want->command && !want->filter_family) || want->own_numbers)
 		return 0;
 	return err_set(e, ENOTSUP, EXIT_FAILED,
 		       "%s: this container numbers processes in its own way (a PID namespace), by which "
@@ -183,6 +183,7 @@ int run_prepare(struct traced_run *run, struct err *e)
 	/* who asks about certain tasks asks about their calls */
 	run->opts.want.may_idle = run->opts.want.ledger && !run->opts.eager && !run->opts.command && !run->opts.want.filter;
 	run->sizes.depth = UINT32_MAX;
+	run->opts.want.own_numbers = knows_numbers();
 	err = check_numbers(&run->opts.want, e);
 	if (!err && run->opts.want.ledger)
 		run->kallsyms = symbols_open();

@@ -318,7 +318,7 @@ static struct calls_under_way find_seen(const struct traced_run *run, struct tol
 		.counts = counts,
 		.ctx = run,
 		.others = tell,
-		.each = tell && run_knows_numbers() ? add_seen : NULL,
+		.each = tell && run->opts.want.own_numbers ? add_seen : NULL,
 		.to = l,
 	};
 

@@ -114,7 +114,7 @@ void run_tick(struct traced_run *run)
 {
 	uint64_t time = clock_ns() - run->start_ns;
 
-	probes_sweep_tasks(run->probes, run_knows_numbers());
+	probes_sweep_tasks(run->probes);
 	run_attached_tick(run);
 	run_outstanding_tick(run);
 
