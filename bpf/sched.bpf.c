@@ -500,7 +500,7 @@ int switch_btf(u64 *ctx)
 
 	if (!off || !on || !(*off | *on))
 		return 0;
-	if (rarely(*on == ENTRY_ENDED)) /* another task has its number now */
+	if (rarely(*on == ENTRY_ENDED) && !(next->flags & PF_EXITING)) /* another task has its number now */
 		*on = 0;
 	return switch_known(ctx, *off, *on);
 }
