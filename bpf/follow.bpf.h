@@ -98,8 +98,8 @@ STATE struct {
 /* Follows a task from now on, if it isn't followed yet. In sched.bpf.c, as the next. */
 int learn(u32 tid);
 
-/* Makes the state of a task that has none. Returns its index, plus 1; 0: no room. */
-u32 make_state(u32 pid);
+/* Makes the state of a task that has none. Returns its index, plus 1; 0: there is none. `no_room` (enum wire_drop) counts if that is why. */
+u32 make_state(u32 pid, u32 no_room);
 
 /*
  * Callers within a sync call now, and since when there was one all the time. Too many if one's end is missed: that costs time, and
@@ -223,18 +223,13 @@ static __always_inline u32 times_off(const struct task_state *t, struct task_str
  */
 int catch_up(u32 tid, u32 going);
 
-/* The state of a task; a new one if it has none. NULL: no room. */
-static __always_inline struct task_state *state_for(u32 pid, enum wire_drop otherwise)
+/* The state of a task; a new one if it has none, NULL if none can be made. */
+static __always_inline struct task_state *state_for(u32 pid, enum wire_drop no_room)
 {
 	u16 *entry = follow_entry(pid);
 	struct task_state *t = state_at(entry);
 
-	if (t || !entry)
-		return t;
-	t = state_by_entry(make_state(pid));
-	if (!t)
-		__sync_fetch_and_add(&run.drops[otherwise], 1);
-	return t;
+	return t || !entry ? t : state_by_entry(make_state(pid, no_room));
 }
 
 /* There will be no record of a sync call that took no longer than since then. */

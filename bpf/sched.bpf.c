@@ -43,15 +43,19 @@ static __always_inline u32 made_elsewhere(u32 pid, const u16 *entry)
 }
 
 /* A global function, as is the next, to keep the verifier's work small. */
-__noinline u32 make_state(u32 pid)
+__noinline u32 make_state(u32 pid, u32 no_room)
 {
 	u16 *entry = follow_entry(pid);
 	struct task_state *t;
 	u32 i, made;
 	bool first;
 
-	if (!entry || bpf_map_pop_elem(&free_tasks, &i))
+	if (!entry)
 		return 0;
+	if (bpf_map_pop_elem(&free_tasks, &i)) {
+		__sync_fetch_and_add(&run.drops[no_room % (sizeof(run.drops) / sizeof(run.drops[0]))], 1);
+		return 0;
+	}
 	t = bpf_map_lookup_elem(&tasks, &i);
 	if (!t)
 		return 0;
