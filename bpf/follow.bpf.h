@@ -3,10 +3,12 @@
  * follow.bpf.h - the tasks that sync calls depend on.
  *
  * An entry per process number says at the cost of one load where a task's state stands, if it ever mattered: nothing is
- * hashed. Entries of many tasks share a cache line that all CPUs read, so they are written once in a task's life; whether it
- * is followed at present stands in its state. Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time
- * is a helper from then on: it did something that a sync call waited for, and will again (jbd2, the kworkers of XFS, loop or
- * btrfs, whoever holds the journal). A helper's sleeps are remembered here and sent only when it wakes a followed task.
+ * hashed. Entries of many tasks share a cache line that all CPUs read, so one is written only when its task first matters, when
+ * a task of its number ends, and when the next one comes onto a CPU; whether a task is followed at present stands in its state.
+ *
+ * Callers are followed while they are inside a sync call. A task that wakes a followed one in its own time is a helper from
+ * then on: it did something that a sync call waited for, and will again (jbd2, the kworkers of XFS, loop or btrfs, whoever
+ * holds the journal). A helper's sleeps are remembered here and sent only when it wakes a followed task.
  */
 #ifndef BT_FOLLOW_BPF_H
 #define BT_FOLLOW_BPF_H
@@ -64,12 +66,9 @@ STATE struct {
 
 STATE unsigned int history_owner[WIRE_HISTORIES] SEC(".data"); /* tid of who took it; 0: it is free */
 
-STATE unsigned int tasks_ended SEC(".data"); /* 1: one that had an entry has, since user space last looked */
+STATE unsigned int sweep_wanted SEC(".data"); /* 1: an entry could come back: its task has ended, or there was none left */
 
-/*
- * Entries of the two that nobody uses; filled by fill(). Programs take them, and only user space gives them back: once nobody has been
- * able to find one for a second, no program on any CPU is at it any more. See task_sweep.h.
- */
+/* Entries of the two that nobody uses; filled by fill(). Programs take them, user space gives them back: see task_sweep.h. */
 STATE struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, WIRE_TASKS);

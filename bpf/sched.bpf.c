@@ -100,6 +100,11 @@ __noinline int learn(u32 tid)
 		return 0;
 	if (bpf_map_pop_elem(&free_histories, &i) || i >= WIRE_HISTORIES) {
 		__sync_fetch_and_add(&run.drops[DROP_HELPERS_FULL], 1);
+		sweep_wanted = 1;
+		return 0;
+	}
+	if (t->caller) { /* its sync call has begun on another CPU: the state is that call's */
+		bpf_map_push_elem(&free_histories, &i, BPF_ANY);
 		return 0;
 	}
 	history_owner[i] = tid;
@@ -682,7 +687,7 @@ static __always_inline int forget(u32 tid)
 	if (t->caller)
 		caller_left();
 	t->caller = t->history = t->call = 0;
-	tasks_ended = 1;
+	sweep_wanted = 1;
 	return 0;
 }
 

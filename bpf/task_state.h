@@ -29,7 +29,8 @@ _Static_assert(WIRE_TASKS < ENTRY_ENDED, "an entry would be taken for the mark")
 
 /*
  * The first line of 64 bytes is all that most sleeps of a helper touch, the second what a sync call adds. Programs change it on several
- * CPUs at once, so each member is either one CPU's to change at a time, or only added to, atomically.
+ * CPUs at once: the task's own, its waker's, and those that complete what it sent. What these count is added atomically, and `caller` and
+ * `history` are members of their own. Of the rest the last write holds: where two meet, it costs what is known of one sleep.
  */
 struct task_state {
 	__bt_u64 off, wake, on; /* lost the CPU, woken, came onto it: of the present or last sleep */

@@ -352,7 +352,7 @@ static int map_all(struct load *l, const struct probe_want *want, struct err *e)
 	l->maps.history_size = bpf_map__value_size(l->skel->maps.histories);
 	l->maps.free_tasks_fd = bpf_map__fd(l->skel->maps.free_tasks);
 	l->maps.free_histories_fd = bpf_map__fd(l->skel->maps.free_histories);
-	l->maps.tasks_ended = &l->skel->data->tasks_ended;
+	l->maps.sweep_wanted = &l->skel->data->sweep_wanted;
 	l->maps.history_owner = l->skel->data->history_owner;
 	l->maps.pendings_fd = bpf_map__fd(l->skel->maps.pendings);
 	if (!l->maps.cells || !l->maps.views || !l->maps.queues || !l->maps.depths)

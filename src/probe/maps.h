@@ -37,7 +37,7 @@ struct wire_maps {
 	uint32_t history_size;
 	int free_tasks_fd;		  /* stacks: entries of the two that nobody uses */
 	int free_histories_fd;		  /* as above */
-	volatile uint32_t *tasks_ended;	  /* 1: one that had an entry has, since we last looked */
+	volatile uint32_t *sweep_wanted;  /* 1: entries of the two could come back, see follow.bpf.h */
 	volatile uint32_t *history_owner; /* tid of who took that history; 0: free */
 	int pendings_fd;		  /* hash: key of async.bpf.c -> struct pending */
 	int pids_fd;			  /* array of struct pid_chunk: where in that array a task's state stands */

@@ -666,9 +666,9 @@ void probes_sweep_tasks(struct probes *p)
 	struct task_state *t;
 	size_t n;
 
-	if (now < p->swept + SWEEP_LEAST_NS || (!*m->tasks_ended && !due && !p->sweep.unnamed))
+	if (now < p->swept + SWEEP_LEAST_NS || (!*m->sweep_wanted && !due && !p->sweep.unnamed))
 		return;
-	*m->tasks_ended = 0;
+	*m->sweep_wanted = 0;
 	t = calls_map_tasks(m, PROT_READ | PROT_WRITE, &n);
 	if (t)
 		task_sweep(&p->sweep, t, n, m->history_owner, now, &calls, &s);
