@@ -11,31 +11,34 @@ static bool twice(struct task_sweep *s, uint32_t *before, uint32_t owner, bool n
 	return again;
 }
 
-/* The helper that has not mattered for longest; NULL: each has, lately. */
-static struct task_state *least(struct task_state *const helper[WIRE_HISTORIES], uint64_t now)
+/* The history of the helper that has not mattered for longest; WIRE_HISTORIES: each has, lately. */
+static size_t least(struct task_state *const helper[WIRE_HISTORIES], uint64_t now)
 {
-	struct task_state *found = NULL;
+	size_t found = WIRE_HISTORIES;
 
 	for (size_t i = 0; i < WIRE_HISTORIES; i++) {
-		struct task_state *t = helper[i];
+		const struct task_state *t = helper[i];
 
-		if (t && t->history && !t->aio && t->mattered + SWEEP_RETIRE_NS < now &&
-		    (!found || t->mattered < found->mattered))
-			found = t;
+		if (t && t->history == i + 1 && !t->aio && t->mattered + SWEEP_RETIRE_NS < now &&
+		    (found == WIRE_HISTORIES || t->mattered < helper[found]->mattered))
+			found = i;
 	}
 	return found;
 }
 
 /* Everything wakes something: in time all tasks of a busy machine have been helpers. */
-static void retire(struct task_state *const helper[WIRE_HISTORIES], uint64_t now)
+static void retire(struct task_sweep *s, struct task_state *const helper[WIRE_HISTORIES],
+		   const volatile uint32_t owner[WIRE_HISTORIES], uint64_t now)
 {
-	struct task_state *t;
-	size_t spare = 0;
+	size_t spare = 0, i;
 
-	for (size_t i = 0; i < WIRE_HISTORIES; i++)
+	for (i = 0; i < WIRE_HISTORIES; i++)
 		spare += !helper[i];
-	for (; spare < SWEEP_SPARE && (t = least(helper, now)); spare++)
-		t->history = 0;
+	for (; spare < SWEEP_SPARE && (i = least(helper, now)) < WIRE_HISTORIES; spare++) {
+		helper[i]->history = 0;
+		s->history[i] = owner[i];
+		s->unnamed = true;
+	}
 }
 
 void task_sweep(struct task_sweep *s, struct task_state *task, size_t n, volatile uint32_t owner[WIRE_HISTORIES],
@@ -63,5 +66,5 @@ void task_sweep(struct task_sweep *s, struct task_state *task, size_t n, volatil
 		owner[i] = 0;
 		calls->free_history(ctx, i);
 	}
-	retire(helper, now);
+	retire(s, helper, owner, now);
 }

@@ -3,7 +3,8 @@
  * task_sweep.h - private to probe/: what nobody uses any more of the entries for tasks and for histories comes back.
  *
  * The programs only take entries: on several CPUs at once, and maybe for a task that has ended already. Two of them may take an entry for
- * the same task, too; it keeps one, and the other has no name. What nothing has named in two sweeps no program is at any more.
+ * the same task, too; it keeps one, and the other has no name. An entry comes back when nothing names it in two sweeps, between which all
+ * programs have ended that were running at the first: none is at it then, and none finds it any more.
  */
 #ifndef BT_PROBE_TASK_SWEEP_H
 #define BT_PROBE_TASK_SWEEP_H
@@ -20,7 +21,7 @@
 /* Of the last sweep: who took the entries that nothing named; 0: none. */
 struct task_sweep {
 	uint32_t task[WIRE_TASKS], history[WIRE_HISTORIES];
-	bool unnamed; /* there were such: they come back with the next sweep, a tenth of a second later at least */
+	bool unnamed; /* there were such: they come back with the next sweep, if nothing names them then */
 };
 
 struct sweep_calls {

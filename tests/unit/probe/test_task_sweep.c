@@ -131,7 +131,9 @@ int main(void)
 	ok(helpers() == WIRE_HISTORIES - SWEEP_SPARE && task[0].history && !task[1].history &&
 		   !task[SWEEP_SPARE].history && task[SWEEP_SPARE + 1].history,
 	   "where histories are short, the helpers that have not mattered for longest make room, but for one in an fsync of AIO");
+	ok(sweep.unnamed && !histories_back, "a program may be at their histories until then");
 	look();
+	ok(histories_back == SWEEP_SPARE && !sweep.unnamed, "they come back with the next sweep");
 	look();
 	ok(histories_back == SWEEP_SPARE && helpers() == WIRE_HISTORIES - SWEEP_SPARE, "so many, and no more");
 
