@@ -176,6 +176,7 @@ MAY_USE=$(
 	((${#lines[@]} > 50))
 	[[ $output == *" send_kept learn make_state"* ]]
 	((${lines[0]%% *} <= 512)) || { head -5 <<<"$output"; false; }
+	! awk '$2 > 8' <<<"$output" | grep .
 }
 
 @test "C is laid out as .clang-format says" {
