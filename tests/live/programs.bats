@@ -144,7 +144,7 @@ journaled_disk() {
 	jq -e '.sync.count > 100 and ([.run.lost[]? | select(.reason | test("too many"))] == [])' json
 }
 
-# More than there is room for, and none of them has to do with the sync calls.
+# More than there is room for, which is told, and none of them has to do with the sync calls.
 @test "programs: 400 tasks that wake one that is followed, at once: no ledger has time of theirs" {
 	need_loop_fuse
 	need "${CC:-cc}" fio
@@ -159,6 +159,7 @@ journaled_disk() {
 	stop_tracing "${PIDS[0]}"
 	jq -c '[.sync.count, .sync.no_ledger, .sync.ledger.unknown / .sync.total_ns, .run.lost]' json
 	jq -e '.sync.count > 100 and .sync.no_ledger == 0 and .sync.ledger.unknown < .sync.total_ns / 20' json
+	jq -e '[.run.lost[].reason | select(test("too many"))] == ["tasks that sync calls waited for, not followed: too many"]' json
 	[[ -s folded ]]
 	! grep -E 'waker|crowd' folded
 }
