@@ -76,6 +76,9 @@ __noinline u32 make_state(u32 pid, u32 no_room)
 	}
 	if (first)
 		bpf_map_delete_elem(&being_made, &pid);
+	/* a helper may have ended meanwhile, but a caller is there: its call is not to be lost in silence */
+	if (!made && no_room == DROP_CALLERS_FULL)
+		__sync_fetch_and_add(&run.drops[DROP_CALLERS_FULL], 1);
 	return made;
 }
 
