@@ -668,27 +668,36 @@ static bool programs_ended(void)
 	return sysconf(_SC_NPROCESSORS_ONLN) > 1 && !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-void probes_sweep_tasks(struct probes *p)
+static void sweep(struct probes *p, uint64_t now, bool ask)
 {
 	static const struct sweep_calls calls = { names, gone, bury, free_task, free_history };
 	const struct wire_maps *m = load_maps(p->load);
-	uint64_t now = clock_ns();
-	bool due = now >= p->asked + SWEEP_MOST_NS;
-	struct sweeping s = { .p = p, .maps = m, .ask = due && m->own_numbers };
+	struct sweeping s = { .p = p, .maps = m, .ask = ask };
 	struct task_state *t;
 	size_t n;
 
-	if (now < p->swept + SWEEP_LEAST_NS || (!*m->sweep_wanted && !due && !p->sweep.unnamed))
-		return;
-	/* where it can't be told, entries are without a name for so long before they come back */
-	if (p->sweep.unnamed && !programs_ended() && now < p->swept + SWEEP_MOST_NS)
-		return;
 	*m->sweep_wanted = 0;
 	t = calls_map_tasks(m, PROT_READ | PROT_WRITE, &n);
 	if (t)
 		task_sweep(&p->sweep, t, n, m->history_owner, now, &calls, &s);
 	calls_unmap_tasks(t, n);
 	p->swept = now;
+}
+
+void probes_sweep_tasks(struct probes *p)
+{
+	const struct wire_maps *m = load_maps(p->load);
+	uint64_t now = clock_ns();
+	bool due = now >= p->asked + SWEEP_MOST_NS;
+
+	if (now < p->swept + SWEEP_LEAST_NS || (!*m->sweep_wanted && !due && !p->sweep.unnamed))
+		return;
+	/* where it can't be told, entries are without a name for so long before they come back */
+	if (p->sweep.unnamed && !programs_ended() && now < p->swept + SWEEP_MOST_NS)
+		return;
+	sweep(p, now, due && m->own_numbers);
+	if (p->sweep.unnamed && programs_ended())
+		sweep(p, now, false);
 	if (due)
 		p->asked = now;
 }
