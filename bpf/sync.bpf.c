@@ -178,6 +178,7 @@ static __always_inline void call_follow(u32 tid, struct file *file, u32 call, u3
 	/* from here on each switch is seen */
 	t->switches = switches_and_seq(task, t, &seq);
 	t->first_seq = seq;
+	t->voluntary = GET(TASK_BTF, task, nvcsw);
 	t->waited = waited_of(task);
 	t->enter = t->on = bpf_ktime_get_ns();
 }
@@ -317,9 +318,10 @@ static __always_inline void send_call(struct task_state *t, u32 tid, int ret, bo
 	s->worker = 0;
 	s->ret = ret;
 	s->call = (u16)t->call;
-	s->switches_all = switches_and_seq(task, t, &seq);
-	s->switches = s->switches_all - t->switches;
+	s->switches = switches_and_seq(task, t, &seq) - t->switches;
 	s->sleeps = seq - t->first_seq;
+	s->voluntary_enter = t->voluntary;
+	s->voluntary_exit = GET(TASK_BTF, task, nvcsw);
 	s->waited_enter = t->waited;
 	s->waited_exit = waited_of(task);
 	s->flushes = t->flushes;

@@ -47,7 +47,8 @@ struct task_state {
 	__bt_u64 waited; /* for a CPU, at its beginning, see struct wire_sync */
 	__bt_u32 dev, generation;
 	__bt_u32 call;
-	__bt_u32 first_seq;	/* at its beginning */
+	__bt_u16 first_seq;	/* at its beginning, modulo 2^16 */
+	__bt_u16 voluntary;	/* likewise: see struct wire_sync */
 	__bt_u32 switches;	/* of the task, at its beginning, and those since that no sleep stands for */
 	__bt_u32 seen_switches; /* of the task, when it was last seen to come onto a CPU; 0: not yet */
 	__bt_u32 flushes;	/* this and the next two as in struct wire_sync; bytes in sectors of 512 */

@@ -256,15 +256,16 @@ struct wire_sync {
 	__bt_u32 tid, tgid;  /* who called */
 	__bt_u32 worker;     /* who carried it out when it is another task (io_uring, AIO); else 0 */
 	int ret;
-	__bt_u16 call;	       /* enum wire_call */
-	__bt_u16 sleeps;       /* of the caller within the call, modulo 2^16: as sent, */
-	char comm[16];	       /* of the calling process's leader */
-	__bt_u16 switches;     /* and as the kernel counts them (nvcsw + nivcsw); 0 and 0 with a worker */
-	__bt_u16 switches_all; /* of the caller since it exists, at the exit, as the kernel counts them, modulo 2^16 */
+	__bt_u16 call;		 /* enum wire_call */
+	__bt_u16 sleeps;	 /* of the caller within the call, modulo 2^16: as sent, */
+	char comm[16];		 /* of the calling process's leader */
+	__bt_u16 switches;	 /* and as the kernel counts them (nvcsw + nivcsw); 0 and 0 with a worker */
+	__bt_u16 voluntary_exit; /* nvcsw of the caller since it exists, modulo 2^16, at exit; 0 and 0 with a worker */
 	/* ns that the caller was ready to run and waited for a CPU since it exists, at enter and exit; 0: not known (sched_info) */
 	__bt_u64 waited_enter, waited_exit;
 	__bt_u32 flushes; /* FLUSHes that ended within the call and served a request of the caller's own: also those so fast that it never slept */
-	__bt_u32 other;	  /* 1: of a task that was not asked about: who, when, on which device, and nothing else */
+	__bt_u16 voluntary_enter; /* and at enter */
+	__bt_u16 other; /* 1: of a task that was not asked about: who, when, on which device, and nothing else */
 	/* Writes that the caller sent and that completed within the call, but for background writeback: their bytes (modulo 2 TiB) and number */
 	__bt_u64 write_bytes;
 	__bt_u32 writes;

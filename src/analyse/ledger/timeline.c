@@ -553,7 +553,7 @@ void tl_add_call(struct timeline *tl, const struct wire_sync *s, bool complete)
 	t->enter = s->enter;
 	t->exit = s->exit;
 	t->waited = s->waited_exit;
-	t->switches = s->switches_all;
+	t->voluntary = s->voluntary_exit;
 }
 
 /* ---- requests ---- */

@@ -32,11 +32,11 @@ struct tl_task {
 	uint64_t lost;	      /* sleeps that ended up to then may have been forgotten */
 	uint64_t enter, exit; /* its last sync call that has ended; 0: none */
 	uint64_t waited;      /* at its end: see struct wire_sync */
-	uint16_t switches;
-	char name[16];	   /* its comm but for numbers, padded with NULs; "" if not known */
-	uint8_t kind;	   /* enum wire_task_kind, or 0 */
-	uint32_t bio;	   /* number of the last bio that ended a sleep of it */
-	uint32_t work_bio; /* and of the last one that queued a work of it */
+	uint16_t voluntary;   /* likewise */
+	char name[16];	      /* its comm but for numbers, padded with NULs; "" if not known */
+	uint8_t kind;	      /* enum wire_task_kind, or 0 */
+	uint32_t bio;	      /* number of the last bio that ended a sleep of it */
+	uint32_t work_bio;    /* and of the last one that queued a work of it */
 	/* sleeps by the time that they ended, in a ring: see tl_at() */
 	struct tl_sleep *ring;
 	uint32_t cap, head, n;

@@ -123,8 +123,8 @@ static bool takes(const struct removal *m, enum cause c)
 }
 
 /*
- * Of a task outside its calls nothing is traced. But the kernel counts its switches: without one it was on its CPU all the time. With
- * some, only what it waited for a CPU is known, and what it computed counts as sleep.
+ * Of a task outside its calls nothing is traced. But the kernel counts how often it goes to sleep: if it did not, it was on a CPU or
+ * waited for one. Else only that wait is known, and what it computed counts as sleep.
  */
 static void note_between(struct whatif *w, const struct wire_sync *s, const struct tl_task *before)
 {
@@ -135,7 +135,7 @@ static void note_between(struct whatif *w, const struct wire_sync *s, const stru
 	ns = s->enter - before->exit;
 	waited = before->waited && s->waited_enter > before->waited ? s->waited_enter - before->waited : 0;
 	w->between_ns += ns;
-	if ((uint16_t)(s->switches_all - s->switches) == before->switches)
+	if (s->voluntary_enter == before->voluntary)
 		w->busy_ns += ns;
 	else
 		w->busy_ns += waited < ns ? waited : ns;

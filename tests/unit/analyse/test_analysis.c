@@ -452,23 +452,23 @@ TEST(stack_of_disk)
 TEST(between_calls)
 {
 	static const struct {
-		uint16_t switches;
+		uint16_t voluntary;
 		bool bound;
-	} all[] = { { 41, false }, { 42, true } };
+	} all[] = { { 40, false }, { 41, true } };
 
 	for (size_t i = 0; i < LEN(all); i++) {
 		uint64_t end;
 
 		begin();
-		end = flushing(T0, 0, SYNC(.waited_enter = 900, .waited_exit = 1000, .switches_all = 40));
-		end = flushing(end + 500 * US, 1, SYNC(.waited_enter = 1000, .switches_all = all[i].switches));
+		end = flushing(T0, 0, SYNC(.waited_enter = 900, .waited_exit = 1000, .voluntary_exit = 40));
+		end = flushing(end + 500 * US, 1, SYNC(.waited_enter = 1000, .voluntary_enter = all[i].voluntary));
 		result();
 		r.command = strv_dup((char *[]){ (char *)"x", NULL });
 		r.have_sync = r.have_exit_status = true;
 		r.wall_ns = end - T0;
 		whatif_make(&r, sync_whatif(a));
 		ok(r.n_whatif == 1 && r.whatif[0].wall_ns == r.wall_ns - 40 * MS && r.whatif[0].bound == all[i].bound,
-		   "a run whose task %s between two calls", all[i].bound ? "lost the CPU" : "computed");
+		   "a run whose task %s between two calls", all[i].bound ? "went to sleep" : "did not sleep");
 	}
 }
 

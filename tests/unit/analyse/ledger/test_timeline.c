@@ -407,14 +407,14 @@ TEST(follows)
 TEST(calls)
 {
 	struct wire_sync s = {
-		.enter = 10, .exit = 20, .tid = 7, .tgid = 6, .comm = "app", .waited_exit = 30, .switches_all = 40
+		.enter = 10, .exit = 20, .tid = 7, .tgid = 6, .comm = "app", .waited_exit = 30, .voluntary_exit = 40
 	};
 	const struct tl_task *t;
 
 	begin();
 	tl_add_call(tl, &s, true);
 	t = tl_task(tl, 7);
-	ok(t->enter == 10 && t->exit == 20 && t->waited == 30 && t->switches == 40 && t->tgid == 6 &&
+	ok(t->enter == 10 && t->exit == 20 && t->waited == 30 && t->voluntary == 40 && t->tgid == 6 &&
 		   !strcmp(t->name, "app"),
 	   "a call that has ended");
 	s = (struct wire_sync){ .enter = 110, .exit = 120, .tid = 7, .tgid = 5, .comm = "new" };
@@ -428,7 +428,7 @@ TEST(calls)
 	s.worker = 0;
 	tl_add_call(tl, &s, true);
 	t = tl_task(tl, 7);
-	ok(t->enter == 110 && t->exit == 120 && !t->waited && !t->switches, "the last one counts");
+	ok(t->enter == 110 && t->exit == 120 && !t->waited && !t->voluntary, "the last one counts");
 	s = (struct wire_sync){ .enter = 10, .exit = 20, .tid = 9, .tgid = 9, .comm = "x" };
 	tl_add_call(tl, &s, true);
 	strcpy(s.comm, "y");

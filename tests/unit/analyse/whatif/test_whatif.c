@@ -140,7 +140,7 @@ static const struct two {
 	const char *name;
 	struct wire_sync second; /* from T0 */
 	uint64_t left_ago;	 /* its task's call before ended so long before it; 0: not known */
-	uint16_t switches;	 /* of its task since then */
+	uint16_t voluntary;	 /* how often it has gone to sleep since */
 	uint64_t waited;	 /* of that time, for a CPU */
 	uint64_t wall, want;
 	bool bound;
@@ -166,13 +166,12 @@ static void one_after_the_other(void)
 	for (size_t i = 0; i < LEN(twos); i++) {
 		const struct two *t = &twos[i];
 		struct wire_sync s = t->second;
-		struct tl_task task = { .exit = T0 + s.enter - t->left_ago, .waited = 70, .switches = 65535 };
+		struct tl_task task = { .exit = T0 + s.enter - t->left_ago, .waited = 70, .voluntary = 65535 };
 
 		begin();
 		s.enter += T0;
 		s.exit += T0;
-		s.switches = 3;
-		s.switches_all = (uint16_t)(65535 + t->switches + s.switches); /* modulo 2^16 */
+		s.voluntary_enter = (uint16_t)(65535 + t->voluntary);
 		s.waited_enter = task.waited + t->waited;
 		call((struct wire_sync){ .enter = T0, .exit = T0 + 1000 }, CAUSE_FLUSH_ONLY, T0 + 100, T0 + 900, NULL);
 		call(s, CAUSE_FLUSH_ONLY, s.enter + 100, s.enter + 900, t->left_ago ? &task : NULL);
