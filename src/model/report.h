@@ -279,7 +279,7 @@ struct report_whatif {
 	char *remove;		     /* a cause's or a family's name */
 	uint64_t now_ns, without_ns; /* a call, on average */
 	uint64_t wall_ns;	     /* of the run; 0: not known, or it has no length of its own */
-	double speedup; /* of the run; without wall_ns, how many times as many calls there can be in the same time */
+	double speedup; /* of the run; without wall_ns, how many times as much work there can be in the same time */
 	bool bound;	/* that much at most */
 };
 

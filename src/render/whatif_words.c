@@ -57,7 +57,7 @@ void whatif_gain(const struct report_whatif *w, const char *times, struct buf *b
 		return;
 	buf_str(b, !w->wall_ns ? "at most " : w->bound ? "up to " : "");
 	factor(w->speedup, times, b);
-	buf_str(b, w->wall_ns ? " faster" : " as many calls a second");
+	buf_str(b, w->wall_ns ? " faster" : " as much work a second");
 }
 
 void whatif_no_gain(const struct report_whatif *const *w, size_t n, const char *at_most, const char *times, struct buf *b)

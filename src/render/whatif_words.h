@@ -9,7 +9,7 @@
 /* All of them, most gain first, those of the run before those of calls; the first *lines are worth one each. The caller's to free. */
 const struct report_whatif **whatif_by_gain(const struct report *r, size_t *lines);
 
-/* "up to 7.7x faster", "at most 4.4x as many calls a second"; `times` is the sign. Nothing where the factor is not known. */
+/* "up to 7.7x faster", "at most 4.4x as much work a second"; `times` is the sign. Nothing where the factor is not known. */
 void whatif_gain(const struct report_whatif *w, const char *times, struct buf *b);
 
 /* "no gain (<= 1.01x)", of those that share a line. */

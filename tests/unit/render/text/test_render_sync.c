@@ -523,7 +523,7 @@ TEST(whatif)
 	ok(has(&r, &plain, "flush          up to 10.3x faster, for the same work: 669 ms"), "a bound says so");
 	r.whatif[1].wall_ns = 0;
 	r.whatif[1].speedup = 4.5;
-	ok(has(&r, &plain, "flush          at most 4.50x as many calls a second: 2.00"), "what has no length");
+	ok(has(&r, &plain, "flush          at most 4.50x as much work a second: 2.00"), "what has no length");
 	ok(has(&r, &verbose, "  without    flush          at most 4.50x"), "first, where it alone is worth a line");
 	r.whatif[0].speedup = 1.2;
 	ok(has(&r, &plain, "  without    CPU scheduler  1.20x faster") &&
