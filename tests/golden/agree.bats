@@ -5,8 +5,8 @@
 
 bats_require_minimum_version 1.5.0
 load ../helpers
+load render
 
-RECORDINGS=$TOP/tests/golden/recordings
 NAMES=(sample sqlite hostile mixed cut)
 
 setup() {
@@ -184,24 +184,40 @@ counts() {
 	done
 }
 
-@test "agree: CSV and the database, table by table" {
+buckets_of_json() {
+	jq -r 'def rows($device; $op; $phase): .buckets[] | "\($device) \($op) \($phase) \(.[0]) \(.[1])";
+		.devices[] | .name as $d
+			| (.ops | to_entries[] | .key as $op | .value | ("queue", "device", "total") as $p | .[$p] | rows($d; $op; $p)),
+			(.flush.sequence | values | rows($d; ""; "sequence")), (.naive_write | values | rows($d; ""; "naive_write"))' json
+	jq -r '.sync.latency.buckets[] | "   sync \(.[0]) \(.[1])"' json
+}
+
+@test "agree: a histogram is its buckets, in JSON as in CSV" {
+	local name
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		jq -e '[.. | objects | select(.buckets) | .count == ([.buckets[][1]] | add)] | length > 50 and all' json
+		diff <(buckets_of_json | sed 's/^ *//' | sort) <(of_csv histograms.csv 'SELECT device, op, phase, upper_ns, count FROM t' |
+			sed 's/^ *//' | sort) || { echo "$name: histograms.csv differs"; return 1; }
+	done
+}
+
+# rows_of_db TABLE: as they stand in CSV, in any order
+rows_of_db() {
+	query "$(query "SELECT 'SELECT ' || group_concat(printf('iif(typeof(%s) = ''real'', printf(''%%.6f'', %s), %s)',
+		name, name, name), ', ') || ' FROM $1' FROM pragma_table_info('$1')")"
+}
+
+@test "agree: CSV and the database, table by table, row by row" {
 	local name file table
 	for name in "${NAMES[@]}"; do
 		cd "$BATS_TEST_TMPDIR/$name" || return
 		for file in csv/*.csv; do
-			table=${file##*/}
-			# as the tables are called
-			case ${table%.csv} in
-			calls) table=sync_call ;;
-			leaves) table=leaf ;;
-			processes) table=process ;;
-			run | verdict | whatif | ledger | *_ledger) table=${table%.csv} ;;
-			*) table=${table%s.csv} ;;
-			esac
-			[[ $(query "SELECT count(*) FROM $table") == "$(of_csv "${file##*/}" 'SELECT count(*) FROM t')" ]] ||
-				{ echo "$name: $file and $table differ"; return 1; }
+			table=$(table_of "$file")
 			diff <(query "SELECT name FROM pragma_table_info('$table')") <(head -n 1 "$file" | tr -d '\r' | tr ',' '\n')
+			diff <(rows_of_db "$table" | sort) <(of_csv "${file##*/}" 'SELECT * FROM t' | sort) || { echo "$name: $file differs"; return 1; }
 		done
+		(($(rows_of_db slice | wc -l) > 100))
 	done
 }
 

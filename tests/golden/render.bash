@@ -86,6 +86,18 @@ name_assets() {
 	done
 }
 
+# table_of FILE.csv: what the database calls it
+table_of() {
+	local name=${1##*/}
+	case ${name%.csv} in
+	calls) echo sync_call ;;
+	leaves) echo leaf ;;
+	processes) echo process ;;
+	run | verdict | whatif | ledger | *_ledger) echo "${name%.csv}" ;;
+	*) echo "${name%s.csv}" ;;
+	esac
+}
+
 # make_expected NAME DIR: as it is stored
 make_expected() {
 	render "$1" "$2" || return
