@@ -3,9 +3,11 @@
 #
 # What the expected bytes in tests/golden/expected are, for golden.bats and for update. Needs $BT and $TOP.
 #
-# Of the recording sqlite, every output is there as it is, but for scripts and style sheets, which stand there by name. Of the others it is the text (text.txt), the folded stacks, what
-# went to standard error, and in SHA256SUMS the rest: a difference there shows up in sqlite too, or is looked at with
-# `barriertrace report`.
+# Of the recording sqlite every output is there to be read, each fact in one place: scripts, style sheets and the page's
+# frames (flame.svg has them) stand there by name, the rows of the database are those of the CSV (agree.bats), and of
+# histograms and traces there is enough to see their form. Of the other recordings it is the text (text.txt), the folded
+# stacks and what went to standard error. The rest is in SHA256SUMS: a difference there shows up in what can be read of
+# sqlite too, or is looked at with `barriertrace report`.
 
 RECORDINGS=$TOP/tests/golden/recordings
 EXPECTED=$TOP/tests/golden/expected
@@ -98,12 +100,64 @@ table_of() {
 	esac
 }
 
+# frames FILE [UP]: of a flame graph, moved up
+frames() {
+	awk -v up="${2:-0}" '
+		/^<g class="frames">/ { on = 1 }
+		/^<g class="foot">/ { exit }
+		on {
+			line = ""
+			while (match($0, / y="[0-9]+"/)) {
+				line = line substr($0, 1, RSTART - 1) sprintf(" y=\"%d\"", substr($0, RSTART + 4) - up)
+				$0 = substr($0, RSTART + RLENGTH)
+			}
+			print line $0
+		}' "$1"
+}
+
+# name_frames PAGE FLAME UP: a line in place of the page's frames, if they are the flame's
+name_frames() {
+	cmp -s <(frames "$1") <(frames "$2" "$3") || return 0
+	awk -v name="the frames of ${2##*/}, $3 higher" '
+		/^<g class="frames">/ { print name; within = 1 }
+		/^<g class="foot">/ { within = 0 }
+		!within' "$1" >"$1.named" && mv "$1.named" "$1"
+}
+
+# first_buckets FILE: of a report's histograms, the first stands there whole
+first_buckets() {
+	awk '
+		/^ *"buckets": \[$/ && ++n > 1 { end = $0; sub(/".*/, "]", end); sub(/\[$/, "[..]"); print; next }
+		!end { print }
+		end && $0 ~ "^" end { end = "" }' "$1" >"$1.short" && mv "$1.short" "$1"
+}
+
+# first_events FILE: of a trace, two of each kind, and of which kinds there are more
+first_events() {
+	awk '
+		match($0, /"cat":"[^"]*","name":"[^"]*"/) || match($0, /"name":"[a-z]*_name"/) {
+			kind = substr($0, 8, 1) " " substr($0, RSTART, RLENGTH)
+			if (++n[kind] > 2) next
+		}
+		{ print }
+		END { for (kind in n) if (n[kind] > 2) print n[kind] - 2 " more: " kind | "LC_ALL=C sort -k 3" }
+		' "$1" >"$1.short" && mv "$1.short" "$1"
+}
+
 # make_expected NAME DIR: as it is stored
 make_expected() {
+	local file
 	render "$1" "$2" || return
 	[[ $1 == "$FULL" ]] || { condense "$2"; return; }
+	(cd "$2" && sha256sum db.txt perfetto.json report.json >SHA256SUMS) || return
 	name_assets "$2/page.html" flame.css flame.js page.css page.js
 	name_assets "$2/flame.svg" flame.js # with its style it is a picture still: README shows it
+	name_frames "$2/page.html" "$2/flame.svg" 66 # which has a title and a field to search in
+	first_buckets "$2/report.json"
+	first_events "$2/perfetto.json"
+	for file in "$2"/csv/*.csv; do
+		sed -i "/^$(table_of "$file")|/d" "$2/db.txt"
+	done
 }
 
 recording_names() {
