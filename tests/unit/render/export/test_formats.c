@@ -243,9 +243,10 @@ static const struct {
 	render_fn *render;
 } csv_files[] = { RENDER_CSV(CSV_ROW) };
 
-/* Without carriage returns, to be read. */
+/* Those in which something is hostile, unknown or odd, without carriage returns, to be read. All of a run: tests/golden/expected/sqlite/csv. */
 static void test_csv(const struct report *r)
 {
+	static const char shown[] = "run.csv devices.csv calls.csv requests.csv steps.csv files.csv remarks.csv whatif.csv";
 	FREED(buf) struct buf all = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(csv_files); i++) {
@@ -253,6 +254,8 @@ static void test_csv(const struct report *r)
 
 		csv_files[i].render(r, &plain, &b);
 		ok(harmless(b.data), "csv: %s is valid UTF-8 without control characters", csv_files[i].file);
+		if (!strstr(shown, csv_files[i].file))
+			continue;
 		buf_printf(&all, "%s== %s\n", all.len ? "\n" : "", csv_files[i].file);
 		for (size_t k = 0; k < b.len; k++)
 			if (b.data[k] != '\r')
