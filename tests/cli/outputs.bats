@@ -422,19 +422,27 @@ as_nobody() {
 
 @test "outputs: who leaves a file where anybody may gets nothing of what replaces it" {
 	need_root
+	local whose
 	mkdir everybodys
-	chmod 1777 everybodys
-	echo old >everybodys/json
-	chmod 666 everybodys/json
-	chown 65534:65534 everybodys/json
-	quietly --json everybodys/json -o text
-	[[ $(stat -c '%u:%g %a' everybodys/json) == '0:0 600' ]]
-	# nor who gives an old one of root's a second name there
-	echo old >old
-	chmod 666 old
-	ln old everybodys/html
-	quietly --html everybodys/html -o text
-	[[ $(stat -c '%u:%g %a' everybodys/html) == '0:0 600' ]]
+	for whose in '775 0' '757 0' '755 65533' '1777 0'; do # mode and owner of the directory
+		chmod "${whose% *}" everybodys
+		chown "${whose#* }" everybodys
+		echo old >everybodys/json
+		chmod 666 everybodys/json
+		chown 65534:65534 everybodys/json
+		quietly --json everybodys/json -o text
+		[[ $(stat -c '%u:%g %a' everybodys/json) == '0:0 600' ]] || { echo "$whose"; false; }
+	done
+	# nor who gives an old one of root's a second name there, or has one for an own
+	for whose in '1777 0' '755 65534'; do # mode of the directory, owner of the old one
+		echo old >old
+		chmod 666 old
+		chown "${whose#* }" old
+		chmod "${whose% *}" everybodys
+		ln -f old everybodys/html
+		quietly --html everybodys/html -o text
+		[[ $(stat -c '%u:%g %a' everybodys/html) == '0:0 600' ]] || { echo "$whose"; false; }
+	done
 }
 
 @test "outputs: a damaged recording gives all of them, and status 5" {

@@ -114,15 +114,6 @@ static void make_dir(const char *name, mode_t mode, uid_t uid)
 		abort();
 }
 
-static bool can_read(const char *name)
-{
-	int fd = user_file_read(name, &e);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 static bool can_open_dir(const char *path)
 {
 	struct user_dir d;
@@ -317,39 +308,6 @@ static bool replaces(const char *path)
 
 	outfile_close(&o);
 	return good;
-}
-
-/* Whose a file is after root has replaced it: its owner's, where nobody else could have put it there. */
-static void test_owners(void)
-{
-	static const struct {
-		const char *dir;
-		mode_t mode;
-		uid_t owner;
-		bool linked, kept;
-	} rows[] = {
-		{ "own0", 0755, 0, false, true },
-		{ "own1", 0700, SOMEBODY, false, true },
-		{ "own2", 0755, SOMEBODY + 1, false, false },
-		{ "own3", 0775, 0, false, false },
-		{ "own4", 0757, 0, false, false },
-		{ "own5", 0755, 0, true, false },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char *file = xasprintf("%s/f", rows[i].dir), *twin = xasprintf("%s/twin", rows[i].dir);
-		struct stat st;
-
-		make_dir(rows[i].dir, rows[i].mode, rows[i].owner);
-		make(file, 0640, SOMEBODY, GROUP);
-		if (rows[i].linked && link(file, twin))
-			abort();
-		ok(replaces(file) && !stat(file, &st) && st.st_uid == (rows[i].kept ? SOMEBODY : 0) &&
-			   st.st_gid == (rows[i].kept ? GROUP : 0) && (st.st_mode & 07777) == (rows[i].kept ? 0640 : 0600),
-		   "a file in %s is %s afterwards", rows[i].dir, rows[i].kept ? "its owner's" : "root's");
-		free(file);
-		free(twin);
-	}
 }
 
 /* ---- as somebody ---- */
@@ -547,26 +505,6 @@ static void test_not_restored(void)
 		   kept[i].what);
 }
 
-static void test_rights(void)
-{
-	bool denied;
-	int fd;
-
-	make("roots", 0600, 0, 0);
-	make("groups", 0640, 0, GROUP);
-	ok(!user_files_begin(&e), "the rights of somebody are taken");
-	fd = open("roots", O_RDONLY | O_CLOEXEC);
-	denied = fd < 0 && errno == EACCES;
-	user_files_end();
-	ok(denied, "in place of root's");
-	fd = open("roots", O_RDONLY | O_CLOEXEC);
-	ok(fd >= 0 && setfsuid((uid_t)-1) == 0 && setfsgid((gid_t)-1) == 0, "and given back, whole");
-	close(fd);
-	ok(!can_read("roots") && strstr(e.text, "Permission denied for uid 65533, who called; --as-root"),
-	   "what somebody may not read is not read, and the way out is named");
-	ok(can_read("groups"), "what one of the groups may read is");
-}
-
 struct beside {
 	pthread_mutex_t lock;
 	pthread_cond_t turn;
@@ -594,6 +532,7 @@ static void test_other_threads(void)
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, beside, &b);
+	make("roots", 0600, 0, 0);
 	ok(!user_files_begin(&e), "while this thread has somebody's rights");
 	pthread_mutex_lock(&b.lock);
 	b.step = 1;
@@ -686,14 +625,12 @@ int main(void)
 	test_links_of_others();
 	test_many_links();
 	test_absolute_links();
-	test_owners();
 	user_files_by(somebody);
 	test_sticky();
 	test_taken();
 	test_groups();
 	test_not_taken();
 	test_not_restored();
-	test_rights();
 	test_dirs_of_others();
 	test_other_threads();
 	test_outfile();
