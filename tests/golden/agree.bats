@@ -184,6 +184,21 @@ counts() {
 	done
 }
 
+@test "agree: leaves and slowest calls, each, in JSON as in CSV" {
+	local name
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		diff <(jq -r '.sync.leaves[] | [.cause, .ns, (.each | .count, .min_ns, .p50_ns, .p99_ns, .max_ns)] | join(" ")' json) \
+			<(of_csv leaves.csv 'SELECT cause, ns, count, min_ns, p50_ns, p99_ns, max_ns FROM t')
+		diff <(jq -r '.sync.slowest[] | "\(.start_ns) \(.duration_ns) \(.pid) \(.tid) \(.call)"' json | sort) \
+			<(of_csv calls.csv "SELECT start_ns, duration_ns, pid, tid, call FROM t ORDER BY CAST(duration_ns AS INTEGER) DESC
+				LIMIT $(jq '.sync.slowest | length' json)" | sort)
+		jq -r '.sync.slowest[] | .start_ns as $s | .ledger | to_entries[] | "\($s) \(.key) \(.value)"' json | sort >ledgers
+		comm -23 ledgers <(query 'SELECT start_ns, cause, ns FROM ledger JOIN sync_call ON id = call_id' | sort) | diff - /dev/null
+		[[ -s ledgers ]]
+	done
+}
+
 buckets_of_json() {
 	jq -r 'def rows($device; $op; $phase): .buckets[] | "\($device) \($op) \($phase) \(.[0]) \(.[1])";
 		.devices[] | .name as $d

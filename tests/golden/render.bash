@@ -4,8 +4,8 @@
 # What the expected bytes in tests/golden/expected are, for golden.bats and for update. Needs $BT and $TOP.
 #
 # Of the recording sqlite every output is there to be read, each fact in one place: scripts, style sheets and the page's
-# frames (flame.svg has them) stand there by name, the rows of the database are those of the CSV (agree.bats), and of
-# histograms and traces there is enough to see their form. Of the other recordings it is the text (text.txt), the folded
+# frames (flame.svg has them) stand there by name, the rows of the database are those of the CSV (agree.bats), and of what
+# is many in report and trace there is enough to see its form. Of the other recordings it is the text (text.txt), the folded
 # stacks and what went to standard error. The rest is in SHA256SUMS: a difference there shows up in what can be read of
 # sqlite too, or is looked at with `barriertrace report`.
 
@@ -124,12 +124,18 @@ name_frames() {
 		!within' "$1" >"$1.named" && mv "$1.named" "$1"
 }
 
-# first_buckets FILE: of a report's histograms, the first stands there whole
-first_buckets() {
+# first_of_many FILE: of a report's histograms the first has its buckets, of its leaves and slowest calls there are two
+first_of_many() {
 	awk '
-		/^ *"buckets": \[$/ && ++n > 1 { end = $0; sub(/".*/, "]", end); sub(/\[$/, "[..]"); print; next }
-		!end { print }
-		end && $0 ~ "^" end { end = "" }' "$1" >"$1.short" && mv "$1.short" "$1"
+		function indent() { match($0, /^ */); return substr($0, 1, RLENGTH) }
+		skip && index($0, end) != 1 { next }
+		many && index($0, end) == 1 { many = 0 }
+		skip == 2 { skip = 0; next }
+		{ skip = 0 }
+		/"(leaves|slowest)": \[$/ { end = indent() "]"; first = indent() "  {"; many = 3 }
+		/"buckets": \[$/ && !many && buckets++ { end = indent() "]"; sub(/\[/, "[..]"); skip = 2 }
+		many && $0 == first && !--many { $0 = indent() "[..]"; skip = 1 }
+		{ print }' "$1" >"$1.short" && mv "$1.short" "$1"
 }
 
 # first_events FILE: of a trace, two of each kind, and of which kinds there are more
@@ -153,7 +159,7 @@ make_expected() {
 	name_assets "$2/page.html" flame.css flame.js page.css page.js
 	name_assets "$2/flame.svg" flame.js # with its style it is a picture still: README shows it
 	name_frames "$2/page.html" "$2/flame.svg" 66 # which has a title and a field to search in
-	first_buckets "$2/report.json"
+	first_of_many "$2/report.json"
 	first_events "$2/perfetto.json"
 	for file in "$2"/csv/*.csv; do
 		sed -i "/^$(table_of "$file")|/d" "$2/db.txt"
