@@ -4,130 +4,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/ledger/functions.h"
 #include "util/mem.h"
 
-/* What a place to sleep in says. */
-enum place { PLACE_UNKNOWN, PLACE_IO, PLACE_FLUSH, PLACE_COMMIT, PLACE_JOURNAL, PLACE_TAG, PLACE_THROTTLE, PLACE_LOCK };
-
-/* The innermost function that is listed decides. The kernel leaves out of a stack what only sleeps: mutex_lock, wait_on_bit, schedule. */
+/*
+ * Of a call that has not returned the kernel tells the whole stack, and leaves out of it what only sleeps (mutex_lock, wait_on_bit,
+ * schedule): these functions stand in it beside those of functions.c, or say something else here.
+ */
 static const struct {
 	const char *function;
-	enum place place;
+	enum stack_class class;
 } places[] = {
-	{ "blk_mq_get_tag", PLACE_TAG },
-	{ "blk_mq_get_request", PLACE_TAG },
-	{ "__blk_mq_alloc_requests", PLACE_TAG },
-	{ "rq_qos_wait", PLACE_THROTTLE },
-	{ "wbt_wait", PLACE_THROTTLE },
-	{ "__rq_qos_throttle", PLACE_THROTTLE },
-	{ "ioc_rqos_throttle", PLACE_THROTTLE },
-	{ "blkcg_iolatency_throttle", PLACE_THROTTLE },
-	{ "blkcg_maybe_throttle_current", PLACE_THROTTLE },
-	{ "__blk_throtl_bio", PLACE_THROTTLE },
+	{ "blk_mq_get_request", STACK_TAG },
+	{ "__blk_mq_alloc_requests", STACK_TAG },
 	/* its own empty flush; btrfs's, one for each of its disks */
-	{ "blkdev_issue_flush", PLACE_FLUSH },
-	{ "wait_dev_flush", PLACE_FLUSH },
-	{ "barrier_all_devices", PLACE_FLUSH },
-	{ "submit_bio_wait", PLACE_IO },
-	{ "folio_wait_bit", PLACE_IO },
-	{ "folio_wait_bit_common", PLACE_IO },
-	{ "folio_wait_writeback", PLACE_IO },
-	{ "wait_on_page_bit", PLACE_IO },
-	{ "wait_on_page_writeback", PLACE_IO },
-	{ "__wait_on_buffer", PLACE_IO },
-	{ "__sync_dirty_buffer", PLACE_IO },
-	{ "blkdev_direct_IO", PLACE_IO },
-	{ "__iomap_dio_rw", PLACE_IO },
-	{ "iomap_dio_rw", PLACE_IO },
-	{ "__filemap_fdatawait_range", PLACE_IO },
-	{ "f2fs_wait_on_page_writeback", PLACE_IO },
-	{ "f2fs_wait_on_all_pages", PLACE_IO },
-	{ "btrfs_wait_ordered_range", PLACE_IO },
-	{ "btrfs_start_ordered_extent", PLACE_IO },
-	{ "btrfs_wait_tree_log_extents", PLACE_IO },
-	{ "btrfs_wait_extents", PLACE_IO },
-	{ "write_all_supers", PLACE_IO },
-	/* somebody else commits for it */
-	{ "jbd2_log_wait_commit", PLACE_COMMIT },
-	{ "jbd2_complete_transaction", PLACE_COMMIT },
-	{ "jbd2_fc_begin_commit", PLACE_COMMIT },
-	{ "ext4_fc_commit", PLACE_COMMIT },
-	{ "xlog_wait", PLACE_COMMIT },
-	{ "xlog_wait_on_iclog", PLACE_COMMIT },
-	{ "xlog_wait_on_iclog_lsn", PLACE_COMMIT },
-	{ "xlog_force_lsn", PLACE_COMMIT },
-	{ "xlog_cil_force_seq", PLACE_COMMIT },
-	{ "xfs_log_force", PLACE_COMMIT },
-	{ "xfs_log_force_seq", PLACE_COMMIT },
-	{ "wait_log_commit", PLACE_COMMIT },
-	{ "wait_for_commit", PLACE_COMMIT },
-	{ "btrfs_wait_for_commit", PLACE_COMMIT },
-	{ "f2fs_issue_checkpoint", PLACE_COMMIT },
-	/* or it has to wait before it may change anything */
-	{ "jbd2_journal_stop", PLACE_JOURNAL },
-	{ "wait_transaction_locked", PLACE_JOURNAL },
-	{ "wait_transaction_switching", PLACE_JOURNAL },
-	{ "start_this_handle", PLACE_JOURNAL },
-	{ "add_transaction_credits", PLACE_JOURNAL },
-	{ "do_get_write_access", PLACE_JOURNAL },
-	{ "jbd2_journal_wait_updates", PLACE_JOURNAL },
-	{ "jbd2_journal_lock_updates", PLACE_JOURNAL },
-	{ "__jbd2_log_wait_for_space", PLACE_JOURNAL },
-	{ "xlog_grant_head_wait", PLACE_JOURNAL },
-	{ "xlog_grant_head_check", PLACE_JOURNAL },
-	{ "xlog_state_get_iclog_space", PLACE_JOURNAL },
-	{ "wait_current_trans", PLACE_JOURNAL },
-	{ "start_log_trans", PLACE_JOURNAL },
-	{ "wait_for_writer", PLACE_JOURNAL },
-	{ "btrfs_commit_transaction", PLACE_JOURNAL },
-	/* of the journal's thread: it waits for I/O of the commit, or for handles; the latter has a function of its own, above */
-	{ "jbd2_journal_commit_transaction", PLACE_IO },
-	{ "__mutex_lock", PLACE_LOCK },
-	{ "mutex_lock", PLACE_LOCK },
-	{ "down_read", PLACE_LOCK },
-	{ "down_write", PLACE_LOCK },
-	{ "rwsem_down_read_slowpath", PLACE_LOCK },
-	{ "rwsem_down_write_slowpath", PLACE_LOCK },
-	{ "percpu_rwsem_wait", PLACE_LOCK },
-	{ "__percpu_down_read", PLACE_LOCK },
-	{ "percpu_down_write", PLACE_LOCK },
-	{ "__folio_lock", PLACE_LOCK },
-	{ "__lock_page", PLACE_LOCK },
-	{ "__lock_buffer", PLACE_LOCK },
-	{ "inode_sleep_on_writeback", PLACE_LOCK },
-	{ "__inode_wait_for_writeback", PLACE_LOCK },
-	{ "wb_wait_for_completion", PLACE_LOCK },
-	{ "__flush_work", PLACE_LOCK },
-	{ "blk_queue_enter", PLACE_LOCK },
-	{ "__bio_queue_enter", PLACE_LOCK },
+	{ "blkdev_issue_flush", STACK_FLUSH },
+	{ "wait_dev_flush", STACK_FLUSH },
+	{ "barrier_all_devices", STACK_FLUSH },
+	{ "folio_wait_bit", STACK_IO },
+	{ "folio_wait_bit_common", STACK_IO },
+	{ "wait_on_page_bit", STACK_IO },
+	{ "__sync_dirty_buffer", STACK_IO },
+	{ "blkdev_direct_IO", STACK_IO },
+	{ "__iomap_dio_rw", STACK_IO },
+	{ "iomap_dio_rw", STACK_IO },
+	{ "__filemap_fdatawait_range", STACK_IO },
+	{ "f2fs_wait_on_page_writeback", STACK_IO },
+	{ "f2fs_wait_on_all_pages", STACK_IO },
+	{ "btrfs_wait_ordered_range", STACK_IO },
+	{ "btrfs_start_ordered_extent", STACK_IO },
+	{ "btrfs_wait_tree_log_extents", STACK_IO },
+	{ "btrfs_wait_extents", STACK_IO },
+	{ "write_all_supers", STACK_IO },
+	{ "wait_extent_bit", STACK_NONE }, /* what for stands further out */
+	/* of the journal's thread: it waits for I/O of the commit, or for handles; the latter has a function of its own */
+	{ "jbd2_journal_commit_transaction", STACK_IO },
 };
 
-/* Compilers append to names: wbt_wait.isra.0 */
-static bool is_function(const char *name, const char *listed)
-{
-	size_t len = strlen(listed);
-
-	return !strncmp(name, listed, len) && (!name[len] || name[len] == '.');
-}
-
-static enum place place_of_function(const char *name)
+static enum stack_class class_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (is_function(name, places[i].function))
-			return places[i].place;
-	return PLACE_UNKNOWN;
+		if (function_is(name, places[i].function))
+			return places[i].class;
+	return function_class(name);
 }
 
 /* Whose request it is that is waited for stands further out. */
-static enum place place_of(const struct waiting_task *t)
+static enum stack_class class_of_stack(const struct waiting_task *t)
 {
-	enum place innermost = PLACE_UNKNOWN, next;
+	enum stack_class innermost = STACK_NONE, next;
 
 	for (char *const *f = t->stack; f && *f; f++) {
-		next = place_of_function(*f);
+		next = class_of(*f);
 		if (!innermost)
 			innermost = next;
-		if (innermost && (innermost != PLACE_IO || next == PLACE_FLUSH))
+		if (innermost && (innermost != STACK_IO || next == STACK_FLUSH))
 			return next;
 	}
 	return innermost;
@@ -312,7 +243,7 @@ static void explain_commit(const struct waiting *w, struct report_outstanding *o
 	}
 	set(&o->via, w->journal.name);
 	o->via_tid = w->journal.tid;
-	if (w->journal.state == 'D' && place_of(&w->journal) == PLACE_IO)
+	if (w->journal.state == 'D' && class_of_stack(&w->journal) == STACK_IO)
 		explain_io(w, &w->journal, ROW_FLUSH, o);
 	else if (!by_own_request(w, w->journal.tid, o))
 		set(&o->step, "journal");
@@ -320,20 +251,20 @@ static void explain_commit(const struct waiting *w, struct report_outstanding *o
 		set(&o->step, "journal");
 }
 
-static void explain_place(const struct waiting *w, enum place place, struct report_outstanding *o)
+static void explain_class(const struct waiting *w, enum stack_class class, struct report_outstanding *o)
 {
-	switch (place) {
-	case PLACE_TAG: set(&o->step, "tag"); break;
-	case PLACE_THROTTLE: set(&o->step, "throttle"); break;
-	case PLACE_LOCK: set(&o->step, "lock"); break;
-	case PLACE_JOURNAL:
-	case PLACE_COMMIT: explain_commit(w, o); break;
-	case PLACE_FLUSH:
+	switch (class) {
+	case STACK_TAG: set(&o->step, "tag"); break;
+	case STACK_THROTTLE: set(&o->step, "throttle"); break;
+	case STACK_LOCK: set(&o->step, "lock"); break;
+	case STACK_JOURNAL:
+	case STACK_COMMIT: explain_commit(w, o); break;
+	case STACK_FLUSH:
 		if (!by_own_request(w, w->call.tid, o) && !by_flush(w, o))
 			set(&o->step, "flush");
 		break;
-	case PLACE_IO: explain_io(w, &w->call, ROW_WRITE, o); break;
-	case PLACE_UNKNOWN:
+	case STACK_IO: explain_io(w, &w->call, ROW_WRITE, o); break;
+	case STACK_NONE:
 		if (!by_own_request(w, w->call.tid, o))
 			set(&o->step, "unknown");
 		break;
@@ -348,5 +279,5 @@ void waiting_explain(const struct waiting *w, struct report_outstanding *o)
 	}
 	if (w->call.stack && *w->call.stack)
 		set(&o->where, *w->call.stack);
-	explain_place(w, place_of(&w->call), o);
+	explain_class(w, class_of_stack(&w->call), o);
 }

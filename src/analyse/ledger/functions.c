@@ -142,13 +142,17 @@ struct functions {
 	struct class_cache cache[CLASS_CACHE];
 };
 
-/* Compilers append to names: __mutex_lock.constprop.0 */
-static enum stack_class class_of_name(const struct kernel_symbol *s)
+bool function_is(const char *name, const char *listed)
 {
-	size_t len = strcspn(s->name, ".");
+	size_t len = strlen(listed);
 
+	return !strncmp(name, listed, len) && (!name[len] || name[len] == '.');
+}
+
+enum stack_class function_class(const char *name)
+{
 	for (size_t i = 0; i < sizeof(stack_functions) / sizeof(stack_functions[0]); i++)
-		if (strlen(stack_functions[i].name) == len && !memcmp(stack_functions[i].name, s->name, len))
+		if (function_is(name, stack_functions[i].name))
 			return stack_functions[i].class;
 	return STACK_NONE;
 }
@@ -185,7 +189,7 @@ struct functions *functions_new(const struct kernel_symbol *symbols, size_t n)
 	struct functions *f = xcalloc(1, sizeof(*f));
 
 	for (size_t i = 0; i < n; i++) {
-		enum stack_class class = class_of_name(&symbols[i]);
+		enum stack_class class = function_class(symbols[i].name);
 
 		add_work(f, &symbols[i]);
 		if (class != STACK_NONE && symbols[i].end > symbols[i].start)

@@ -438,6 +438,7 @@ static const enum cause stack_causes[] = {
 	[STACK_TAG] = CAUSE_TAG,
 	[STACK_THROTTLE] = CAUSE_THROTTLE,
 	[STACK_IO] = CAUSE_UNKNOWN,
+	[STACK_FLUSH] = CAUSE_UNKNOWN,
 };
 /* clang-format on */
 
