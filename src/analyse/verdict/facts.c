@@ -34,9 +34,14 @@ bool facts_is_leg(const struct report_device *top, const struct report_device *d
 	return false;
 }
 
+bool facts_cache_is(const struct report_device *d, const char *cache)
+{
+	return d->write_cache && !strcmp(d->write_cache, cache);
+}
+
 const struct report_mount *facts_nobarrier(const struct report_device *d)
 {
-	for (size_t m = 0; m < d->n_mounts && d->write_cache && !strcmp(d->write_cache, "write back"); m++)
+	for (size_t m = 0; m < d->n_mounts && facts_cache_is(d, "write back"); m++)
 		if (d->mounts[m].barrier && !strcmp(d->mounts[m].barrier, "nobarrier"))
 			return &d->mounts[m];
 	return NULL;

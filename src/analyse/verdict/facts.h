@@ -60,6 +60,9 @@ void facts_of_queue(struct facts *f);
 
 const struct tally *facts_flush_hist(const struct report_device *d);
 
+/* "write back" or "write through", as the kernel sees it. */
+bool facts_cache_is(const struct report_device *d, const char *cache);
+
 /* Its mount without barriers, if it has a volatile cache; NULL: there is none. */
 const struct report_mount *facts_nobarrier(const struct report_device *d);
 

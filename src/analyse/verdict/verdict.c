@@ -98,16 +98,6 @@ static bool rule_no_sync(struct facts *f, double *share)
 	return made_none(f);
 }
 
-static bool is_write_back(const struct report_device *d)
-{
-	return d->write_cache && !strcmp(d->write_cache, "write back");
-}
-
-static bool is_write_through(const struct report_device *d)
-{
-	return d->write_cache && !strcmp(d->write_cache, "write through");
-}
-
 static uint64_t writes_of(const struct report_device *d)
 {
 	uint64_t n = 0;
@@ -181,12 +171,12 @@ static enum unsafe unsafe_by_speed(const struct facts *f)
 
 	if (!d || !has_platter(d))
 		return SAFE;
-	if (is_write_through(d) && d->op[OP_WRITE_SYNC].count >= ENOUGH_CALLS &&
+	if (facts_cache_is(d, "write through") && d->op[OP_WRITE_SYNC].count >= ENOUGH_CALLS &&
 	    tally_quantile(&d->op[OP_WRITE_SYNC].device, 0.5) < FASTER_THAN_A_PLATTER)
 		return UNSAFE_WRITE_THROUGH;
 	/* a FLUSH with nothing written before it has nothing to do */
-	if (is_write_back(d) && d->op[OP_FLUSH].count >= ENOUGH_CALLS && writes_of(d) >= d->op[OP_FLUSH].count &&
-	    f->flush_p50 < FASTER_THAN_A_PLATTER)
+	if (facts_cache_is(d, "write back") && d->op[OP_FLUSH].count >= ENOUGH_CALLS &&
+	    writes_of(d) >= d->op[OP_FLUSH].count && f->flush_p50 < FASTER_THAN_A_PLATTER)
 		return UNSAFE_TOO_FAST;
 	return SAFE;
 }
@@ -202,7 +192,7 @@ static enum unsafe find_unsafe(struct facts *f)
 	f->unsafe_mount = NULL;
 	if (!most_unsafe(s) || !f->dev)
 		return unsafe_by_speed(f);
-	if (!is_write_back(f->dev) || !writes_of(f->dev))
+	if (!facts_cache_is(f->dev, "write back") || !writes_of(f->dev))
 		return SAFE;
 	if (s->calls[CALL_SYNC_FILE_RANGE] > s->count / 2)
 		return UNSAFE_RANGE;
@@ -252,76 +242,51 @@ static bool rule_mixed(struct facts *f, double *share)
 	return first < STANDS_OUT || f->ns[f->first] < TWICE * f->ns[f->second];
 }
 
-static bool first_is(const struct facts *f, enum group g, double *share)
-{
-	*share = ratio(f->ns[g], ledger_sum(&f->s->ledger));
-	return f->first == g;
-}
-
-/* clang-format off */
-#define RULE_OF_GROUP(name, group) \
-	static bool rule_##name(struct facts *f, double *share) { return first_is(f, group, share); }
-/* clang-format on */
-
-RULE_OF_GROUP(flush, GROUP_FLUSH)
-RULE_OF_GROUP(volume, GROUP_VOLUME)
-RULE_OF_GROUP(busy, GROUP_BUSY)
-RULE_OF_GROUP(fua, GROUP_FUA)
-RULE_OF_GROUP(read, GROUP_READ)
-RULE_OF_GROUP(write, GROUP_WRITE)
-RULE_OF_GROUP(discard, GROUP_DISCARD)
-RULE_OF_GROUP(scheduler, GROUP_SCHEDULER)
-RULE_OF_GROUP(throttle, GROUP_THROTTLE)
-RULE_OF_GROUP(runq, GROUP_RUNQ)
-RULE_OF_GROUP(journal, GROUP_JOURNAL)
-RULE_OF_GROUP(lock, GROUP_LOCK)
-
-static bool rule_cpu(struct facts *f, double *share)
-{
-	first_is(f, GROUP_CPU, share);
-	return true;
-}
-
 /* clang-format off */
 static const struct rule {
 	const char *class, *scope;
 	int family;		/* enum cause_family; -1: none */
-	bool (*applies)(struct facts *f, double *share);
+	bool (*applies)(struct facts *f, double *share);	/* NULL: where the first group is this one */
+	enum group group;
 } rules[] = {
-	{ NULL, "outstanding", -1, rule_outstanding },	/* what the oldest waits for decides */
-	{ "device-flush", "others", FAMILY_FLUSH, rule_others_flush },
-	{ "too-little-data", "others", -1, rule_others },
-	{ "no-sync", "asked", -1, rule_no_sync },
-	{ "unsafe-fast", "asked", -1, rule_unsafe },
-	{ "not-sync", "asked", -1, rule_not_sync },
-	{ "too-little-data", "asked", -1, rule_too_little },
-	{ "mixed", "asked", -1, rule_mixed },
-	{ "device-flush", "asked", FAMILY_FLUSH, rule_flush },
-	{ "volume", "asked", FAMILY_DEVICE, rule_volume },
-	{ "device-busy", "asked", FAMILY_DEVICE, rule_busy },
-	{ "device-fua", "asked", FAMILY_DEVICE, rule_fua },
-	{ "device-read", "asked", FAMILY_DEVICE, rule_read },
-	{ "device-write", "asked", FAMILY_DEVICE, rule_write },
+	{ NULL, "outstanding", -1, rule_outstanding, 0 },	/* what the oldest waits for decides */
+	{ "device-flush", "others", FAMILY_FLUSH, rule_others_flush, 0 },
+	{ "too-little-data", "others", -1, rule_others, 0 },
+	{ "no-sync", "asked", -1, rule_no_sync, 0 },
+	{ "unsafe-fast", "asked", -1, rule_unsafe, 0 },
+	{ "not-sync", "asked", -1, rule_not_sync, 0 },
+	{ "too-little-data", "asked", -1, rule_too_little, 0 },
+	{ "mixed", "asked", -1, rule_mixed, 0 },
+	{ "device-flush", "asked", FAMILY_FLUSH, NULL, GROUP_FLUSH },
+	{ "volume", "asked", FAMILY_DEVICE, NULL, GROUP_VOLUME },
+	{ "device-busy", "asked", FAMILY_DEVICE, NULL, GROUP_BUSY },
+	{ "device-fua", "asked", FAMILY_DEVICE, NULL, GROUP_FUA },
+	{ "device-read", "asked", FAMILY_DEVICE, NULL, GROUP_READ },
+	{ "device-write", "asked", FAMILY_DEVICE, NULL, GROUP_WRITE },
 	/* there is no class for discards: the words say what they are */
-	{ "device-write", "asked", FAMILY_DEVICE, rule_discard },
-	{ "io-scheduler", "asked", FAMILY_IO_SCHEDULER, rule_scheduler },
-	{ "throttled", "asked", FAMILY_IO_SCHEDULER, rule_throttle },
-	{ "cpu-scheduler", "asked", FAMILY_CPU_SCHEDULER, rule_runq },
-	{ "journal", "asked", FAMILY_FILE_SYSTEM, rule_journal },
-	{ "lock", "asked", FAMILY_HOST, rule_lock },
-	{ "cpu", "asked", FAMILY_HOST, rule_cpu },	/* always applies */
+	{ "device-write", "asked", FAMILY_DEVICE, NULL, GROUP_DISCARD },
+	{ "io-scheduler", "asked", FAMILY_IO_SCHEDULER, NULL, GROUP_SCHEDULER },
+	{ "throttled", "asked", FAMILY_IO_SCHEDULER, NULL, GROUP_THROTTLE },
+	{ "cpu-scheduler", "asked", FAMILY_CPU_SCHEDULER, NULL, GROUP_RUNQ },
+	{ "journal", "asked", FAMILY_FILE_SYSTEM, NULL, GROUP_JOURNAL },
+	{ "lock", "asked", FAMILY_HOST, NULL, GROUP_LOCK },
+	{ "cpu", "asked", FAMILY_HOST, NULL, GROUP_CPU },
 };
 /* clang-format on */
 
+static bool applies(const struct rule *rule, struct facts *f, double *share)
+{
+	*share = rule->applies ? NAN : ratio(f->ns[rule->group], ledger_sum(&f->s->ledger));
+	return rule->applies ? rule->applies(f, share) : f->first == rule->group;
+}
+
+/* One does: rule_mixed() where the first group is none of the others. */
 static const struct rule *choose(struct facts *f, double *share)
 {
 	const struct rule *rule = rules;
 
-	*share = NAN;
-	while (!rule->applies(f, share)) {
+	while (!applies(rule, f, share))
 		rule++;
-		*share = NAN;
-	}
 	return rule;
 }
 

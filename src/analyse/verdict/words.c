@@ -19,7 +19,6 @@
 #define ALMOST_ALL 0.9
 /* A share of the time that is worth a line: a neighbour's of the flushes, that of a mirror's legs. */
 #define WORTH_A_LINE 0.05
-/* A leg of a mirror is the slow one when it takes so many times what the next takes. */
 #define CAUSES_SHOWN 6
 #define OTHERS_SHOWN 3
 
@@ -687,8 +686,7 @@ static void show_calls(const struct facts *f, char ***to)
 	struct buf b = { 0 };
 
 	if (!s->count) {
-		buf_printf(&b, "0 sync calls in %s", dur(&sum, f->r->wall_ns));
-		add(to, &b);
+		strv_add(to, xasprintf("0 sync calls in %s", dur(&sum, f->r->wall_ns)));
 		return;
 	}
 	buf_printf(&b, "%s sync call%s", num_count(s->count).s, num_plural(s->count));
@@ -701,19 +699,16 @@ static void show_calls(const struct facts *f, char ***to)
 
 static void show_wall(const struct facts *f, char ***to)
 {
-	const struct report *r = f->r;
-	struct buf b = { 0 };
-	struct num wall;
+	uint64_t ns = f->s->total_ns, wall_ns = f->r->wall_ns;
+	struct num wall = num_duration(wall_ns, 0);
 
-	if (!f->s->count || !r->wall_ns)
+	if (!f->s->count || !wall_ns)
 		return;
-	if (f->s->total_ns > r->wall_ns)
-		buf_printf(&b, "Several at once: together %s times the %s that the run took",
-			   num_ratio(f->s->total_ns, r->wall_ns).s, dur(&wall, r->wall_ns));
+	if (ns > wall_ns)
+		strv_add(to, xasprintf("Several at once: together %s times the %s that the run took",
+				       num_ratio(ns, wall_ns).s, wall.s));
 	else
-		buf_printf(&b, "That is %s of the %s that the run took", num_percent(f->s->total_ns, r->wall_ns, 0).s,
-			   dur(&wall, r->wall_ns));
-	add(to, &b);
+		strv_add(to, xasprintf("That is %s of the %s that the run took", num_percent(ns, wall_ns, 0).s, wall.s));
 }
 
 static int largest_below(const struct ledger *l, const bool *shown)
@@ -869,7 +864,6 @@ static uint64_t leg_mean(const struct facts *f, const struct report_device *d)
 static void show_slow_leg(const struct facts *f, const struct report_device *top, char ***to)
 {
 	const struct report_device *slow = NULL, *next = NULL;
-	struct buf b = { 0 };
 	struct num n, m;
 
 	for (size_t i = 0; i < f->r->n_devices; i++) {
@@ -886,10 +880,9 @@ static void show_slow_leg(const struct facts *f, const struct report_device *top
 	}
 	if (!next || !leg_mean(f, next) || leg_mean(f, slow) < TWICE * leg_mean(f, next))
 		return;
-	buf_printf(&b, "%s lies on several disks, and %s is the slow one: a %s takes %s (mean) in it", top->name,
-		   slow->name, flushes_matter_most(f) ? "FLUSH" : "write", dur(&n, leg_mean(f, slow)));
-	buf_printf(&b, ", %s in %s", dur(&m, leg_mean(f, next)), next->name);
-	add(to, &b);
+	strv_add(to, xasprintf("%s lies on several disks, and %s is the slow one: a %s takes %s (mean) in it, %s in %s",
+			       top->name, slow->name, flushes_matter_most(f) ? "FLUSH" : "write",
+			       dur(&n, leg_mean(f, slow)), dur(&m, leg_mean(f, next)), next->name));
 }
 
 static void show_legs(const struct facts *f, char ***to)
@@ -970,9 +963,8 @@ static void show_neighbours(const struct facts *f, char ***to)
 	struct buf b = { 0 };
 
 	if (flush && (double)s->flush_foreign_ns >= WORTH_A_LINE * (double)flush)
-		buf_printf(&b, "%s of the time in flushes went to those of a neighbour",
-			   num_percent(s->flush_foreign_ns, flush, 0).s);
-	add(to, &b);
+		strv_add(to, xasprintf("%s of the time in flushes went to those of a neighbour",
+				       num_percent(s->flush_foreign_ns, flush, 0).s));
 	if (s->n_processes < 2)
 		return;
 	buf_printf(&b, "Besides %s (pid %" PRIu32 ", %s call%s), these made sync calls:", p->comm ? p->comm : "?",
@@ -989,9 +981,8 @@ static void show_unsafe(const struct facts *f, char ***to)
 
 	if (f->unsafe == SAFE)
 		return;
-	buf_printf(&b, "%s of %s sync call%s returned without a FLUSH or FUA write and had data to make durable",
-		   num_count(s->unsafe).s, num_count(s->count).s, num_plural(s->count));
-	add(to, &b);
+	strv_add(to, xasprintf("%s of %s sync call%s returned without a FLUSH or FUA write and had data to make durable",
+			       num_count(s->unsafe).s, num_count(s->count).s, num_plural(s->count)));
 	if (d->write_cache)
 		buf_printf(&b, "%s: write cache \"%s\"", d->name, d->write_cache);
 	if (d->have_fua && b.len)
@@ -1000,8 +991,7 @@ static void show_unsafe(const struct facts *f, char ***to)
 		buf_printf(&b, ", %s", d->rotational ? "rotating" : "not rotating");
 	add(to, &b);
 	if (f->unsafe_mount && f->unsafe_mount->options)
-		buf_printf(&b, "Mounted with %s", f->unsafe_mount->options);
-	add(to, &b);
+		strv_add(to, xasprintf("Mounted with %s", f->unsafe_mount->options));
 }
 
 static void show_settings(const struct facts *f, char ***to)
@@ -1025,16 +1015,12 @@ static void show_settings(const struct facts *f, char ***to)
 static void show_write_through(const struct facts *f, char ***to)
 {
 	const struct report_device *d = f->dev;
-	struct buf b = { 0 };
 
-	if (!d || f->unsafe != SAFE || !f->s->count || strncmp(d->name, "sd", 2) || !d->write_cache ||
-	    strcmp(d->write_cache, "write through"))
+	if (!d || f->unsafe != SAFE || !f->s->count || strncmp(d->name, "sd", 2) || !facts_cache_is(d, "write through"))
 		return;
-	buf_printf(&b,
-		   "The kernel takes %s for a disk without a volatile cache, so it is never flushed; behind a USB bridge "
-		   "that can be a mistake (`hdparm -W`, `smartctl -g wcache` ask the drive itself)",
-		   d->name);
-	add(to, &b);
+	strv_add(to, xasprintf("The kernel takes %s for a disk without a volatile cache, so it is never flushed; behind a USB "
+			       "bridge that can be a mistake (`hdparm -W`, `smartctl -g wcache` ask the drive itself)",
+			       d->name));
 }
 
 static void show_gaps(const struct facts *f, char ***to)
@@ -1074,14 +1060,12 @@ static void show_others(const struct facts *f, char ***to)
 
 static void show_elsewhere(const struct facts *f, char ***to)
 {
-	struct buf b = { 0 };
-	struct num n;
+	uint64_t n = f->s->elsewhere;
 
-	if (f->s->count && f->s->elsewhere)
-		buf_printf(&b, "%s more call%s, %s in all, %s elsewhere, on no disk that was traced: not in these figures",
-			   num_count(f->s->elsewhere).s, num_plural(f->s->elsewhere), dur(&n, f->s->elsewhere_ns),
-			   f->s->elsewhere == 1 ? "was" : "were");
-	add(to, &b);
+	if (f->s->count && n)
+		strv_add(to, xasprintf("%s more call%s, %s in all, %s elsewhere, on no disk that was traced: not in these figures",
+				       num_count(n).s, num_plural(n), num_duration(f->s->elsewhere_ns, 0).s,
+				       n == 1 ? "was" : "were"));
 }
 
 static void show_evidence(const struct facts *f, char ***to)
