@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fact_size.h"
 #include "util/buf.h"
 #include "util/mem.h"
 
@@ -108,9 +109,8 @@ static void rename_group(struct sync_analysis *a, const struct inode *e)
 		groups_rename(&a->files, e->group, e->dev, e->path);
 }
 
-static bool feed_file(struct sync_analysis *a, const void *record)
+static bool feed_file(struct sync_analysis *a, const struct wire_file *w)
 {
-	const struct wire_file *w = record;
 	struct inode *e;
 	bool late;
 
@@ -339,9 +339,9 @@ static bool feed_call(struct sync_analysis *a, const struct wire_sync *s)
 	return true;
 }
 
-static bool feed_sync(struct sync_analysis *a, const void *record)
+static bool feed_sync(struct sync_analysis *a, const struct wire_sync *record)
 {
-	struct wire_sync s = *(const struct wire_sync *)record;
+	struct wire_sync s = *record;
 
 	clean_name(s.comm);
 	return feed_call(a, &s);
@@ -358,9 +358,8 @@ static void keep_request(struct sync_analysis *a, const struct wire_request *r)
 }
 
 /* A device that has no name is shown as its disk. */
-static bool feed_request(struct sync_analysis *a, const void *record)
+static bool feed_request(struct sync_analysis *a, const struct wire_request *r)
 {
-	const struct wire_request *r = record;
 	struct wire_request renamed;
 
 	if (!device_of(a, r->dev) && device_of(a, r->disk)) {
@@ -373,56 +372,31 @@ static bool feed_request(struct sync_analysis *a, const void *record)
 	return tl_add_request(a->tl, r);
 }
 
-/* ---- tasks ---- */
-
-static bool feed_sleep(struct sync_analysis *a, const void *record)
-{
-	return tl_add_sleep(a->tl, record);
-}
-
-static bool feed_follow(struct sync_analysis *a, const void *record)
-{
-	return tl_add_follow(a->tl, record);
-}
-
-static bool feed_bio(struct sync_analysis *a, const void *record)
-{
-	return tl_add_bio(a->tl, record);
-}
-
-static bool feed_work(struct sync_analysis *a, const void *record)
-{
-	return tl_add_work(a->tl, record);
-}
-
 /* ---- the way in ---- */
 
-/* clang-format off */
-static const struct {
-	uint16_t least;	/* later versions may send more than we know of */
-	bool (*feed)(struct sync_analysis *a, const void *record);	/* false: it makes no sense */
-} kinds[] = {
-	[WIRE_SYNC] = { sizeof(struct wire_sync), feed_sync },
-	/* a short sleep has no stack, and is known to have none (timeline.c) */
-	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, feed_sleep },
-	[WIRE_REQUEST] = { sizeof(struct wire_request), feed_request },
-	[WIRE_FOLLOW] = { sizeof(struct wire_follow), feed_follow },
-	[WIRE_FILE] = { sizeof(struct wire_file), feed_file },
-	[WIRE_BIO] = { sizeof(struct wire_bio), feed_bio },
-	[WIRE_WORK] = { sizeof(struct wire_work), feed_work },
-};
-/* clang-format on */
+/* False: it makes no sense. */
+static bool feed(struct sync_analysis *a, const struct wire_head *head)
+{
+	const void *record = head;
+
+	if (head->kind >= WIRE_HEADER && head->kind <= WIRE_END) /* of the recording itself */
+		return true;
+	if (head->size < fact_size(head->kind).least)
+		return false;
+	switch (head->kind) {
+	case WIRE_SYNC: return feed_sync(a, record);
+	case WIRE_SLEEP: return tl_add_sleep(a->tl, record);
+	case WIRE_REQUEST: return feed_request(a, record);
+	case WIRE_FOLLOW: return tl_add_follow(a->tl, record);
+	case WIRE_FILE: return feed_file(a, record);
+	case WIRE_BIO: return tl_add_bio(a->tl, record);
+	default: return tl_add_work(a->tl, record);
+	}
+}
 
 void sync_feed(struct sync_analysis *a, const struct wire_head *record)
 {
-	uint16_t kind = record->kind, size = record->size;
-	bool good;
-
-	if (kind >= WIRE_SYNC && kind <= WIRE_WORK && size >= kinds[kind].least)
-		good = kinds[kind].feed(a, record);
-	else
-		good = kind >= WIRE_HEADER && kind <= WIRE_END; /* of the recording itself */
-	a->damaged += !good;
+	a->damaged += !feed(a, record);
 }
 
 void sync_forget(struct sync_analysis *a, uint64_t until)

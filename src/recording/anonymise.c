@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fact_size.h"
 #include "recording/anonymise_text.h"
 #include "util/mem.h"
 
@@ -70,32 +71,14 @@ static void name_fact(struct anonymiser *a, union fact *f)
 	}
 }
 
-/* clang-format off */
-static const struct {
-	uint16_t least, whole;
-} sizes[] = {
-	[WIRE_SYNC] = { sizeof(struct wire_sync), sizeof(struct wire_sync) },
-	[WIRE_SLEEP] = { WIRE_SLEEP_SHORT, sizeof(struct wire_sleep) },
-	[WIRE_REQUEST] = { sizeof(struct wire_request), sizeof(struct wire_request) },
-	[WIRE_FOLLOW] = { sizeof(struct wire_follow), sizeof(struct wire_follow) },
-	[WIRE_FILE] = { sizeof(struct wire_file), sizeof(struct wire_file) },
-	[WIRE_BIO] = { sizeof(struct wire_bio), sizeof(struct wire_bio) },
-	[WIRE_WORK] = { sizeof(struct wire_work), sizeof(struct wire_work) },
-};
-/* clang-format on */
-
-static bool is_readable(const struct wire_head *h)
-{
-	return h->kind < sizeof(sizes) / sizeof(sizes[0]) && sizes[h->kind].whole && h->size >= sizes[h->kind].least;
-}
-
 /* Of what can't be read only the head is written: reports count it among what was lost. What later versions add is cut off. */
 static int take_fact(struct anonymiser *a, const struct wire_head *head, struct err *e)
 {
+	const struct fact_size size = fact_size(head->kind);
 	union fact f = { .head = *head };
 
-	if (is_readable(head)) {
-		f.head.size = head->size < sizes[head->kind].whole ? head->size : sizes[head->kind].whole;
+	if (head->size >= size.least) {
+		f.head.size = head->size < size.whole ? head->size : (uint16_t)size.whole;
 		memcpy((char *)&f + sizeof(f.head), head + 1, f.head.size - sizeof(f.head));
 		name_fact(a, &f);
 	} else {
@@ -170,29 +153,18 @@ static int write_frame(struct anonymiser *a, uint16_t kind, const struct frame *
 	return err;
 }
 
-/* A header of later brings places that are new: see the format. */
-static int take_places(struct anonymiser *a, const struct recording_record *rec, struct err *e)
-{
-	struct err ignored;
-	struct frame f;
-	int err = 0;
-
-	if (!read_frame(a, rec, &f, &ignored)) {
-		err = write_frame(a, WIRE_HEADER, &f, e);
-		frame_free(&f);
-	} else {
-		a->done.left_out++;
-	}
-	return err;
-}
-
+/* One that comes later brings places that are new: see the format. */
 static int take_header(struct anonymiser *a, const struct recording_record *rec, struct err *e)
 {
 	struct frame f;
 	int err = read_frame(a, rec, &f, e);
 
-	if (err)
+	if (err && !a->begun)
 		return err;
+	if (err) {
+		a->done.left_out++;
+		return 0;
+	}
 	err = write_frame(a, WIRE_HEADER, &f, e);
 	frame_free(&f);
 	a->begun = true;
@@ -229,12 +201,10 @@ static int write_end(struct anonymiser *a, struct recording *in, struct err *e)
 
 static int take(struct anonymiser *a, const struct recording_record *rec, struct err *e)
 {
-	if (rec->kind == WIRE_HEADER && !a->begun)
-		return take_header(a, rec, e);
-	if (!a->begun)
+	if (rec->kind != WIRE_HEADER && !a->begun)
 		return 0;
 	switch (rec->kind) {
-	case WIRE_HEADER: return take_places(a, rec, e);
+	case WIRE_HEADER: return take_header(a, rec, e);
 	case WIRE_COUNTS: return take_counts(a, rec, e);
 	case WIRE_END: take_end(a, rec); return 0;
 	default:

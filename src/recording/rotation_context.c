@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fact_size.h"
+#include "recording/format.h"
 #include "util/hash_map.h"
 #include "util/mem.h"
 
@@ -201,11 +203,6 @@ static struct wire_head *copy(const struct wire_head *record, size_t size)
 
 /* ---- the latest sleeps, requests, bios of disks without requests, and works ---- */
 
-static size_t align8(size_t n)
-{
-	return (n + 7) & ~(size_t)7;
-}
-
 static uint64_t end_of(const struct wire_head *record)
 {
 	switch (record->kind) {
@@ -276,20 +273,6 @@ static void note_and_want(struct carry *c, const struct wire_head *record)
 	}
 }
 
-static size_t least_size(uint16_t kind)
-{
-	switch (kind) {
-	case WIRE_SYNC: return sizeof(struct wire_sync);
-	case WIRE_SLEEP: return WIRE_SLEEP_SHORT;
-	case WIRE_REQUEST: return sizeof(struct wire_request);
-	case WIRE_FOLLOW: return sizeof(struct wire_follow);
-	case WIRE_FILE: return sizeof(struct wire_file);
-	case WIRE_BIO: return sizeof(struct wire_bio);
-	case WIRE_WORK: return sizeof(struct wire_work);
-	default: return SIZE_MAX;
-	}
-}
-
 static bool is_recent(uint16_t kind)
 {
 	return kind == WIRE_SLEEP || kind == WIRE_REQUEST || kind == WIRE_BIO || kind == WIRE_WORK;
@@ -297,7 +280,7 @@ static bool is_recent(uint16_t kind)
 
 void carry_record(struct carry *c, const struct wire_head *record)
 {
-	if (record->size >= least_size(record->kind)) {
+	if (record->size >= fact_size(record->kind).least) {
 		note_and_want(c, record);
 		if (is_recent(record->kind))
 			keep(&c->recent, record);
