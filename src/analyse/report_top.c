@@ -38,14 +38,6 @@ int report_leaf_by_time(const void *a, const void *b)
 
 /* ---- groups ---- */
 
-static void free_group(struct report_group *g)
-{
-	free(g->comm);
-	free(g->path);
-	free(g->device);
-	tally_free(&g->latency);
-}
-
 static void give_to_rest(struct report_group *rest, struct report_group *from)
 {
 	rest->count += from->count;
@@ -54,7 +46,7 @@ static void give_to_rest(struct report_group *rest, struct report_group *from)
 	rest->unsafe_ns += from->unsafe_ns;
 	ledger_add(&rest->ledger, &from->ledger);
 	tally_merge(&rest->latency, &from->latency);
-	free_group(from);
+	report_group_free(from);
 }
 
 /* Sorted. How many went; there is a line for them then, at `rest` with this name. */

@@ -115,8 +115,6 @@ struct cgroup_found cgroup_find(const char *root, enum cgroup_of of, const char 
 
 void cgroup_found_free(struct cgroup_found *f)
 {
-	free(f->first);
-	free(f->second);
-	free(f->instance);
+	free_all(f->first, f->second, f->instance);
 	*f = (struct cgroup_found){ 0 };
 }

@@ -349,12 +349,7 @@ static pid_t fork_quietly(int gate[2], int report[2], const struct plan *plan)
 	return pid;
 }
 
-int command_fork(struct command *c, char *const argv[], bool as_root, struct err *e)
-{
-	return command_fork_io(c, argv, as_root, &(struct command_io){ 0 }, e);
-}
-
-int command_fork_io(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e)
+int command_fork(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e)
 {
 	struct plan plan = { .argv = argv, .io = *io };
 	int gate[2], report[2], ret;

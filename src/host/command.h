@@ -21,6 +21,13 @@ struct command {
 	const char *name; /* argv[0], borrowed: for messages */
 };
 
+/* What the command has instead of our standard files; 0: ours. Borrowed until the command runs. */
+struct command_io {
+	int in, out, err;
+	int held; /* beside a screen: instead of an output that is our terminal; an input that is one becomes empty */
+	const struct notices *notices; /* hears under whose account it runs, where that is no matter of course */
+};
+
 /*
  * Forks the command, which then waits at the gate. With `as_root` it keeps our rights; otherwise,
  * when we are root by sudo (SUDO_UID, SUDO_GID, SUDO_USER) or pkexec (PKEXEC_UID), it gets that
@@ -30,16 +37,7 @@ struct command {
  * caller had. Rights are dropped after the gate and before PATH is searched. Signals are as our
  * caller had them. On failure *c is unchanged.
  */
-int command_fork(struct command *c, char *const argv[], bool as_root, struct err *e);
-
-/* What the command has instead of our standard files; 0: ours. Borrowed until the command runs. */
-struct command_io {
-	int in, out, err;
-	int held; /* beside a screen: instead of an output that is our terminal; an input that is one becomes empty */
-	const struct notices *notices; /* hears under whose account it runs, where that is no matter of course */
-};
-
-int command_fork_io(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e);
+int command_fork(struct command *c, char *const argv[], bool as_root, const struct command_io *io, struct err *e);
 
 /*
  * Opens the gate and waits for the exec. Fails with status 126 or 127 when the command cannot be

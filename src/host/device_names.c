@@ -15,7 +15,6 @@ struct reading {
 	struct places *p;
 	const uint32_t *traced;
 	size_t n_traced;
-	bool nameless; /* what is on no block device, too: it has no name */
 };
 
 static bool is_traced(const struct reading *r, const char *disk)
@@ -57,13 +56,14 @@ static struct device_name *find(struct places *p, uint32_t dev)
 	return NULL;
 }
 
+/* What is on no block device, too: it has no name. */
 static void add_mount(void *ctx, const struct mounted *m)
 {
 	struct reading *r = ctx;
 	uint32_t dev = WIRE_DEV(m->major, m->minor);
 	struct device_name *d;
 
-	if ((!m->names && !r->nameless) || find(r->p, dev))
+	if (find(r->p, dev))
 		return;
 	d = grow((void **)&r->p->device, &r->p->n, sizeof(*d));
 	d->dev = dev;
@@ -96,11 +96,6 @@ static void read_all(struct reading *r)
 	strv_free(all);
 }
 
-void places_read(struct places *p, const uint32_t *traced, size_t n_traced)
-{
-	read_all(&(struct reading){ p, traced, n_traced, false });
-}
-
 /* What isn't mounted any more keeps where it was: its files' names may still be asked for. */
 static bool learn(struct places *p, const struct device_name *now)
 {
@@ -131,7 +126,7 @@ bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced)
 	size_t kept = 0;
 	bool any;
 
-	read_all(&(struct reading){ &now, traced, n_traced, true });
+	read_all(&(struct reading){ &now, traced, n_traced });
 	for (size_t i = 0; i < p->n; i++)
 		if (!is_stale(&p->device[i], &now))
 			p->device[kept++] = p->device[i];

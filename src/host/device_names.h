@@ -14,11 +14,9 @@ struct places {
 	size_t n;
 };
 
-/* Reads mountinfo and sysfs. `traced` holds the kernel dev_ts of the traced whole disks. */
-void places_read(struct places *p, const uint32_t *traced, size_t n_traced);
 /*
- * Once more: what is new is added, and what is another one now replaces what had its number. Of what is gone, what was on a traced
- * disk stays, until its number is another's. False: all is as it was.
+ * Reads mountinfo and sysfs. `traced` holds the kernel dev_ts of the traced whole disks. What is new is added, and what is another one now
+ * replaces what had its number. Of what is gone, what was on a traced disk stays, until its number is another's. False: all is as it was.
  */
 bool places_learn(struct places *p, const uint32_t *traced, size_t n_traced);
 

@@ -76,16 +76,14 @@ static bool read_busy(const char *disk, struct requests_in_flight *out)
 	bool good = false, bad = false;
 
 	for (size_t i = 0; names && names[i]; i++) {
-		char *path, *text;
+		char *text;
 
 		if (strncmp(names[i], "hctx", 4))
 			continue;
-		path = xasprintf("%s/%s/busy", folder, names[i]);
-		text = file_text(path);
+		text = file_textf("%s/%s/busy", folder, names[i]);
 		good = in_flight_busy(text, &n);
 		bad |= !good;
 		free(text);
-		free(path);
 	}
 	strv_free(names);
 	free(folder);

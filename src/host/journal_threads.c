@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "host/journal_threads.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,7 @@
 
 static char *comm_of(const char *pid)
 {
-	char *path = xasprintf("%s/%s/comm", proc_root(), pid), *comm = file_text(path);
-
-	free(path);
-	return comm;
+	return file_textf("%s/%s/comm", proc_root(), pid);
 }
 
 static void look_at(const char *pid, struct journal_thread **found, size_t *n)
@@ -33,17 +31,11 @@ static void look_at(const char *pid, struct journal_thread **found, size_t *n)
 /* "3 4 5": the numbers of all kernel threads, the children of kthreadd; NULL where the kernel tells none (CONFIG_PROC_CHILDREN). */
 static char *kernel_threads(void)
 {
-	char *comm = comm_of("2"), *path, *text;
+	char *comm = comm_of("2");
+	bool there = comm && !strcmp(comm, "kthreadd");
 
-	if (!comm || strcmp(comm, "kthreadd")) {
-		free(comm);
-		return NULL;
-	}
 	free(comm);
-	path = xasprintf("%s/2/task/2/children", proc_root());
-	text = file_text(path);
-	free(path);
-	return text;
+	return there ? file_textf("%s/2/task/2/children", proc_root()) : NULL;
 }
 
 struct journal_thread *journal_threads(size_t *n)

@@ -106,12 +106,7 @@ void mount_table_free(struct mount_table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		struct mount_entry *m = &t->mounts[i];
 
-		free(m->root);
-		free(m->dir);
-		free(m->fstype);
-		free(m->source);
-		free(m->options);
-		free(m->raw_options);
+		free_all(m->root, m->dir, m->fstype, m->source, m->options, m->raw_options);
 	}
 	free(t->mounts);
 	*t = (struct mount_table){ 0 };

@@ -27,19 +27,17 @@ static void read_mounts(struct mount_table *t)
  */
 static int mount_id(const char *path)
 {
-	char *info, *text, *line;
+	char *text, *line;
 	int fd, id = -ENOENT;
 
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	info = xasprintf("/proc/self/fdinfo/%d", fd);
-	text = file_text(info);
+	text = file_textf("/proc/self/fdinfo/%d", fd);
 	line = text ? strstr(text, "mnt_id:") : NULL;
 	if (line)
 		id = atoi(line + strlen("mnt_id:"));
 	free(text);
-	free(info);
 	close(fd);
 	return id;
 }
@@ -47,14 +45,13 @@ static int mount_id(const char *path)
 /* A root that the kernel mounted itself is /dev/root, which no /dev has: the kernel's command line says what it is. */
 static void root_source(char source[BLOCK_NAME_LEN])
 {
-	char *path = xasprintf("%s/cmdline", proc_root()), *text = file_text(path), *save = NULL;
+	char *text = file_textf("%s/cmdline", proc_root()), *save = NULL;
 
 	for (char *w = text ? strtok_r(text, " \n", &save) : NULL; w; w = strtok_r(NULL, " \n", &save)) {
 		if (!strncmp(w, "root=/dev/", 10) && strlen(w + 5) < BLOCK_NAME_LEN)
 			strcpy(source, w + 5);
 	}
 	free(text);
-	free(path);
 }
 
 /*
@@ -81,15 +78,6 @@ static bool source_name(const char *source, char name[BLOCK_NAME_LEN])
 	for (char *p = name; *p; p++)
 		*p = *p == '/' ? '!' : *p;
 	return block_dev(name, &major, &minor);
-}
-
-static bool strv_has(char *const *v, const char *s)
-{
-	for (size_t i = 0; v && v[i]; i++) {
-		if (!strcmp(v[i], s))
-			return true;
-	}
-	return false;
 }
 
 /* mountinfo names one device of a btrfs; /sys/fs/btrfs/UUID/devices has them all. */
@@ -225,10 +213,7 @@ int mount_origin(const char *path, struct mount_origin *out)
 
 void mount_origin_free(struct mount_origin *o)
 {
-	free(o->fstype);
-	free(o->source);
-	free(o->dir);
-	free(o->options);
+	free_all(o->fstype, o->source, o->dir, o->options);
 	strv_free(o->names);
 	strv_free(o->below);
 	*o = (struct mount_origin){ 0 };
@@ -246,14 +231,9 @@ static bool has_option(const struct mount_entry *m, const char *name, const char
 /* ext4 shows `barrier` in its options only when it is off, and in its own file always. */
 static char *ext4_options(const struct mount_entry *m)
 {
-	char name[BLOCK_NAME_LEN], *path, *text;
+	char name[BLOCK_NAME_LEN];
 
-	if (!block_name(m->major, m->minor, name))
-		return NULL;
-	path = xasprintf("%s/fs/ext4/%s/options", proc_root(), name);
-	text = file_text(path);
-	free(path);
-	return text;
+	return block_name(m->major, m->minor, name) ? file_textf("%s/fs/ext4/%s/options", proc_root(), name) : NULL;
 }
 
 static bool has_line(const char *text, const char *line)

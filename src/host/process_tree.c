@@ -18,11 +18,10 @@ struct process {
 /* `pid` is a folder's name. */
 static bool read_stat(const char *proc, const char *pid, struct task_stat *s)
 {
-	char *path = xasprintf("%s/%s/stat", proc, pid), *text = file_text(path);
+	char *text = file_textf("%s/%s/stat", proc, pid);
 	bool good = task_stat_parse(text, s);
 
 	free(text);
-	free(path);
 	return good;
 }
 

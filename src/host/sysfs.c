@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +66,23 @@ char *file_text(const char *path)
 	return text.data;
 }
 
-char *block_text(const char *name, const char *attribute)
+char *file_textf(const char *fmt, ...)
 {
-	char *path = xasprintf("%s/class/block/%s/%s", sys_folder, name, attribute);
-	char *text = file_text(path);
+	char *path, *text;
+	va_list ap;
 
+	va_start(ap, fmt);
+	if (vasprintf(&path, fmt, ap) < 0)
+		path = NULL;
+	va_end(ap);
+	text = file_text(xmust(path));
 	free(path);
 	return text;
+}
+
+char *block_text(const char *name, const char *attribute)
+{
+	return file_textf("%s/class/block/%s/%s", sys_folder, name, attribute);
 }
 
 bool block_u64(const char *name, const char *attribute, uint64_t *value)
@@ -159,14 +170,10 @@ static bool copy_name(char out[BLOCK_NAME_LEN], const char *name)
  */
 static bool diskstats_find(char name[BLOCK_NAME_LEN], unsigned int *major, unsigned int *minor)
 {
-	char *path = xasprintf("%s/diskstats", proc_folder);
-	char *text = file_text(path), *save = NULL;
+	char *text = file_textf("%s/diskstats", proc_folder), *save = NULL;
 	bool found = false;
 
-	free(path);
-	if (!text)
-		return false;
-	for (char *line = strtok_r(text, "\n", &save); line && !found; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line && !found; line = strtok_r(NULL, "\n", &save)) {
 		char word[BLOCK_NAME_LEN];
 		unsigned int a, b;
 

@@ -25,13 +25,11 @@ void sysfs_roots(const char *sys, const char *proc);
 const char *sys_root(void);
 const char *proc_root(void);
 
-/* A whole file, without the white space around it. */
+/* A whole file, without the white space around it; of a path that is made. */
 char *file_text(const char *path);
+char *file_textf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * The names in a folder, in natural order, as a NULL-terminated vector; NULL when there are none.
- * 
- */
+/* The names in a folder, in natural order, as a NULL-terminated vector; NULL when there are none. */
 char **folder_list(const char *path);
 
 /* Of the attribute /sys/class/block/NAME/ATTRIBUTE. */
@@ -61,10 +59,7 @@ char **block_slaves(const char *disk);
 /* Request queue of a disk: see struct target. */
 void block_queue(const char *disk, bool *bio_based, uint32_t *hw_queues, uint32_t *depth);
 
-/*
- * What a mounted file system without a device number of its own (btrfs, overlay, tmpfs) stands on.
- * 
- */
+/* What a mounted file system without a device number of its own (btrfs, overlay, tmpfs) stands on. */
 struct mount_origin {
 	char *fstype, *source, *dir, *options;
 	unsigned int major, minor;

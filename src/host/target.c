@@ -159,57 +159,50 @@ static char *near_names(const char *word)
 }
 
 /* The user's word as it may stand in a one-line message. */
-static char *shown(const char *word)
-{
-	char *s = xstrdup(word);
+struct shown {
+	char s[201];
+};
 
-	for (char *p = s; *p; p++)
+static struct shown shown(const char *word)
+{
+	struct shown w;
+
+	if (snprintf(w.s, sizeof(w.s), "%s", word) >= (int)sizeof(w.s))
+		strcpy(w.s + sizeof(w.s) - sizeof("..."), "...");
+	for (char *p = w.s; *p; p++)
 		*p = iscntrl((unsigned char)*p) ? '?' : *p;
-	if (strlen(s) > 200)
-		strcpy(s + 197, "...");
-	return s;
+	return w;
 }
 
 static int no_such_disk(const char *word, struct err *e)
 {
 	const char *base = strrchr(word, '/');
-	char *name = shown(word), *near = near_names(base ? base + 1 : word);
+	char *near = near_names(base ? base + 1 : word);
 	int ret;
 
 	if (*near)
-		ret = err_set(e, ENOENT, EXIT_USAGE, "no disk called '%s': there are %s (try lsblk)", name, near);
+		ret = err_set(e, ENOENT, EXIT_USAGE, "no disk called '%s': there are %s (try lsblk)", shown(word).s, near);
 	else
-		ret = err_set(e, ENOENT, EXIT_USAGE, "no disk called '%s', and no other here either", name);
+		ret = err_set(e, ENOENT, EXIT_USAGE, "no disk called '%s', and no other here either", shown(word).s);
 	free(near);
-	free(name);
 	return ret;
 }
 
 static int no_such_path(const char *word, int code, struct err *e)
 {
-	char *name = shown(word);
-	int ret;
-
 	if (code == EACCES || code == EPERM)
-		ret = err_set(e, code, EXIT_NOT_PERMITTED, "cannot look at '%s': %s (run as root)", name, strerror(code));
-	else if (code == ENOENT)
-		ret = err_set(e, code, EXIT_USAGE,
-			      "no file or disk '%s': name a disk, a mount point or a file (try lsblk)", name);
-	else
-		ret = err_set(e, code, EXIT_USAGE, "cannot look at '%s': %s", name, strerror(code));
-	free(name);
-	return ret;
+		return err_set(e, code, EXIT_NOT_PERMITTED, "cannot look at '%s': %s (run as root)", shown(word).s,
+			       strerror(code));
+	if (code == ENOENT)
+		return err_set(e, code, EXIT_USAGE,
+			       "no file or disk '%s': name a disk, a mount point or a file (try lsblk)", shown(word).s);
+	return err_set(e, code, EXIT_USAGE, "cannot look at '%s': %s", shown(word).s, strerror(code));
 }
 
 static int no_sysfs_entry(const char *word, dev_t dev, struct err *e)
 {
-	char *name = shown(word);
-	int ret;
-
-	ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is block device %u:%u, which this kernel does not have (try lsblk)",
-		      name, major(dev), minor(dev));
-	free(name);
-	return ret;
+	return err_set(e, ENODEV, EXIT_USAGE, "'%s' is block device %u:%u, which this kernel does not have (try lsblk)",
+		       shown(word).s, major(dev), minor(dev));
 }
 
 /* `path` is a device node or lies on a device. */
@@ -236,17 +229,12 @@ static int add_path(const char *word, const char *path, unsigned int depth, stru
 
 static int no_disk_beneath(const char *word, const struct mount_origin *o, struct err *e)
 {
-	char *name = shown(word), *source = shown(o->source ? o->source : "");
-	int ret;
+	const char *source = o->source ? o->source : "";
 
 	if (!strncmp(source, "/dev/", 5) || !strcmp(o->fstype, "btrfs") || !strcmp(o->fstype, "zfs"))
-		ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s from '%s', whose disks cannot be told: name them",
-			      name, o->fstype, source);
-	else
-		ret = err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s, which has no disk beneath", name, o->fstype);
-	free(source);
-	free(name);
-	return ret;
+		return err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s from '%s', whose disks cannot be told: name them",
+			       shown(word).s, o->fstype, shown(source).s);
+	return err_set(e, ENODEV, EXIT_USAGE, "'%s' is on %s, which has no disk beneath", shown(word).s, o->fstype);
 }
 
 /* A file system with an anonymous device number: btrfs, overlay, or one without a disk. */
@@ -279,8 +267,6 @@ static int add_mount(const char *word, const char *path, unsigned int depth, str
 static int add_path(const char *word, const char *path, unsigned int depth, struct targets *out, struct err *e)
 {
 	struct stat st;
-	char *name;
-	int ret;
 
 	if (depth > STACK_MAX)
 		return no_such_path(word, ELOOP, e);
@@ -288,12 +274,8 @@ static int add_path(const char *word, const char *path, unsigned int depth, stru
 		return no_such_path(path, errno, e);
 	if (S_ISBLK(st.st_mode))
 		return add_dev(path, st.st_rdev, true, out, e);
-	if (S_ISCHR(st.st_mode)) {
-		name = shown(word);
-		ret = err_set(e, ENOTBLK, EXIT_USAGE, "'%s' is a character device, not a disk (try lsblk)", name);
-		free(name);
-		return ret;
-	}
+	if (S_ISCHR(st.st_mode))
+		return err_set(e, ENOTBLK, EXIT_USAGE, "'%s' is a character device, not a disk (try lsblk)", shown(word).s);
 	if (major(st.st_dev))
 		return add_dev(word, st.st_dev, false, out, e);
 	return add_mount(word, path, depth, out, e);
@@ -368,15 +350,6 @@ int target_all(struct targets *out, struct err *e)
 	if (!found.n)
 		return err_set(e, ENODEV, EXIT_FAILED, "no disk to trace: %s/class/block has none with a size", sys_root());
 	merge(out, &found);
-	return 0;
-}
-
-int target_by_dev(unsigned int major, unsigned int minor, struct targets *out)
-{
-	char name[BLOCK_NAME_LEN], disk[BLOCK_NAME_LEN];
-
-	if (!block_name(major, minor, name) || !block_disk(name, disk) || !add_name(out, disk, NULL))
-		return -ENODEV;
 	return 0;
 }
 
@@ -455,12 +428,8 @@ static void add_upwards(char ***names, const char *name, unsigned int depth)
 {
 	char **inside;
 
-	if (depth > STACK_MAX)
+	if (depth > STACK_MAX || strv_has(*names, name))
 		return;
-	for (size_t i = 0; *names && (*names)[i]; i++) {
-		if (!strcmp((*names)[i], name))
-			return;
-	}
 	strv_add(names, xstrdup(name));
 	inside = block_list(name, "holders");
 	for (size_t i = 0; inside && inside[i]; i++)

@@ -56,12 +56,6 @@ int target_resolve(const char *word, struct targets *out, struct err *e);
 int target_all(struct targets *out, struct err *e);
 
 /*
- * Adds the disk with this device number (of a disk, or of a partition: its whole disk). -ENODEV
- * when there is none.
- */
-int target_by_dev(unsigned int major, unsigned int minor, struct targets *out);
-
-/*
  * Adds the device that has the target's name and number now, if it can do I/O. -ENODEV when there is none.
  */
 int target_again(const struct target *t, struct targets *out);

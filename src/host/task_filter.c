@@ -355,8 +355,6 @@ void filter_free(struct filter *f)
 		close(f->fd);
 	for (size_t i = 0; i < f->n_groups; i++)
 		free(f->group[i].dir);
-	free(f->pidfd);
-	free(f->pid);
-	free(f->text);
+	free_all(f->pidfd, f->pid, f->text);
 	*f = (struct filter)FILTER_NONE;
 }

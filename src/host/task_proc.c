@@ -222,20 +222,15 @@ bool task_mapping_parse(const char *text, uint64_t address, char **path, uint32_
 
 static char *task_text(uint32_t pid, uint32_t tid, const char *file)
 {
-	char *path = xasprintf("%s/%" PRIu32 "/task/%" PRIu32 "/%s", proc_root(), pid, tid, file);
-	char *text = file_text(path);
-
-	free(path);
-	return text;
+	return file_textf("%s/%" PRIu32 "/task/%" PRIu32 "/%s", proc_root(), pid, tid, file);
 }
 
 bool task_may_look(void)
 {
-	char *path = xasprintf("%s/self/status", proc_root()), *text = file_text(path);
+	char *text = file_textf("%s/self/status", proc_root());
 	bool may = task_capable_parse(text, CAP_SYS_PTRACE);
 
 	free(text);
-	free(path);
 	return may;
 }
 
@@ -323,12 +318,9 @@ char *task_fd_path(uint32_t pid, uint32_t fd)
 
 bool task_fd_read(uint32_t pid, uint32_t fd, struct task_file *out)
 {
-	char path[300], *text;
-	bool good;
+	char *text = file_textf("%s/%" PRIu32 "/fdinfo/%" PRIu32, proc_root(), pid, fd);
+	bool good = task_file_parse(text, out);
 
-	snprintf(path, sizeof(path), "%s/%" PRIu32 "/fdinfo/%" PRIu32, proc_root(), pid, fd);
-	text = file_text(path);
-	good = task_file_parse(text, out);
 	free(text);
 	return good;
 }

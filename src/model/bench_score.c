@@ -8,10 +8,7 @@
 
 void bench_free(struct bench *b)
 {
-	char *const own[] = { b->workload, b->summary, b->dir, b->tool, b->unit };
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		free(own[i]);
+	free_all(b->workload, b->summary, b->dir, b->tool, b->unit);
 	for (size_t i = 0; i < b->n_rows; i++) {
 		free(b->row[i].name);
 		free(b->row[i].missing);

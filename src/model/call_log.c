@@ -215,9 +215,5 @@ void report_detail_free(struct report_detail *d)
 		return;
 	for (size_t i = 0; i < d->n_names; i++)
 		free(d->name[i]);
-	free(d->name);
-	free(d->call);
-	free(d->request_at);
-	free(d->packed);
-	free(d);
+	free_all(d->name, d->call, d->request_at, d->packed, d);
 }

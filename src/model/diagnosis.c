@@ -79,15 +79,9 @@ void diagnosis_sort(struct diagnosis *d)
 
 static void layer_free(struct diag_layer *l)
 {
-	for (size_t i = 0; i < l->n_settings; i++) {
-		free(l->setting[i].value);
-		free(l->setting[i].where);
-		free(l->setting[i].unknown);
-	}
-	free(l->setting);
-	free(l->name);
-	free(l->fstype);
-	free(l->options);
+	for (size_t i = 0; i < l->n_settings; i++)
+		free_all(l->setting[i].value, l->setting[i].where, l->setting[i].unknown);
+	free_all(l->setting, l->name, l->fstype, l->options);
 	strv_free(l->below);
 }
 
@@ -95,19 +89,9 @@ void diagnosis_free(struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->n_layers; i++)
 		layer_free(&d->layer[i]);
-	for (size_t i = 0; i < d->n_findings; i++) {
-		free(d->finding[i].place);
-		free(d->finding[i].what);
-		free(d->finding[i].advice);
-	}
+	for (size_t i = 0; i < d->n_findings; i++)
+		free_all(d->finding[i].place, d->finding[i].what, d->finding[i].advice);
 	report_probes_free(d->probe, d->n_probes);
-	free(d->layer);
-	free(d->finding);
-	free(d->version);
-	free(d->kernel);
-	free(d->arch);
-	free(d->target);
-	free(d->no_probes);
-	free(d->trace.sentence);
+	free_all(d->layer, d->finding, d->version, d->kernel, d->arch, d->target, d->no_probes, d->trace.sentence);
 	*d = (struct diagnosis){ 0 };
 }

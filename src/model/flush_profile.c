@@ -89,11 +89,8 @@ bool card_row_flush(const struct card_row *r, double q, uint64_t *ns)
 
 void card_free(struct card *c)
 {
-	char *const own[] = { c->version,  c->kernel,	   c->arch,	 c->start,  c->name,	c->model,
-			      c->firmware, c->write_cache, c->scheduler, c->fstype, c->options, c->sentence };
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		free(own[i]);
+	free_all(c->version, c->kernel, c->arch, c->start, c->name, c->model, c->firmware, c->write_cache, c->scheduler,
+		 c->fstype, c->options, c->sentence);
 	for (size_t i = 0; i < c->n_rows; i++)
 		free(c->row[i].missing);
 	free(c->row);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/mem.h"
 #include "util/num.h"
 
 static void add_time(struct buf *b, uint64_t ns, bool at_least)
@@ -126,18 +127,9 @@ enum cause_family outstanding_family(const struct report_outstanding *o)
 
 void outstanding_free(struct report_outstanding *o, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(o[i].comm);
-		free(o[i].cmdline);
-		free(o[i].call);
-		free(o[i].path);
-		free(o[i].device);
-		free(o[i].step);
-		free(o[i].where);
-		free(o[i].via);
-		free(o[i].op);
-		free(o[i].disk);
-	}
+	for (size_t i = 0; i < n; i++)
+		free_all(o[i].comm, o[i].cmdline, o[i].call, o[i].path, o[i].device, o[i].step, o[i].where, o[i].via,
+			 o[i].op, o[i].disk);
 	free(o);
 }
 /* ---- what a disk has in flight ---- */

@@ -19,16 +19,19 @@ static const char *const row_names[OP_ROWS] = {
 	[ROW_OTHER] = "other",
 };
 
-static const enum op_row class_rows[OP_CLASSES] = {
-	[OP_READ_SYNC] = ROW_READ,
-	[OP_READ_ASYNC] = ROW_READ,
-	[OP_WRITE_SYNC] = ROW_WRITE,
-	[OP_WRITE_ASYNC] = ROW_WRITE,
-	[OP_WRITE_BARRIER] = ROW_WRITE,
-	[OP_FUA] = ROW_FUA,
-	[OP_FLUSH] = ROW_FLUSH,
-	[OP_DISCARD] = ROW_DISCARD,
-	[OP_OTHER] = ROW_OTHER,
+static const struct {
+	enum op_row row;
+	const char *name, *kind;
+} classes[OP_CLASSES] = {
+	[OP_READ_SYNC] = { ROW_READ, "read", "sync" },
+	[OP_READ_ASYNC] = { ROW_READ, "read-ahead", "async" },
+	[OP_WRITE_SYNC] = { ROW_WRITE, "write sync", "sync" },
+	[OP_WRITE_ASYNC] = { ROW_WRITE, "write async", "async" },
+	[OP_WRITE_BARRIER] = { ROW_WRITE, "write barrier", "barrier" },
+	[OP_FUA] = { ROW_FUA, "write fua", NULL },
+	[OP_FLUSH] = { ROW_FLUSH, "flush", NULL },
+	[OP_DISCARD] = { ROW_DISCARD, "discard", NULL },
+	[OP_OTHER] = { ROW_OTHER, "other", NULL },
 };
 /* clang-format on */
 
@@ -39,36 +42,17 @@ const char *op_row_name(enum op_row row)
 
 enum op_row op_class_row(enum op_class c)
 {
-	return class_rows[c];
+	return classes[c].row;
 }
-
-static const char *const op_class_names[OP_CLASSES] = {
-	[OP_READ_SYNC] = "read",
-	[OP_READ_ASYNC] = "read-ahead",
-	[OP_WRITE_SYNC] = "write sync",
-	[OP_WRITE_ASYNC] = "write async",
-	[OP_WRITE_BARRIER] = "write barrier",
-	[OP_FUA] = "write fua",
-	[OP_FLUSH] = "flush",
-	[OP_DISCARD] = "discard",
-	[OP_OTHER] = "other",
-};
 
 const char *op_class_name(enum op_class c)
 {
-	return op_class_names[c];
+	return classes[c].name;
 }
 
 const char *op_class_kind(enum op_class c)
 {
-	switch (c) {
-	case OP_READ_SYNC:
-	case OP_WRITE_SYNC: return "sync";
-	case OP_READ_ASYNC:
-	case OP_WRITE_ASYNC: return "async";
-	case OP_WRITE_BARRIER: return "barrier";
-	default: return NULL;
-	}
+	return classes[c].kind;
 }
 
 uint64_t report_device_requests(const struct report_device *d)
@@ -146,7 +130,7 @@ void report_device_row(const struct report_device *d, enum op_row row, struct re
 	for (int c = 0; c < OP_CLASSES; c++) {
 		const struct report_op_tally *op = &d->op[c];
 
-		if (class_rows[c] != row)
+		if (classes[c].row != row)
 			continue;
 		out->count += op->count;
 		out->bytes += op->bytes;
@@ -357,64 +341,39 @@ void report_device_free(struct report_device *d)
 	device_tallies_free(d);
 	for (int c = 0; c < HEAT_CLASSES; c++)
 		free(d->heat[c]);
-	free(d->model);
-	free(d->write_cache);
-	free(d->scheduler);
-	free(d->via);
-	free(d->disk);
+	free_all(d->model, d->write_cache, d->scheduler, d->via, d->disk);
 	strv_free(d->slaves);
-	for (size_t i = 0; i < d->n_mounts; i++) {
-		free(d->mounts[i].dir);
-		free(d->mounts[i].fstype);
-		free(d->mounts[i].options);
-		free(d->mounts[i].barrier);
-	}
+	for (size_t i = 0; i < d->n_mounts; i++)
+		free_all(d->mounts[i].dir, d->mounts[i].fstype, d->mounts[i].options, d->mounts[i].barrier);
 	free(d->mounts);
 }
 
-static void groups_free(struct report_group *g, size_t n)
+void report_group_free(struct report_group *g)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(g[i].comm);
-		free(g[i].path);
-		free(g[i].device);
-		tally_free(&g[i].latency);
-	}
-	free(g);
+	free_all(g->comm, g->path, g->device);
+	tally_free(&g->latency);
 }
 
 static void sync_free(struct report_sync *s)
 {
-	groups_free(s->process, s->n_processes);
-	groups_free(s->file, s->n_files);
-	for (size_t i = 0; i < s->n_slowest; i++) {
-		free(s->slowest[i].comm);
-		free(s->slowest[i].call);
-		free(s->slowest[i].path);
-		free(s->slowest[i].device);
-	}
-	free(s->slowest);
-	free(s->sample);
-	free(s->tail.path);
-	free(s->tail.comm);
-	free(s->tail.sentence);
+	for (size_t i = 0; i < s->n_processes; i++)
+		report_group_free(&s->process[i]);
+	for (size_t i = 0; i < s->n_files; i++)
+		report_group_free(&s->file[i]);
+	for (size_t i = 0; i < s->n_slowest; i++)
+		free_all(s->slowest[i].comm, s->slowest[i].call, s->slowest[i].path, s->slowest[i].device);
+	free_all(s->process, s->file, s->slowest, s->sample, s->tail.path, s->tail.comm, s->tail.sentence);
 	for (size_t i = 0; i < s->n_leaves; i++) {
 		free(s->leaf[i].path);
 		tally_free(&s->leaf[i].each);
 	}
-	free(s->leaf);
-	free(s->heat);
-	free(s->other);
+	free_all(s->leaf, s->heat, s->other);
 }
 
 void report_probes_free(struct report_probe *probe, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(probe[i].name);
-		free(probe[i].rung);
-		free(probe[i].could);
-		free(probe[i].reason);
-	}
+	for (size_t i = 0; i < n; i++)
+		free_all(probe[i].name, probe[i].rung, probe[i].could, probe[i].reason);
 	free(probe);
 }
 
@@ -426,8 +385,6 @@ void report_free(struct report *r)
 	report_detail_free(r->detail);
 	for (size_t i = 0; i < r->n_whatif; i++)
 		free(r->whatif[i].remove);
-	free(r->whatif);
-	free(r->verdict.sentence);
 	strv_free(r->verdict.evidence);
 	strv_free(r->verdict.advice);
 	for (size_t i = 0; i < r->n_devices; i++)
@@ -435,15 +392,9 @@ void report_free(struct report *r)
 	report_probes_free(r->probe, r->n_probes);
 	for (size_t i = 0; i < r->n_lost; i++)
 		free(r->lost[i].reason);
-	free(r->device);
-	free(r->lost);
-	free(r->version);
-	free(r->start);
 	strv_free(r->command);
-	free(r->kernel);
-	free(r->arch);
-	free(r->filter);
 	strv_free(r->notes);
+	free_all(r->whatif, r->verdict.sentence, r->device, r->lost, r->version, r->start, r->kernel, r->arch, r->filter);
 	outstanding_free(r->outstanding, r->n_outstanding);
 	memset(r, 0, sizeof(*r));
 }

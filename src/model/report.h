@@ -533,8 +533,9 @@ void detail_request(const struct report_detail *d, size_t i, struct detail_reque
 
 void report_detail_free(struct report_detail *d); /* NULL is fine */
 
-/* Frees what one device owns. */
+/* Each frees what one owns. */
 void report_device_free(struct report_device *d);
+void report_group_free(struct report_group *g);
 
 /* Frees everything the report owns and zeroes it. NULL is fine. */
 void report_free(struct report *r);

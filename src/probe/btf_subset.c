@@ -96,9 +96,7 @@ void types_free(struct types *t)
 			close(t->source[i].object);
 	for (size_t i = 0; i < t->n_modules; i++)
 		free(t->module[i].name);
-	free(t->module);
-	free(t->source);
-	free(t->kept);
+	free_all(t->module, t->source, t->kept);
 	btf__free(t->btf);
 	close(t->fd);
 	free(t);

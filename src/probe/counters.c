@@ -31,9 +31,7 @@ void counters_free(struct counters *c)
 		return;
 	for (uint32_t v = 0; v < c->views; v++)
 		free(c->previous[v]);
-	free(c->previous);
-	free(c->seen);
-	free(c);
+	free_all(c->previous, c->seen, c);
 }
 
 static struct wire_cell *cell_at(struct counters *c, uint32_t view, uint32_t cell, uint32_t stripe)

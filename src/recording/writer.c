@@ -56,9 +56,7 @@ static void writer_free(struct recording_writer *w)
 	ZSTD_freeCCtx(w->zstd);
 	if (w->fd >= 0)
 		close(w->fd);
-	free(w->block);
-	free(w->out);
-	free(w->name);
+	free_all(w->block, w->out, w->name);
 	if (w->made && !w->sequence)
 		tmpfiles_forget(w->dir, w->made);
 	free(w->made);

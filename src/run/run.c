@@ -149,7 +149,7 @@ static int take_signals(struct traced_run *run, struct err *e)
 static int start(struct traced_run *run, struct err *e)
 {
 	char *const *argv = run->opts.command;
-	int err = argv ? command_fork_io(&run->cmd, argv, run->opts.as_root, &run->opts.io, e) : 0;
+	int err = argv ? command_fork(&run->cmd, argv, run->opts.as_root, &run->opts.io, e) : 0;
 
 	if (err)
 		return err;

@@ -76,6 +76,12 @@ char *xasprintf(const char *fmt, ...)
 	return xmust(s);
 }
 
+void free_pointers(void *const p[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(p[i]);
+}
+
 void *grow(void **array, size_t *n, size_t size)
 {
 	char *base;
@@ -115,6 +121,14 @@ char **strv_dup(char *const *v)
 	for (size_t i = 0; i < n; i++)
 		out[i] = xstrdup(v[i]);
 	return out;
+}
+
+bool strv_has(char *const *v, const char *s)
+{
+	for (; v && *v; v++)
+		if (!strcmp(*v, s))
+			return true;
+	return false;
 }
 
 void strv_free(char **v)

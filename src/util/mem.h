@@ -3,6 +3,7 @@
 #ifndef BT_UTIL_MEM_H
 #define BT_UTIL_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,11 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 void mem_limit(uint64_t bytes, const char *if_more);
 
+/* free() of each pointer. */
+#define free_all(...) \
+	free_pointers((void *const[]){ __VA_ARGS__ }, sizeof((void *const[]){ __VA_ARGS__ }) / sizeof(void *))
+void free_pointers(void *const p[], size_t n);
+
 /* Grows *array (elements of `size` bytes) by one zeroed element and returns it. */
 void *grow(void **array, size_t *n, size_t size);
 
@@ -27,5 +33,6 @@ void strv_add(char ***v, char *owned);
 size_t strv_len(char *const *v);
 char **strv_dup(char *const *v);
 void strv_free(char **v);
+bool strv_has(char *const *v, const char *s);
 
 #endif

@@ -195,7 +195,7 @@ static int parse_digits(const char **p, uint64_t *out)
 	return err;
 }
 
-int num_parse_u64(const char *s, uint64_t *out)
+int num_parse_range(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	uint64_t v;
 	int err;
@@ -205,20 +205,8 @@ int num_parse_u64(const char *s, uint64_t *out)
 	err = parse_digits(&s, &v);
 	if (*s)
 		return -EINVAL;
-	if (!err)
-		*out = v;
-	return err;
-}
-
-int num_parse_range(const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	uint64_t v;
-	int err = num_parse_u64(s, &v);
-
-	if (err)
-		return err;
-	if (v < min || v > max)
-		return -ERANGE;
+	if (err || v < min || v > max)
+		return err ? err : -ERANGE;
 	*out = v;
 	return 0;
 }

@@ -145,9 +145,7 @@ static void drop_reading(void *job)
 {
 	struct reading *r = job;
 
-	free(r->path);
-	free(r->text);
-	free(r);
+	free_all(r->path, r->text, r);
 }
 
 static void read_text(void *job)

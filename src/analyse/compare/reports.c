@@ -470,11 +470,8 @@ void comparison_free(struct comparison *c)
 	for (size_t i = 0; i < c->n_devices; i++) {
 		struct comparison_device *d = &c->device[i];
 
-		for (size_t s = 0; s < d->n_settings; s++) {
-			free(d->setting[s].of);
-			free(d->setting[s].value[SIDE_A]);
-			free(d->setting[s].value[SIDE_B]);
-		}
+		for (size_t s = 0; s < d->n_settings; s++)
+			free_all(d->setting[s].of, d->setting[s].value[SIDE_A], d->setting[s].value[SIDE_B]);
 		free(d->setting);
 	}
 	free(c->device);

@@ -121,9 +121,7 @@ static void add_batch(struct leaves *l, const struct wire_sync *s, uint32_t owne
 
 static void free_tables(struct leaves *l)
 {
-	free(l->leaf);
-	free(l->owner);
-	free(l->owner_last_ns);
+	free_all(l->leaf, l->owner, l->owner_last_ns);
 	hash_map_free(&l->by_key);
 	hash_map_free(&l->owners);
 }

@@ -204,9 +204,7 @@ void functions_free(struct functions *f)
 {
 	if (!f)
 		return;
-	free(f->range);
-	free(f->work);
-	free(f);
+	free_all(f->range, f->work, f);
 }
 
 static enum stack_class search_class(const struct functions *f, uint64_t address)

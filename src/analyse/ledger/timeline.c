@@ -651,9 +651,7 @@ void tl_free(struct timeline *tl)
 	hash_map_free(&tl->by_tid);
 	free(tl->request);
 	hash_map_free(&tl->by_end);
-	free(tl->bio);
-	free(tl->work);
-	free(tl->work_bio);
+	free_all(tl->bio, tl->work, tl->work_bio);
 	functions_free(tl->functions);
 	free(tl);
 }

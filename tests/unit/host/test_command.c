@@ -20,6 +20,8 @@
 #include "util/mem.h"
 #include "check.h"
 
+static const struct command_io ours; /* our own standard files */
+
 #define NOBODY 65534
 
 static char dir[] = "/tmp/test_command.XXXXXX";
@@ -68,7 +70,7 @@ static char *shell(const char *line, bool as_root, int *status)
 
 	drop("out");
 	*status = -1;
-	if (command_fork(&c, argv, as_root, &e) || command_release(&c, &e)) {
+	if (command_fork(&c, argv, as_root, &ours, &e) || command_release(&c, &e)) {
 		free(script);
 		return xasprintf("error: %d %s", e.status, e.text);
 	}
@@ -94,7 +96,7 @@ static void test_gate(void)
 	struct pollfd p;
 	int status = -1;
 
-	is_int(command_fork(&c, argv, false, &e), 0, "a command is forked");
+	is_int(command_fork(&c, argv, false, &ours, &e), 0, "a command is forked");
 	ok(c.pid > 0 && c.go >= 0 && c.failed >= 0, "it has a pid and a gate");
 	usleep(100000);
 	ok(!there("ran"), "it does not run before the gate opens");
@@ -154,7 +156,7 @@ static void test_abandon(void)
 
 	command_abandon(&c);
 	ok(fcntl(0, F_GETFD) >= 0, "abandoning a zeroed command leaves descriptor 0 alone");
-	command_fork(&c, argv, false, &e);
+	command_fork(&c, argv, false, &ours, &e);
 	pid = c.pid;
 	command_abandon(&c);
 	ok(pid > 0 && kill(pid, 0) < 0 && errno == ESRCH, "an abandoned command is gone");
@@ -171,7 +173,8 @@ static void test_signal_at_gate(void)
 	struct err e = { 0 };
 	int status = -1;
 
-	ok(!command_fork(&c, argv, false, &e) && c.pid > 0 && !kill(c.pid, SIGTERM), "a command gets a signal at the gate");
+	ok(!command_fork(&c, argv, false, &ours, &e) && c.pid > 0 && !kill(c.pid, SIGTERM),
+	   "a command gets a signal at the gate");
 	usleep(50000);
 	is_int(command_release(&c, &e), 0, "releasing a command that a signal ended is no failure and no SIGPIPE");
 	command_wait(&c, &status);
@@ -192,7 +195,7 @@ static void test_parent_dies(void)
 		struct command c = { 0 };
 		struct err e = { 0 };
 
-		_exit(command_fork(&c, argv, false, &e) ? 1 : 0);
+		_exit(command_fork(&c, argv, false, &ours, &e) ? 1 : 0);
 	}
 	waitpid(middle, &status, 0);
 	is_int(status, 0, "a parent that dies before the gate opens ...");
@@ -239,7 +242,7 @@ static void run_and_exit(char *const argv[], int want)
 	struct err e = { 0 };
 	int status = -1;
 
-	if (command_fork(&c, argv, false, &e) || command_release(&c, &e) || command_wait(&c, &status))
+	if (command_fork(&c, argv, false, &ours, &e) || command_release(&c, &e) || command_wait(&c, &status))
 		_exit(98);
 	_exit(status != want);
 }
@@ -310,7 +313,8 @@ static void test_closed_path(void)
 	setenv("SUDO_UID", "65534", 1);
 	setenv("SUDO_GID", "65534", 1);
 	setenv("PATH", path, 1);
-	ok(!command_fork(&c, argv, false, &e) && command_release(&c, &e) == -ENOENT && e.status == EXIT_NOT_FOUND && !c.pid,
+	ok(!command_fork(&c, argv, false, &ours, &e) && command_release(&c, &e) == -ENOENT &&
+		   e.status == EXIT_NOT_FOUND && !c.pid,
 	   "a folder in PATH that is closed to the caller doesn't hide that there is no such command");
 	clear_person();
 	setenv("PATH", before, 1);

@@ -112,7 +112,7 @@ static void fails(int code, enum exit_status status, const char *text, const cha
 {
 	struct command c = { 0 };
 	struct err e = { 0 };
-	int ret = command_fork(&c, argv_true, false, &e);
+	int ret = command_fork(&c, argv_true, false, &(struct command_io){ 0 }, &e);
 
 	if (!ret)
 		ret = command_release(&c, &e);
@@ -192,7 +192,7 @@ static void test_no_account(void)
 	struct err e = { 0 };
 
 	set_person("54321", "54322");
-	ok(!command_fork_io(&c, argv_true, false, &(struct command_io){ .notices = &to }, &e) &&
+	ok(!command_fork(&c, argv_true, false, &(struct command_io){ .notices = &to }, &e) &&
 		   !command_release(&c, &e) && !command_wait(&c, &status) && !status,
 	   "a user without an account has a command run");
 	ok(heard == (ACCOUNTS_ARE_FILES ? 1 : 0), "which is told where accounts are read from files alone");

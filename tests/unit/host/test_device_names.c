@@ -88,7 +88,7 @@ static void places_are(const uint32_t *traced, size_t n_traced, const char *want
 	struct places p = { 0 };
 	struct buf b = { 0 };
 
-	places_read(&p, traced, n_traced);
+	places_learn(&p, traced, n_traced);
 	buf_str(&b, "");
 	for (size_t i = 0; i < p.n; i++) {
 		const struct device_name *d = &p.device[i];

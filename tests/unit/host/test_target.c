@@ -292,17 +292,6 @@ static void test_all(void)
 	ok(target_all(&t, &e) == -ENODEV && e.status == EXIT_FAILED && !t.n, "no disks at all");
 }
 
-static void test_by_dev(void)
-{
-	struct targets t = { 0 };
-
-	ok(target_by_dev(8, 162, &t) == 0 && t.n == 1 && !strcmp(t.t[0].name, "bta"), "by number: a partition's disk");
-	ok(target_by_dev(259, 91, &t) == 0 && t.n == 2 && !strcmp(t.t[1].name, "nvme99c3n1"),
-	   "by number: a hidden disk, from diskstats");
-	ok(target_by_dev(99, 99, &t) == -ENODEV && t.n == 2, "by number: none");
-	targets_free(&t);
-}
-
 static void facts_of(const char *word, struct report_device *d)
 {
 	struct targets t = one(word);
@@ -594,7 +583,6 @@ int main(int argc, char **argv)
 	test_files();
 	test_anonymous();
 	test_overlay();
-	test_by_dev();
 	test_odd_facts();
 	test_stat_fields();
 	test_again();

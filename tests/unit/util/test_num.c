@@ -123,15 +123,15 @@ static void test_parse_u64(void)
 	};
 	uint64_t v = 42;
 
-	ok(num_parse_u64("0", &v) == 0 && v == 0, "u64: 0");
-	ok(num_parse_u64("007", &v) == 0 && v == 7, "u64: 007");
-	ok(num_parse_u64("18446744073709551615", &v) == 0 && v == UINT64_MAX, "u64: the largest");
+	ok(num_parse_range("0", 0, UINT64_MAX, &v) == 0 && v == 0, "u64: 0");
+	ok(num_parse_range("007", 0, UINT64_MAX, &v) == 0 && v == 7, "u64: 007");
+	ok(num_parse_range("18446744073709551615", 0, UINT64_MAX, &v) == 0 && v == UINT64_MAX, "u64: the largest");
 	v = 42;
-	ok(num_parse_u64("18446744073709551616", &v) == -ERANGE, "u64: one more is out of range");
-	ok(num_parse_u64("99999999999999999999999", &v) == -ERANGE, "u64: so is far more");
+	ok(num_parse_range("18446744073709551616", 0, UINT64_MAX, &v) == -ERANGE, "u64: one more is out of range");
+	ok(num_parse_range("99999999999999999999999", 0, UINT64_MAX, &v) == -ERANGE, "u64: so is far more");
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		ok(num_parse_u64(bad[i], &v) == -EINVAL, "u64: garbage %zu is refused", i);
-	ok(num_parse_u64(NULL, &v) == -EINVAL, "u64: NULL is refused");
+		ok(num_parse_range(bad[i], 0, UINT64_MAX, &v) == -EINVAL, "u64: garbage %zu is refused", i);
+	ok(num_parse_range(NULL, 0, UINT64_MAX, &v) == -EINVAL, "u64: NULL is refused");
 	ok(v == 42, "u64: a refusal leaves the output alone");
 	ok(num_parse_range("5", 1, 5, &v) == 0 && v == 5, "range: the upper end is in");
 	ok(num_parse_range("1", 1, 5, &v) == 0 && v == 1, "range: the lower end is in");
