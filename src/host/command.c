@@ -219,12 +219,13 @@ bool command_in_path(const char *name, int mode)
 {
 	const char *path = getenv("PATH"), *end;
 	char file[4096];
+	struct stat st;
 
 	for (; path; path = *end ? end + 1 : NULL) {
 		int n = (int)((end = strchrnul(path, ':')) - path);
 
 		if (snprintf(file, sizeof(file), "%.*s%s%s", n, path, n ? "/" : "", name) < (int)sizeof(file) &&
-		    !access(file, mode))
+		    !access(file, mode) && !stat(file, &st) && S_ISREG(st.st_mode))
 			return true;
 	}
 	return false;

@@ -115,6 +115,17 @@ static void cell_set_extremes(struct cell_counts *out, const struct wire_extreme
 		set_extremes(hist_of(out, t), x->min[t], x->max[t]);
 }
 
+/* Of one generation. */
+static void view_set_extremes(struct counters *c, uint32_t view, unsigned int generation, struct view_counts *out)
+{
+	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
+		struct wire_extremes x = { 0 };
+
+		fold_cell(c, view, cell, generation & 1, &x);
+		cell_set_extremes(&out->cell[cell], &x);
+	}
+}
+
 static void read_view(struct counters *c, uint32_t view, struct view_counts *out)
 {
 	memset(&out->sums, 0, sizeof(out->sums));
@@ -197,7 +208,6 @@ static void sub_view(struct view_counts *now, const struct view_counts *before)
 
 void counters_interval(struct counters *c, uint32_t view, struct view_counts *out)
 {
-	unsigned int ended = (c->maps->run->generation + 1) & 1;
 	struct view_counts *now = xcalloc(1, sizeof(*now));
 
 	read_view(c, view, now);
@@ -206,12 +216,7 @@ void counters_interval(struct counters *c, uint32_t view, struct view_counts *ou
 		sub_view(out, c->previous[view]);
 	free(c->previous[view]);
 	c->previous[view] = now;
-	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
-		struct wire_extremes x = { 0 };
-
-		fold_cell(c, view, cell, ended, &x);
-		cell_set_extremes(&out->cell[cell], &x);
-	}
+	view_set_extremes(c, view, c->maps->run->generation + 1, out);
 }
 
 void counters_since(struct counters *c, uint32_t view, struct view_counts *out)
@@ -219,10 +224,5 @@ void counters_since(struct counters *c, uint32_t view, struct view_counts *out)
 	read_view(c, view, out);
 	if (c->previous[view])
 		sub_view(out, c->previous[view]);
-	for (uint32_t cell = 0; cell < WIRE_CELLS; cell++) {
-		struct wire_extremes x = { 0 };
-
-		fold_cell(c, view, cell, c->maps->run->generation & 1, &x);
-		cell_set_extremes(&out->cell[cell], &x);
-	}
+	view_set_extremes(c, view, c->maps->run->generation, out);
 }

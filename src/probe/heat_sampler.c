@@ -42,13 +42,21 @@ struct heats *heats_new(struct counters *c)
 	return h;
 }
 
+static void clear(struct heats *h)
+{
+	for (size_t i = 0; i < h->n_devices; i++)
+		for (int c = 0; c < HEAT_CLASSES; c++) {
+			free(h->device[i].heat[c]);
+			h->device[i].heat[c] = NULL;
+		}
+}
+
 void heats_free(struct heats *h)
 {
-	for (size_t i = 0; h && i < h->n_devices; i++)
-		for (int c = 0; c < HEAT_CLASSES; c++)
-			free(h->device[i].heat[c]);
-	if (h)
-		free(h->device);
+	if (!h)
+		return;
+	clear(h);
+	free(h->device);
 	free(h);
 }
 
@@ -101,11 +109,7 @@ void heats_look(struct heats *h, uint64_t time, bool now)
 void heats_restart(struct heats *h)
 {
 	heats_look(h, h->last, true);
-	for (size_t i = 0; i < h->n_devices; i++)
-		for (int c = 0; c < HEAT_CLASSES; c++) {
-			free(h->device[i].heat[c]);
-			h->device[i].heat[c] = NULL;
-		}
+	clear(h);
 	h->last = 0;
 	h->every = FIRST_LOOK_NS;
 }

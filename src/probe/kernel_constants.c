@@ -8,21 +8,21 @@
 #include <string.h>
 
 /*
- * Enumerators that hold bit numbers, wherever they stand: the enum around them was renamed (req_opf, req_op) or
- * is anonymous on some kernels, so only the enumerator's own name is asked for.
+ * Enumerators, wherever they stand: the enum around them was renamed (req_opf, req_op) or is anonymous on some kernels, so only
+ * the enumerator's own name is asked for.
  */
-struct bit_name {
+struct constant {
 	const char *enumerator;
-	size_t offset;	       /* of the mask in struct bt_config */
-	unsigned int fallback; /* bit number where it is a macro and so not in BTF */
+	size_t offset;	       /* in struct bt_config */
+	unsigned int fallback; /* where it is a macro and so not in BTF */
+	bool bit;	       /* the number of a bit, of which the mask is wanted */
 };
 
-#define BIT_OF(field, name, bit) \
-	{ \
-		name, offsetof(struct bt_config, field), bit \
-	}
+/* clang-format off */
+#define BIT_OF(field, name, number) { name, offsetof(struct bt_config, field), number, true }
+#define VALUE_OF(field, name, number) { name, offsetof(struct bt_config, field), number, false }
 
-static const struct bit_name bit_names[] = {
+static const struct constant constants[] = {
 	/* RQF_* became an enum in 5f89154e8e9e ("block: Use enum to define RQF_x bit indexes", 6.11): macros before */
 	BIT_OF(rqf_flush_seq, "__RQF_FLUSH_SEQ", 4),
 	BIT_OF(rqf_io_stat, "__RQF_IO_STAT", 13),
@@ -33,20 +33,12 @@ static const struct bit_name bit_names[] = {
 	BIT_OF(req_rahead, "__REQ_RAHEAD", 19),
 	BIT_OF(req_idle, "__REQ_IDLE", 15),
 	BIT_OF(req_meta, "__REQ_META", 12),
+	VALUE_OF(fseq_preflush, "REQ_FSEQ_PREFLUSH", 1),
+	VALUE_OF(fseq_data, "REQ_FSEQ_DATA", 2),
+	VALUE_OF(fseq_postflush, "REQ_FSEQ_POSTFLUSH", 4),
+	VALUE_OF(op_flush, "REQ_OP_FLUSH", 2),
 };
-
-struct value_name {
-	const char *enumerator;
-	size_t offset;
-	unsigned int fallback;
-};
-
-static const struct value_name value_names[] = {
-	BIT_OF(fseq_preflush, "REQ_FSEQ_PREFLUSH", 1),
-	BIT_OF(fseq_data, "REQ_FSEQ_DATA", 2),
-	BIT_OF(fseq_postflush, "REQ_FSEQ_POSTFLUSH", 4),
-	BIT_OF(op_flush, "REQ_OP_FLUSH", 2),
-};
+/* clang-format on */
 
 struct op_name {
 	const char *enumerator;
@@ -66,29 +58,25 @@ static const struct op_name op_names[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static __u32 *field(struct bt_config *cfg, size_t offset)
+static void set(struct bt_config *cfg, const struct constant *c, unsigned int value)
 {
-	return (__u32 *)((char *)cfg + offset);
+	if (!c->bit || value < 32)
+		*(__u32 *)((char *)cfg + c->offset) = c->bit ? 1u << value : value;
 }
 
 static void defaults(struct bt_config *cfg)
 {
-	for (size_t i = 0; i < COUNT(bit_names); i++)
-		*field(cfg, bit_names[i].offset) = 1u << bit_names[i].fallback;
-	for (size_t i = 0; i < COUNT(value_names); i++)
-		*field(cfg, value_names[i].offset) = value_names[i].fallback;
+	for (size_t i = 0; i < COUNT(constants); i++)
+		set(cfg, &constants[i], constants[i].fallback);
 	for (size_t i = 0; i < CONFIG_OPS; i++)
 		cfg->op_class[i] = WIRE_OTHER;
 }
 
 static void take(struct bt_config *cfg, const char *name, unsigned int value)
 {
-	for (size_t i = 0; i < COUNT(bit_names); i++)
-		if (!strcmp(name, bit_names[i].enumerator) && value < 32)
-			*field(cfg, bit_names[i].offset) = 1u << value;
-	for (size_t i = 0; i < COUNT(value_names); i++)
-		if (!strcmp(name, value_names[i].enumerator))
-			*field(cfg, value_names[i].offset) = value;
+	for (size_t i = 0; i < COUNT(constants); i++)
+		if (!strcmp(name, constants[i].enumerator))
+			set(cfg, &constants[i], value);
 	for (size_t i = 0; i < COUNT(op_names); i++)
 		if (!strcmp(name, op_names[i].enumerator) && value < CONFIG_OPS)
 			cfg->op_class[value] = op_names[i].class;
@@ -96,12 +84,9 @@ static void take(struct bt_config *cfg, const char *name, unsigned int value)
 
 const char *constants_enumerator(size_t i)
 {
-	if (i < COUNT(bit_names))
-		return bit_names[i].enumerator;
-	i -= COUNT(bit_names);
-	if (i < COUNT(value_names))
-		return value_names[i].enumerator;
-	i -= COUNT(value_names);
+	if (i < COUNT(constants))
+		return constants[i].enumerator;
+	i -= COUNT(constants);
 	return i < COUNT(op_names) ? op_names[i].enumerator : NULL;
 }
 

@@ -228,22 +228,24 @@ static int start(struct probes *p, enum probe_id id)
 	return p->link[id] ? 0 : -errno;
 }
 
+static void refuse(struct plan_entry *pe, int err)
+{
+	pe->state = PROBE_REFUSED;
+	snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(-err));
+}
+
 /* Optional ones that can't be attached are refused. */
 static int attach(struct probes *p, enum probe_id id, struct err *e)
 {
-	struct plan_entry *pe = &p->plan.entry[id];
+	int err = probe_table[id].later && !p->forced[id] ? 0 : start(p, id);
 
-	if (pe->state != PROBE_ATTACHED || (probe_table[id].later && !p->forced[id]))
+	if (!err)
 		return 0;
-	p->link[id] = plan_attach(&p->plan, id, load_program(p->load, id));
-	if (p->link[id])
-		return 0;
-	pe->state = PROBE_REFUSED;
-	snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(errno));
+	refuse(&p->plan.entry[id], err);
 	keep_plan(&p->plan);
 	if (probe_table[id].required || p->forced[id])
-		return err_set(e, errno, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[id].name,
-			       rung_names[pe->rung], strerror(errno));
+		return err_set(e, -err, EXIT_KERNEL_CANNOT, "cannot attach %s by %s: %s", probe_table[id].name,
+			       rung_names[p->plan.entry[id].rung], strerror(-err));
 	return 0;
 }
 
@@ -464,13 +466,9 @@ static bool functions_are_called(const struct probes *p)
 static void refuse_functions(struct probes *p, int err)
 {
 	for (int i = PROBE_CALL_FSYNC; i <= PROBE_CALL_SYNC_END; i++) {
-		struct plan_entry *pe = &p->plan.entry[i];
-
 		stop(p, (enum probe_id)i);
-		if (pe->state != PROBE_ATTACHED)
-			continue;
-		pe->state = PROBE_REFUSED;
-		snprintf(pe->refused[pe->rung], sizeof(pe->refused[pe->rung]), "attach: %s", strerror(-err));
+		if (p->plan.entry[i].state == PROBE_ATTACHED)
+			refuse(&p->plan.entry[i], err);
 	}
 	keep_plan(&p->plan);
 }

@@ -18,7 +18,7 @@
 #endif
 
 /* clang-format off */
-static const struct {
+static const struct sync_syscall {
 	uint16_t nr, nr_32;
 	uint8_t call;	/* enum wire_call */
 } sync_syscalls[] = {
@@ -59,12 +59,12 @@ bool syscalls_can_be(long nr, uint32_t call)
 
 /* ---- by their arguments ---- */
 
-static uint32_t call_of(long nr, bool is_32bit)
+static const struct sync_syscall *syscall_of(long nr, bool is_32bit)
 {
 	for (size_t i = 0; i < N_SYSCALLS; i++)
 		if ((is_32bit ? sync_syscalls[i].nr_32 : sync_syscalls[i].nr) == nr)
-			return sync_syscalls[i].call;
-	return 0;
+			return &sync_syscalls[i];
+	return NULL;
 }
 
 /* Where the flags stand: see sync_file_range_flags() in sync.bpf.c. */
@@ -77,18 +77,11 @@ static uint64_t range_flags(bool is_32bit, const uint64_t arg[6])
 #endif
 }
 
-static bool is_pwritev2(long nr, bool is_32bit)
-{
-	for (size_t i = 0; i < N_SYSCALLS; i++)
-		if (sync_syscalls[i].nr == SYS_pwritev2)
-			return nr == (is_32bit ? sync_syscalls[i].nr_32 : sync_syscalls[i].nr);
-	return false;
-}
-
 uint32_t probes_sync_call(long nr, bool is_32bit, const uint64_t arg[6],
 			  uint32_t (*flags)(const void *ctx, uint32_t fd), const void *ctx)
 {
-	uint32_t call = call_of(nr, is_32bit);
+	const struct sync_syscall *s = syscall_of(nr, is_32bit);
+	uint32_t call = s ? s->call : 0;
 	bool is = false;
 
 	switch (call) {
@@ -101,8 +94,7 @@ uint32_t probes_sync_call(long nr, bool is_32bit, const uint64_t arg[6],
 		is = range_flags(is_32bit, arg) & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER);
 		break;
 	case CALL_WRITE:
-		is = (is_pwritev2(nr, is_32bit) && arg[5] & (RWF_DSYNC | RWF_SYNC)) ||
-		     flags(ctx, (uint32_t)arg[0]) & O_DSYNC;
+		is = (s->nr == SYS_pwritev2 && arg[5] & (RWF_DSYNC | RWF_SYNC)) || flags(ctx, (uint32_t)arg[0]) & O_DSYNC;
 		break;
 	}
 	return is ? call : 0;

@@ -58,7 +58,7 @@ static void quiet_off(const struct traced_run *run, struct quiet *q, uint64_t no
 	q->calls_before = probes_sums(run->probes)->idle_calls;
 }
 
-static void quiet_on(const struct traced_run *run, struct quiet *q, uint64_t now)
+static void quiet_on(struct traced_run *run, struct quiet *q, uint64_t now)
 {
 	uint64_t pause = now - q->changed;
 
@@ -69,16 +69,16 @@ static void quiet_on(const struct traced_run *run, struct quiet *q, uint64_t now
 	q->keep_until = clock_after(now, pause < KEEP_MOST_NS / KEEP_TIMES ? pause * KEEP_TIMES : KEEP_MOST_NS);
 	q->changed = now;
 	q->calls = probes_sums(run->probes)->idle_calls != q->calls_before;
-	q->dropped = false;
+	run->attached.drop_ns = now + DROP_IDLE_NS;
 }
 
-/* Drop the notes of calls that began during the pause and whose end was not seen. */
-static void quiet_drop(const struct traced_run *run, struct quiet *q, uint64_t now)
+/* Drop the notes of calls that began during a pause and whose end was not seen. */
+static void drop_idle(struct traced_run *run, uint64_t now)
 {
-	if (!q->changed || q->dropped || now < q->changed + DROP_IDLE_NS)
+	if (!run->attached.drop_ns || now < run->attached.drop_ns)
 		return;
 	probes_drop_idle(run->probes);
-	q->dropped = true;
+	run->attached.drop_ns = 0;
 }
 
 static bool quiet_broken(struct quiet *q, bool call, uint64_t now)
@@ -91,15 +91,10 @@ static bool quiet_broken(struct quiet *q, bool call, uint64_t now)
 
 /* ---- what only ledgers need ---- */
 
-static bool counts(const void *ctx, uint32_t dev)
-{
-	return run_is_of_run(ctx, dev);
-}
-
 /* Is a call under way, or has one come since the last look? */
 static bool any_call(struct traced_run *run, uint64_t now)
 {
-	const struct calls_wanted of_run = { .until = now, .counts = counts, .ctx = run };
+	const struct calls_wanted of_run = { .until = now, .counts = run_is_of_run, .ctx = run };
 	uint64_t since = run->attached.ledgers.since;
 
 	if (probes_last_call(run->probes) > since)
@@ -145,7 +140,7 @@ static void wake(struct traced_run *run, uint64_t now)
 
 static void settle(struct traced_run *run, uint64_t now)
 {
-	probes_forget_tasks(run->probes, counts, run);
+	probes_forget_tasks(run->probes, run_is_of_run, run);
 	enter(&run->attached, ATTACHED_REQUESTS, now);
 }
 
@@ -187,7 +182,6 @@ static void tick_all(struct traced_run *run, uint64_t now)
 {
 	struct attached *a = &run->attached;
 
-	quiet_drop(run, &a->sys_enter, now);
 	if (quiet_broken(&a->sys_enter, probes_last_sys_enter_call(run->probes) > a->sys_enter.since, now))
 		return;
 	if (!a->functions_refused && quiet_enough(&a->sys_enter, now))
@@ -289,7 +283,7 @@ static bool may_rest(struct traced_run *run, uint64_t now)
 
 static void tick_ledgers(struct traced_run *run, uint64_t now)
 {
-	quiet_drop(run, &run->attached.ledgers, now);
+	drop_idle(run, now);
 	if (may_rest(run, now)) {
 		rest(run, now);
 		return;

@@ -178,15 +178,10 @@ static void frame_add_device(struct traced_run *run, struct tracked *k, enum spa
 	memcpy(fd->part_view, disk->wire.part_view, sizeof(fd->part_view));
 }
 
-/* In the run so far. Those that are over by the look of it are found by each look, until the kernel side counts them. */
-static uint64_t ends_missed(const struct traced_run *run, uint64_t returned)
-{
-	return probes_sums(run->probes)->drops[DROP_END] + returned;
-}
-
+/* Those that are over by the look of it are found by each look, until the kernel side counts them. */
 uint64_t run_ends_missed(struct traced_run *run)
 {
-	return ends_missed(run, run_outstanding_report(run, SPAN_RUN, NULL).returned);
+	return probes_sums(run->probes)->drops[DROP_END] + run_outstanding_report(run, SPAN_RUN, NULL).returned;
 }
 
 static void calls_without_record(struct traced_run *run, enum span span, struct report *r)
@@ -195,7 +190,7 @@ static void calls_without_record(struct traced_run *run, enum span span, struct 
 	const struct turn *before = span == SPAN_FILE ? &run->turn : &from_start;
 	struct calls_under_way seen = run_outstanding_report(run, span, r);
 	const struct wire_run *sums = probes_sums(run->probes);
-	uint64_t missed = ends_missed(run, seen.returned);
+	uint64_t missed = sums->drops[DROP_END] + seen.returned;
 
 	missed = missed > before->ends_missed ? missed - before->ends_missed : 0;
 	report_add_lost(r, missed, LOSS_OF_LEDGERS, "sync calls whose end was not seen");

@@ -41,15 +41,10 @@ static bool take_over_slots(struct disk *d, const struct disk *from)
 	return true;
 }
 
-uint32_t run_disk_key(const struct disk *d)
-{
-	return d->wire.dev;
-}
-
 struct disk *run_disk(struct traced_run *run, uint32_t dev)
 {
 	for (size_t i = 0; i < run->n_disks; i++)
-		if (run_disk_key(&run->disk[i]) == dev && !run->disk[i].gone)
+		if (run->disk[i].wire.dev == dev && !run->disk[i].gone)
 			return &run->disk[i];
 	return NULL;
 }
@@ -58,7 +53,7 @@ struct disk *run_disk(struct traced_run *run, uint32_t dev)
 static const struct disk *disk_before(const struct traced_run *run, uint32_t dev)
 {
 	for (size_t i = run->n_disks; i--;)
-		if (run_disk_key(&run->disk[i]) == dev && run->disk[i].gone)
+		if (run->disk[i].wire.dev == dev && run->disk[i].gone)
 			return &run->disk[i];
 	return NULL;
 }

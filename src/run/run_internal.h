@@ -57,8 +57,7 @@ struct quiet {
 	uint64_t keep_until;   /* stay attached until then, if `calls` */
 	uint64_t calls_before; /* wire_run.idle_calls when they were detached */
 	bool off;
-	bool calls;   /* since they were attached again, calls have come, */
-	bool dropped; /* and the notes of calls that began before have been dropped */
+	bool calls; /* since they were attached again, calls have come */
 };
 
 /* What is attached, each besides what stands below it but for the functions of sync calls. The table of architecture.md. */
@@ -79,6 +78,7 @@ struct attached {
 	uint64_t since;		      /* in this state */
 	uint64_t ns[ATTACHED_STATES]; /* in each, before */
 	struct quiet ledgers, sys_enter;
+	uint64_t drop_ns; /* when notes of calls that began in the last pause are to be dropped; 0: they have been */
 	struct clocks clocks;	/* do the requests' own do? */
 	bool clocks_refused;	/* insert and issue can't be attached any more */
 	bool functions_refused; /* sync calls can't be traced at their functions */
@@ -115,7 +115,6 @@ struct traced_run {
 	uint32_t dev;	      /* of the latest fact that has one */
 	uint32_t strange[16];
 	size_t n_strange;
-	FILE *kallsyms; /* until the start */
 	struct kernel_symbol *symbols;
 	size_t n_symbols;
 	struct addresses *addresses;	 /* for all facts; from then on symbols have numbers */
@@ -133,7 +132,6 @@ struct traced_run {
 /* ---- run_disks.c ---- */
 
 struct disk *run_disk(struct traced_run *run, uint32_t dev); /* the one there now; NULL: not traced */
-uint32_t run_disk_key(const struct disk *d);
 /* A disk or a partition gets a view. */
 int run_track(struct traced_run *run, const struct target *t, struct err *e);
 void run_give_slots(struct traced_run *run, struct disk *d, struct sizes_disk size);
@@ -189,7 +187,8 @@ struct calls_under_way run_outstanding_report(struct traced_run *run, enum span 
 /* ---- run_places.c ---- */
 
 const struct device_name *run_place(const struct traced_run *run, uint32_t dev); /* NULL: not known */
-bool run_is_of_run(const struct traced_run *run, uint32_t dev); /* calls on files of this device; 0: of no file */
+/* Do calls on files of this device count (0: of no file)? As in struct calls_wanted; ctx: the run. */
+bool run_is_of_run(const void *ctx, uint32_t dev);
 void run_places_read(struct traced_run *run);
 void run_places_look(struct traced_run *run); /* has something been mounted, or a disk come? */
 void run_places_of(struct traced_run *run, const struct wire_head *fact); /* before it is analysed: is its device known? */

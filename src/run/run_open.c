@@ -142,11 +142,12 @@ static int open_probes(struct traced_run *run, struct err *e)
 /* Takes 50 ms of CPU time: before anything is counted, so that none is taken from the traced work. */
 static void read_symbols(struct traced_run *run)
 {
-	if (!run->kallsyms)
+	FILE *kallsyms = run->opts.want.ledger ? symbols_open() : NULL;
+
+	if (!kallsyms)
 		return;
-	run->symbols = symbols_of(run->kallsyms, sync_symbol_names, &run->n_symbols);
-	fclose(run->kallsyms);
-	run->kallsyms = NULL;
+	run->symbols = symbols_of(kallsyms, sync_symbol_names, &run->n_symbols);
+	fclose(kallsyms);
 	for (size_t i = 0; i < run->n_symbols; i++)
 		if (!strcmp(run->symbols[i].name, "aio_fsync_work"))
 			probes_tell_aio(run->probes, run->symbols[i].start);
@@ -185,8 +186,6 @@ int run_prepare(struct traced_run *run, struct err *e)
 	run->sizes.depth = UINT32_MAX;
 	run->opts.want.own_numbers = knows_numbers();
 	err = check_numbers(&run->opts.want, e);
-	if (!err && run->opts.want.ledger)
-		run->kallsyms = symbols_open();
 	for (size_t i = 0; i < run->opts.targets.n && !err; i++)
 		err = run_track(run, &run->opts.targets.t[i], e);
 	if (!err)

@@ -306,16 +306,11 @@ static void add_seen(void *to, const struct call_under_way *c)
 	};
 }
 
-static bool counts(const void *ctx, uint32_t dev)
-{
-	return run_is_of_run(ctx, dev);
-}
-
 static struct calls_under_way find_seen(const struct traced_run *run, struct told_list *l, bool tell)
 {
 	struct calls_wanted w = {
 		.until = l->now - HANGS_NS,
-		.counts = counts,
+		.counts = run_is_of_run,
 		.ctx = run,
 		.others = tell,
 		.each = tell && run->opts.want.own_numbers ? add_seen : NULL,

@@ -19,8 +19,9 @@ const struct device_name *run_place(const struct traced_run *run, uint32_t dev)
 	return NULL;
 }
 
-bool run_is_of_run(const struct traced_run *run, uint32_t dev)
+bool run_is_of_run(const void *ctx, uint32_t dev)
 {
+	const struct traced_run *run = ctx;
 	const struct device_name *p = run_place(run, dev);
 
 	return (p && p->traced) || run->opts.all || !dev;
@@ -34,7 +35,7 @@ static bool learn(struct traced_run *run)
 
 	for (size_t i = 0; i < run->n_disks; i++)
 		if (!run->disk[i].gone)
-			traced[n++] = run_disk_key(&run->disk[i]);
+			traced[n++] = run->disk[i].wire.dev;
 	any = places_learn(&run->places, traced, n);
 	free(traced);
 	return any;

@@ -84,18 +84,13 @@ void run_forget(void *ctx, uint64_t began)
 		sync_forget(run->sync_step, oldest - NEEDED_BEFORE_NS);
 }
 
-static bool counts(const void *run, uint32_t dev)
-{
-	return run_is_of_run(run, dev);
-}
-
 /*
  * What calls to come may still ask for: a call that had not begun when the looking began either is seen as begun, or has its record
  * among those that are read then.
  */
 static void look_and_drain(struct traced_run *run)
 {
-	const struct calls_wanted of_run = { .until = clock_ns(), .counts = counts, .ctx = run };
+	const struct calls_wanted of_run = { .until = clock_ns(), .counts = run_is_of_run, .ctx = run };
 
 	run->oldest_ns = probes_oldest_call(run->probes, &of_run);
 	ring_drain(run->ring);
@@ -135,28 +130,25 @@ void run_progress(const struct traced_run *run, uint64_t *requests, uint64_t *fl
 
 /* ---- the report ---- */
 
-static void make_report(struct traced_run *run, bool interval, uint64_t wall_ns, struct report *r)
+static void make_report(struct traced_run *run, enum report_scope scope, uint64_t wall_ns, struct report *r)
 {
+	bool interval = scope == REPORT_INTERVAL, final = scope == REPORT_FINAL;
 	enum span span = interval ? SPAN_INTERVAL : SPAN_RUN;
 	struct view_counts *v;
 	struct frame f;
 
 	if (!run->last_interval)
 		run_drain(run);
-	if (!interval)
+	if (final)
 		heats_look(run->heats, clock_ns() - run->start_ns, true);
 	run_make_frame(run, span, &f);
 	/* the kernel's counters before ours: what it has counted and we have not is missing */
 	v = run_take_counts(run, span, span, &f);
 	f.run.wall_ns = wall_ns;
-	f.run.final = !interval;
-	if (run->opts.recording && !interval)
+	f.run.final = final;
+	if (run->opts.recording && final)
 		run_record_end(run, &f, v);
-	report_build(&f, view_counts_at, v,
-		     !run->ring ? NULL :
-		     interval	? run->sync_step :
-				  run->sync,
-		     interval ? REPORT_INTERVAL : REPORT_FINAL, r);
+	report_build(&f, view_counts_at, v, !run->ring ? NULL : interval ? run->sync_step : run->sync, scope, r);
 	if (interval)
 		report_top(&r->sync, run->opts.top ? run->opts.top : REPORT_TOP);
 	run_drop_frame(&f);
@@ -169,33 +161,18 @@ static void report_interval(struct traced_run *run, struct report *r)
 
 	counters_step(run->counters);
 	run->step_ns = now;
-	make_report(run, true, now - from, r);
+	make_report(run, REPORT_INTERVAL, now - from, r);
 	r->interval = true;
 	r->interval_start_s = (double)(from - run->start_ns) / 1e9;
 	run->last_interval = run_loop_over(&run->loop);
 }
 
-static void report_so_far(struct traced_run *run, struct report *r)
-{
-	struct view_counts *v;
-	struct frame f;
-
-	run_drain(run);
-	run_make_frame(run, SPAN_RUN, &f);
-	v = run_take_counts(run, SPAN_RUN, SPAN_RUN, &f);
-	f.run.wall_ns = clock_ns() - run->start_ns;
-	report_build(&f, view_counts_at, v, run->ring ? run->sync : NULL, REPORT_SO_FAR, r);
-	run_drop_frame(&f);
-	free(v);
-}
-
 void run_report(struct traced_run *run, enum run_report which, struct report *r)
 {
-	switch (which) {
-	case RUN_INTERVAL: report_interval(run, r); break;
-	case RUN_SO_FAR: report_so_far(run, r); break;
-	case RUN_WHOLE: make_report(run, false, clock_ns() - run->start_ns, r); break;
-	}
+	if (which == RUN_INTERVAL)
+		report_interval(run, r);
+	else
+		make_report(run, which == RUN_SO_FAR ? REPORT_SO_FAR : REPORT_FINAL, clock_ns() - run->start_ns, r);
 }
 
 /* ---- the end ---- */
@@ -223,8 +200,6 @@ void run_let_go(struct traced_run *run)
 	sync_free(run->sync);
 	sync_free(run->sync_step);
 	run_places_end(run);
-	if (run->kallsyms)
-		fclose(run->kallsyms);
 	free(run->symbols);
 	addresses_free(run->addresses);
 	probes_close(run->probes);

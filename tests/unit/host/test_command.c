@@ -122,7 +122,7 @@ static void test_in_path(void)
 		{ "two", "in_one", false },	    { "", "here", true },	    { ":one", "here", true },
 		{ "one:", "here", true },	    { "one::two", "here", true },   { "one::two", "in_two", true },
 		{ "one/", "in_one", true },	    { "none:one", "in_one", true }, { NULL, "here", false },
-		{ "one:two", "two/in_two", false }, { "", "two/in_two", true },
+		{ "one:two", "two/in_two", false }, { "", "two/in_two", true },	    { "", "one", false },
 	};
 	char *before = xstrdup(getenv("PATH"));
 

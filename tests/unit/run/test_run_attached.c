@@ -153,7 +153,7 @@ int probes_trace_syscalls(struct probes *p __attribute__((unused)))
 	return k.syscalls;
 }
 
-bool run_is_of_run(const struct traced_run *r, uint32_t dev)
+bool run_is_of_run(const void *r, uint32_t dev)
 {
 	return r == &run && dev == 7;
 }
