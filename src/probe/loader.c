@@ -403,7 +403,7 @@ void load_ask(const struct load *l, struct types *types)
 /* ---- load ---- */
 
 /* One that serves several tracepoints is loaded once. */
-static void choose_programs(struct load *l, const struct probe_want *want, const struct plan *plan)
+static int choose_programs(struct load *l, const struct probe_want *want, const struct plan *plan, struct err *e)
 {
 	for (int i = 0; i < PROBE_COUNT; i++) {
 		const struct plan_entry *pe = &plan->entry[i];
@@ -411,11 +411,15 @@ static void choose_programs(struct load *l, const struct probe_want *want, const
 		if (pe->state != PROBE_ATTACHED)
 			continue;
 		l->program[i] = bpf_object__find_program_by_name(l->skel->obj, probe_table[i].program[pe->rung]);
+		if (!l->program[i])
+			return err_set(e, ENOENT, EXIT_FAILED, "this build has no program %s for %s: build it anew",
+				       probe_table[i].program[pe->rung], probe_table[i].name);
 		bpf_program__set_autoload(l->program[i], true);
 	}
 	bpf_program__set_autoload(l->skel->progs.seed, want->ledger);
 	bpf_program__set_autoload(l->skel->progs.bury, want->ledger);
 	bpf_program__set_autoload(l->skel->progs.fill, want->ledger);
+	return 0;
 }
 
 static int fill(const struct load *l, enum wire_free which, uint32_t entries)
@@ -462,7 +466,6 @@ static int load_object(struct load *l, const struct probe_want *want, const stru
 	cast_id = find_cast();
 	fill_config(&l->skel->rodata->cfg, want, plan, types_btf(types));
 	set_sizes(l, want);
-	choose_programs(l, want, plan);
 	memset(&refusal, 0, sizeof(refusal));
 	err = barriertrace_bpf__load(l->skel);
 	target_types = NULL;
@@ -472,8 +475,11 @@ static int load_object(struct load *l, const struct probe_want *want, const stru
 int load_programs(struct load *l, const struct probe_want *want, struct plan *plan, const struct types *types,
 		  struct err *e)
 {
-	int err = load_object(l, want, plan, types);
+	int err = choose_programs(l, want, plan, e);
 
+	if (err)
+		return err;
+	err = load_object(l, want, plan, types);
 	if (!err)
 		return map_all(l, want, e);
 	if (bar_refused(plan))

@@ -10,7 +10,10 @@
 
 #include "model/report.h"
 #include "probe/probe.h"
+#include "probe/probe_table.h"
+#include "barriertrace.skel.h"
 #include "tap.h"
+#include "util/buf.h"
 #include "util/mem.h"
 
 static const char *spoil; /* a program that no kernel takes; NULL: none */
@@ -64,6 +67,24 @@ static const struct report_probe *probe_of(const struct report *r, const char *n
 	return NULL;
 }
 
+/* No program of the table has a name that the object lacks: on some kernel it would be looked for. */
+static void test_table(void)
+{
+	struct barriertrace_bpf *skel = barriertrace_bpf__open();
+	struct buf lacking = { 0 };
+
+	for (int i = 0; skel && i < PROBE_COUNT; i++)
+		for (int r = 0; r < RUNG_COUNT; r++) {
+			const char *name = probe_table[i].program[r];
+
+			if (name && !bpf_object__find_program_by_name(skel->obj, name))
+				buf_printf(&lacking, " %s", name);
+		}
+	ok(skel && !lacking.len, "each program of the table is in the object, but for:%s", lacking.len ? lacking.data : "");
+	buf_free(&lacking);
+	barriertrace_bpf__destroy(skel);
+}
+
 static void test_optional(void)
 {
 	struct report r = { 0 };
@@ -112,6 +133,7 @@ int main(void)
 		return 0;
 	}
 	probes_close(p);
+	test_table();
 	test_optional();
 	test_refused();
 	free(said);
