@@ -141,11 +141,9 @@ static void report_one(const struct sync_analysis *a, const struct slow *s, stru
 static struct report_call *report_slowest(const struct sync_analysis *a, size_t *n)
 {
 	struct report_call *out = xcalloc(a->slowest.n, sizeof(*out));
-	struct slow *sorted = slowest_sorted(&a->slowest);
 
 	for (size_t i = 0; i < a->slowest.n; i++)
-		report_one(a, &sorted[i], &out[i]);
-	free(sorted);
+		report_one(a, a->slowest.call[i], &out[i]);
 	*n = a->slowest.n;
 	return out;
 }

@@ -93,30 +93,19 @@ static bool read_busy(const char *disk, struct requests_in_flight *out)
 	return good && !bad;
 }
 
-#define STAT_READS   0
-#define STAT_WRITES  4
-#define STAT_FLUSHES 15
-
 /* Without queue/iostats the kernel counts FLUSHes alone. */
 static void read_done(const char *disk, struct in_flight_done *out)
 {
-	char *text = block_text(disk, "stat"), *at = text, *end;
-	uint64_t all = 0;
+	uint64_t f[STAT_FIELDS], all = 0;
+	size_t n = block_stat(disk, f);
 
 	block_u64(disk, "queue/iostats", &all);
-
-	for (int i = 0; at; i++, at = end) {
-		uint64_t v = strtoull(at, &end, 10);
-		enum op_row kind = i == STAT_READS ? ROW_READ : i == STAT_WRITES ? ROW_WRITE : ROW_FLUSH;
-
-		if (end == at)
-			break;
-		if (i != STAT_READS && i != STAT_WRITES && i != STAT_FLUSHES)
-			continue;
-		out->n[kind] = v;
-		out->have[kind] = all || kind == ROW_FLUSH;
-	}
-	free(text);
+	out->n[ROW_READ] = f[STAT_READS];
+	out->n[ROW_WRITE] = f[STAT_WRITES];
+	out->n[ROW_FLUSH] = f[STAT_FLUSHES];
+	out->have[ROW_READ] = all && n > STAT_READS;
+	out->have[ROW_WRITE] = all && n > STAT_WRITES;
+	out->have[ROW_FLUSH] = n > STAT_FLUSHES;
 }
 
 void in_flight_read(const char *disk, struct in_flight *out)

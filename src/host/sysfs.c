@@ -101,6 +101,23 @@ bool block_u64(const char *name, const char *attribute, uint64_t *value)
 	return good;
 }
 
+size_t block_stat(const char *name, uint64_t field[STAT_FIELDS])
+{
+	char *text = block_text(name, "stat");
+	size_t n = 0;
+
+	memset(field, 0, STAT_FIELDS * sizeof(*field));
+	for (char *p = text, *end; p && n < STAT_FIELDS; p = end, n++) {
+		uint64_t v = strtoull(p, &end, 10);
+
+		if (end == p)
+			break;
+		field[n] = v;
+	}
+	free(text);
+	return n;
+}
+
 bool block_has(const char *name, const char *attribute)
 {
 	char *path = xasprintf("%s/class/block/%s/%s", sys_folder, name, attribute);

@@ -37,6 +37,25 @@ char *block_text(const char *name, const char *attribute);
 bool block_u64(const char *name, const char *attribute, uint64_t *value);
 bool block_has(const char *name, const char *attribute);
 
+/*
+ * Documentation/block/stat.rst; 12 to 15 since Linux 4.18, 16 and 17 since 5.5:
+ *    41973     7144  2217794     5488    16800     7133  1455888     6025        0     4592 11919
+ * ...
+ */
+/* clang-format off */
+enum {
+	STAT_READS, STAT_READ_MERGES, STAT_READ_SECTORS, STAT_READ_MS,
+	STAT_WRITES, STAT_WRITE_MERGES, STAT_WRITE_SECTORS, STAT_WRITE_MS,
+	STAT_IN_FLIGHT, STAT_BUSY_MS, STAT_QUEUE_MS,
+	STAT_DISCARDS, STAT_DISCARD_MERGES, STAT_DISCARD_SECTORS, STAT_DISCARD_MS,
+	STAT_FLUSHES, STAT_FLUSH_MS,
+	STAT_FIELDS
+};
+/* clang-format on */
+
+/* The counters of a disk or partition; returns how many the kernel has. Without the file none, and all are 0. */
+size_t block_stat(const char *name, uint64_t field[STAT_FIELDS]);
+
 /* The names in /sys/class/block/NAME/FOLDER. */
 char **block_list(const char *name, const char *folder);
 

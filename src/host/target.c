@@ -474,49 +474,13 @@ void device_facts(const struct target *t, struct report_device *d)
 	strv_free(names);
 }
 
-/*
- * Documentation/block/stat.rst; 12 to 15 since Linux 4.18, 16 and 17 since 5.5:
- *    41973     7144  2217794     5488    16800     7133  1455888     6025        0     4592 11919
- * ...
- */
-/* clang-format off */
-enum {
-	STAT_READS, STAT_READ_MERGES, STAT_READ_SECTORS, STAT_READ_MS,
-	STAT_WRITES, STAT_WRITE_MERGES, STAT_WRITE_SECTORS, STAT_WRITE_MS,
-	STAT_IN_FLIGHT, STAT_BUSY_MS, STAT_QUEUE_MS,
-	STAT_DISCARDS, STAT_DISCARD_MERGES, STAT_DISCARD_SECTORS, STAT_DISCARD_MS,
-	STAT_FLUSHES, STAT_FLUSH_MS,
-	STAT_FIELDS
-};
-/* clang-format on */
-
 #define NS_PER_MS 1000000ULL
-
-static size_t stat_fields(char *text, uint64_t field[STAT_FIELDS])
-{
-	size_t n = 0;
-
-	for (char *p = text, *end; n < STAT_FIELDS; p = end, n++) {
-		uint64_t v = strtoull(p, &end, 10);
-
-		if (end == p)
-			break;
-		field[n] = v;
-	}
-	return n;
-}
 
 int kernel_stat_read(const struct target *t, struct report_kernel *out)
 {
-	uint64_t f[STAT_FIELDS] = { 0 };
-	char *text;
-	size_t n;
+	uint64_t f[STAT_FIELDS];
+	size_t n = block_stat(t->name, f);
 
-	text = block_text(t->name, "stat");
-	if (!text)
-		return -ENODEV;
-	n = stat_fields(text, f);
-	free(text);
 	/* the number after the counters: if it is still this disk's, so are they */
 	if (n <= STAT_WRITE_MS || target_gone(t))
 		return -ENODEV;

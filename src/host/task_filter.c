@@ -13,24 +13,18 @@
 #include <unistd.h>
 
 #include "host/cgroup_find.h"
+#include "host/mountinfo.h"
+#include "host/sysfs.h"
 #include "util/mem.h"
 #include "util/num.h"
 
 /* The process that a thread number belongs to; 0 when there is none. */
 static pid_t process_of(pid_t tid)
 {
-	char path[64], line[256];
-	int tgid = 0;
-	FILE *f;
+	char *text = file_textf("/proc/%d/status", tid), *line = text ? strstr(text, "\nTgid:") : NULL;
+	int tgid = line ? atoi(line + strlen("\nTgid:")) : 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &tgid) == 1)
-			break;
-	fclose(f);
+	free(text);
 	return tgid;
 }
 
@@ -132,28 +126,40 @@ bool filter_look(struct filter *f)
 
 /* ---- cgroups ---- */
 
-/* Does this v1 hierarchy (its mount holds `dir`) have the blkio controller? */
+/* "/a/b" is in the folder /a, and in itself. */
+static bool is_within(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
+}
+
+static bool has_blkio(const struct mount_entry *m)
+{
+	char *option = strcmp(m->fstype, "cgroup") ? NULL : mount_option(m, "blkio");
+	bool has = option;
+
+	free(option);
+	return has;
+}
+
+/* Has this v1 hierarchy (its mount holds `dir`) the blkio controller? */
 static bool v1_has_blkio(const char *dir)
 {
-	char line[4096], mount[1024], type[64], options[1024];
-	size_t best = 0;
-	bool yes = false;
-	FILE *f = fopen("/proc/self/mounts", "re");
+	const struct mount_entry *best = NULL;
+	struct mount_table t;
+	bool yes;
 
-	if (!f)
-		return false;
-	while (fgets(line, sizeof(line), f)) {
-		size_t len;
+	mount_table_read("/proc/self/mountinfo", &t);
+	for (size_t i = 0; i < t.n; i++) {
+		const struct mount_entry *m = &t.mounts[i];
 
-		if (sscanf(line, "%*s %1023s %63s %1023s", mount, type, options) != 3 || strcmp(type, "cgroup"))
-			continue;
-		len = strlen(mount);
-		if (strncmp(dir, mount, len) || (dir[len] && dir[len] != '/') || len < best)
-			continue;
-		best = len;
-		yes = strstr(options, "blkio");
+		if (!strcmp(m->fstype, "cgroup") && is_within(dir, m->dir) &&
+		    (!best || strlen(m->dir) >= strlen(best->dir)))
+			best = m;
 	}
-	fclose(f);
+	yes = best && has_blkio(best);
+	mount_table_free(&t);
 	return yes;
 }
 
@@ -163,16 +169,10 @@ static bool v1_has_blkio(const char *dir)
  */
 static bool v2_has_io(const char *dir)
 {
-	char path[4200], line[256] = "";
-	FILE *f;
-	bool yes;
+	char *controllers = file_textf("%s/cgroup.controllers", dir);
+	bool yes = controllers && strstr(controllers, "io");
 
-	snprintf(path, sizeof(path), "%s/cgroup.controllers", dir);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	yes = fgets(line, sizeof(line), f) && strstr(line, "io");
-	fclose(f);
+	free(controllers);
 	return yes;
 }
 
@@ -222,19 +222,16 @@ int filter_cgroup(struct filter *f, const char *value, struct err *e)
 /* Where the hierarchies are mounted in which a group can be followed: version 2 first, where there are both. */
 static char **cgroup_roots(void)
 {
-	char line[4096], mount[1024], type[64], options[1024], **found = NULL, *blkio = NULL;
-	FILE *f = fopen("/proc/self/mounts", "re");
+	char **found = NULL, *blkio = NULL;
+	struct mount_table t;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %1023s %63s %1023s", mount, type, options) != 3)
-			continue;
-		if (!strcmp(type, "cgroup2"))
-			strv_add(&found, xstrdup(mount));
-		else if (!strcmp(type, "cgroup") && !blkio && strstr(options, "blkio"))
-			blkio = xstrdup(mount);
-	}
-	if (f)
-		fclose(f);
+	mount_table_read("/proc/self/mountinfo", &t);
+	for (size_t i = 0; i < t.n; i++)
+		if (!strcmp(t.mounts[i].fstype, "cgroup2"))
+			strv_add(&found, xstrdup(t.mounts[i].dir));
+		else if (!blkio && has_blkio(&t.mounts[i]))
+			blkio = xstrdup(t.mounts[i].dir);
+	mount_table_free(&t);
 	if (blkio)
 		strv_add(&found, blkio);
 	return found;
@@ -297,9 +294,9 @@ int filter_container(struct filter *f, const char *value, struct err *e)
 /* "/a/b" is in the group whose folder is ROOT/a. */
 static bool is_below(const char *dir, const char *root, const char *path)
 {
-	size_t n = strlen(root), len = strlen(dir + n);
+	size_t n = strlen(root);
 
-	return !strncmp(dir, root, n) && !strncmp(path, dir + n, len) && (!path[len] || path[len] == '/');
+	return !strncmp(dir, root, n) && is_within(path, dir + n);
 }
 
 /* "0::/a/b", "4:blkio:/a/b": a hierarchy, its controllers, and where in it the process is. */

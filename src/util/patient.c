@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "util/clock.h"
 #include "util/mem.h"
 
 #define LEFT_MAX 4 /* threads that do not return: each has memory and a stack */
@@ -79,16 +80,9 @@ static bool begin(struct errand *e, pthread_t *thread)
 
 static struct timespec after(unsigned int ms)
 {
-	struct timespec t;
+	uint64_t ns = clock_ns() + ms * 1000000ull;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += ms % 1000 * 1000000l;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return t;
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
 }
 
 /* False: the thread has it now. */

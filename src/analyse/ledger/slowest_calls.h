@@ -17,7 +17,7 @@ struct slow {
 };
 
 struct slowest {
-	struct slow *heap; /* the fastest on top */
+	struct slow **call; /* the slowest first */
 	size_t n, max;
 };
 
@@ -26,9 +26,6 @@ void slowest_init(struct slowest *l, size_t max);
 /* Is it among them? Then it is to be added. */
 bool slowest_wants(const struct slowest *l, const struct wire_sync *s);
 void slowest_add(struct slowest *l, const struct wire_sync *s, const char *path, const struct ledger *ledger, bool unsafe);
-
-/* The slowest first; the caller's, but for the paths. */
-struct slow *slowest_sorted(const struct slowest *l);
 
 void slowest_clear(struct slowest *l);
 void slowest_free(struct slowest *l);

@@ -27,7 +27,7 @@
 /* The files that are made up are these; the others are as they are. */
 static char *instead(const char *path)
 {
-	if (!strcmp(path, "/proc/self/mounts"))
+	if (!strcmp(path, "/proc/self/mountinfo"))
 		return xasprintf("%s/mounts", dir);
 	if (!strcmp(path, "/proc/4711/cgroup"))
 		return xasprintf("%s/process", dir);
@@ -174,7 +174,10 @@ static void mounts(const char *const *line)
 	char *text = xstrdup("short\n"), *longer;
 
 	for (; *line; line++, text = longer) {
-		longer = xasprintf("%snone %s/%s 0 0\n", text, dir, *line);
+		char folder[64], type[16], options[64];
+
+		sscanf(*line, "%63s %15s %63s", folder, type, options);
+		longer = xasprintf("%s1 1 0:1 / %s/%s rw - %s none %s\n", text, dir, folder, type, options);
 		free(text);
 	}
 	put("mounts", text);

@@ -199,7 +199,6 @@ static bool slowest_of(size_t n, size_t max)
 	static struct wire_sync all[RUN];
 	struct slowest l = { 0 };
 	struct ledger none = { { 0 } };
-	struct slow *sorted;
 	bool good = true;
 
 	slowest_init(&l, max);
@@ -211,12 +210,10 @@ static bool slowest_of(size_t n, size_t max)
 			slowest_add(&l, &all[i], "path", &none, ns % 2);
 	}
 	qsort(all, n, sizeof(all[0]), slow_first);
-	sorted = slowest_sorted(&l);
 	good = l.n == (n < max ? n : max);
 	for (size_t i = 0; i < l.n; i++)
-		good = good && sorted[i].call.enter == all[i].enter && sorted[i].call.exit == all[i].exit &&
-		       sorted[i].unsafe == (all[i].exit - all[i].enter) % 2 && !strcmp(sorted[i].path, "path");
-	free(sorted);
+		good = good && l.call[i]->call.enter == all[i].enter && l.call[i]->call.exit == all[i].exit &&
+		       l.call[i]->unsafe == (all[i].exit - all[i].enter) % 2 && !strcmp(l.call[i]->path, "path");
 	slowest_clear(&l);
 	good = good && !l.n && slowest_wants(&l, &all[0]) == (max > 0);
 	slowest_free(&l);
