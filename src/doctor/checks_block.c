@@ -9,7 +9,6 @@
 #define FEW_REQUESTS 32	   /* a SATA drive alone takes as many */
 #define MANY_FLUSHES 1000  /* as many say something about the mean */
 #define INSTANT_NS   20000 /* no drive empties a cache in less */
-#define WORN_PERCENT 80
 
 static uint64_t number(const char *s)
 {
@@ -158,13 +157,6 @@ void judge_fua(struct exam *x, const struct diag_layer *l, const struct diag_set
 		finding_add(x, l, s, DIAG_SLOW, NULL, "%s has no FUA: each commit record costs a second flush.", l->name);
 }
 
-void judge_cache_type(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strncmp(s->value, "temporary", 9))
-		finding_add(x, l, s, DIAG_NOTE, NULL, "The cache type of %s was set by hand, until the next boot.",
-			    l->name);
-}
-
 void judge_drive_cache(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "off") && diag_is(l, "write_cache", "write back"))
@@ -226,56 +218,12 @@ void judge_scheduler(struct exam *x, const struct diag_layer *l, const struct di
 			    "%s is an NVMe drive with the scheduler %s, which its queues don't need.", l->name, s->value);
 }
 
-void judge_wbt(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value))
-		return;
-	finding_add(x, l, s, DIAG_NOTE,
-		    "If background writing makes fsyncs slow: echo -1 > queue/wbt_lat_usec (the "
-		    "default). Risk: none.",
-		    "Writeback to %s is not throttled: it can fill the drive's queue before an fsync.", l->name);
-}
-
 void judge_nr_requests(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) < FEW_REQUESTS)
 		finding_add(x, l, s, DIAG_SLOW, "Raise queue/nr_requests. Risk: longer queues.",
 			    "%s takes %s request%s at once: further ones wait for a tag, an fsync's among them.",
 			    l->name, s->value, num_plural(number(s->value)));
-}
-
-void judge_queue_depth(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value) == 1)
-		finding_add(x, l, s, DIAG_SLOW,
-			    "Look in the kernel's log why queueing is off (NCQ); a USB enclosure "
-			    "with UAS has it.",
-			    "%s takes one command at a time: an fsync waits for every request before it.", l->name);
-}
-
-void judge_rq_affinity(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!number(s->value))
-		finding_add(x, l, s, DIAG_NOTE, "echo 1 > queue/rq_affinity (the default).",
-			    "Requests of %s end on whichever CPU the interrupt came to, and the caller is woken from "
-			    "afar.",
-			    l->name);
-}
-
-void judge_nomerges(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value))
-		finding_add(x, l, s, DIAG_SLOW, "echo 0 > queue/nomerges (the default).",
-			    "Writes to %s are not merged: a commit's blocks become a request each.", l->name);
-}
-
-void judge_iostats(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!number(s->value))
-		finding_add(x, l, s, DIAG_NOTE, "echo 1 > queue/iostats (the default).",
-			    "The kernel does not count the requests and flushes of %s: iostat shows nothing, and this "
-			    "tool cannot check itself.",
-			    l->name);
 }
 
 void judge_lpm(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -289,12 +237,6 @@ void judge_lpm(struct exam *x, const struct diag_layer *l, const struct diag_set
 			    l->name, s->value);
 }
 
-void judge_cgroup(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_SLOW, "Raise the limit, if the programs in it sync.",
-		    "I/O on %s is limited or ruled by a cgroup: %s.", l->name, s->value);
-}
-
 void judge_read_only(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) && l->kind == DIAG_DISK)
@@ -302,15 +244,6 @@ void judge_read_only(struct exam *x, const struct diag_layer *l, const struct di
 }
 
 /* ---- alignment ---- */
-
-void judge_alignment_offset(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (strcmp(s->value, "0"))
-		finding_add(x, l, s, DIAG_SLOW, "Make the partition anew at a multiple of 1 MiB, and restore the data.",
-			    "%s is not aligned to the blocks of the device below it (%s bytes off): writes make it "
-			    "read first.",
-			    l->name, s->value);
-}
 
 void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
@@ -331,34 +264,7 @@ void judge_start(struct exam *x, const struct diag_layer *l, const struct diag_s
 			    l->name);
 }
 
-/* ---- the drive ---- */
-
-void judge_wear(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value) >= WORN_PERCENT)
-		finding_add(x, l, s, DIAG_NOTE, "Plan a replacement.", "%s has used up %s %% of its rated life.",
-			    l->name, s->value);
-}
-
-void judge_health(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "failing"))
-		finding_add(x, l, s, DIAG_UNSAFE, "Save what is on it, and replace it.",
-			    "%s says of itself that it is "
-			    "failing.",
-			    l->name);
-}
-
 /* ---- stacks ---- */
-
-void judge_loop_dio(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!number(s->value))
-		finding_add(x, l, s, DIAG_SLOW, "losetup --direct-io=on. Risk: none.",
-			    "%s writes into the page cache: data is kept twice, and a flush has to write all of it at "
-			    "once.",
-			    l->name);
-}
 
 void judge_dm_targets(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
@@ -390,58 +296,6 @@ void judge_dm_targets(struct exam *x, const struct diag_layer *l, const struct d
 	}
 }
 
-void judge_dm_options(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (strstr(s->value, "no_write_workqueue"))
-		return;
-	finding_add(x, l, s, DIAG_NOTE,
-		    "On a fast drive try cryptsetup refresh --perf-no_write_workqueue "
-		    "--perf-no_read_workqueue. Risk: encryption runs in the writer's own time.",
-		    "dm-crypt hands each write to %s from one worker to the next before the drive sees it.", l->name);
-}
-
-void judge_suspended(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value))
-		finding_add(x, l, s, DIAG_SLOW, "dmsetup resume, once whoever suspended it is done.",
-			    "%s is suspended: every request waits, an fsync for good.", l->name);
-}
-
-void judge_degraded(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value))
-		finding_add(x, l, s, DIAG_UNSAFE, "Replace the missing member (mdadm --add).",
-			    "%s lacks %s of its members: the next failure can lose everything.", l->name, s->value);
-}
-
-void judge_sync_action(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (strcmp(s->value, "idle") && strcmp(s->value, "frozen"))
-		finding_add(x, l, s, DIAG_SLOW, "Wait until it is done, or lower md/sync_speed_max meanwhile.",
-			    "%s is busy with a %s, and every fsync shares the drives with it.", l->name, s->value);
-}
-
-void judge_bitmap(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "none") || !*s->value)
-		return;
-	finding_add(x, l, s, DIAG_NOTE,
-		    "A larger bitmap chunk (mdadm --grow --bitmap-chunk) makes it rarer. Risk: a "
-		    "longer resync.",
-		    "%s has a write-intent bitmap: the first write into a clean region waits for a flushed write of "
-		    "it.",
-		    l->name);
-}
-
-void judge_consistency(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "ppl") || !strcmp(s->value, "journal"))
-		finding_add(x, l, s, DIAG_SLOW, NULL,
-			    "%s writes to its %s before each write of a stripe: safer, and "
-			    "slower.",
-			    l->name, s->value);
-}
-
 /* ---- the machine ---- */
 
 void judge_governor(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -451,14 +305,6 @@ void judge_governor(struct exam *x, const struct diag_layer *l, const struct dia
 			    "The CPUs save power (%s): the many short wake-ups of an fsync run at a low clock.", s->value);
 }
 
-void judge_laptop_mode(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value))
-		finding_add(x, l, s, DIAG_SLOW, "sysctl vm.laptop_mode=0.",
-			    "laptop_mode is on: dirty data is kept "
-			    "back, and an fsync finds it.");
-}
-
 void judge_dirty(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (number(s->value) > 40 && !number_of(l, "dirty_bytes"))
@@ -466,26 +312,4 @@ void judge_dirty(struct exam *x, const struct diag_layer *l, const struct diag_s
 			    "Up to %s %% of memory may be dirty: one fsync with data=ordered may have to write much of "
 			    "it.",
 			    s->value);
-}
-
-void judge_btf(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "none"))
-		finding_add(x, l, s, DIAG_NOTE, "Use a kernel with CONFIG_DEBUG_INFO_BTF=y.",
-			    "This kernel has no type information (BTF): it cannot be traced.");
-}
-
-void judge_lockdown(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (strstr(s->value, "[confidentiality]"))
-		finding_add(x, l, s, DIAG_NOTE, NULL,
-			    "The kernel is locked down for confidentiality: it refuses "
-			    "tracing.");
-}
-
-void judge_bpf_stats(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (number(s->value))
-		finding_add(x, l, s, DIAG_NOTE, "sysctl kernel.bpf_stats_enabled=0.",
-			    "The kernel takes the time of every BPF program: tracing costs more than it has to.");
 }

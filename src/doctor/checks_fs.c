@@ -6,8 +6,6 @@
 #include "doctor/doctor_internal.h"
 #include "util/num.h"
 
-#define LONG_COMMIT_S 60
-
 static bool is_read_only(const struct diag_layer *l)
 {
 	return option_find(l->options, "ro", NULL);
@@ -58,12 +56,6 @@ void judge_barrier(struct exam *x, const struct diag_layer *l, const struct diag
 			    l->name);
 }
 
-void judge_volatile(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_UNSAFE, "Mount it without the option volatile.",
-		    "%s is a volatile overlay: an fsync in it does nothing, and says that it has.", l->name);
-}
-
 void judge_discard(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	const struct diag_layer *device = device_with(x, l, "discard_granularity");
@@ -87,15 +79,6 @@ void judge_discard(struct exam *x, const struct diag_layer *l, const struct diag
 			    l->name);
 }
 
-void judge_atime(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "strictatime"))
-		finding_add(x, l, s, DIAG_SLOW,
-			    "Mount with relatime or noatime. Risk: programs that compare access "
-			    "times see old ones.",
-			    "On %s each read of a file changes its inode, which commits then have to write.", l->name);
-}
-
 void judge_sync(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	finding_add(x, l, s, DIAG_SLOW,
@@ -103,20 +86,6 @@ void judge_sync(struct exam *x, const struct diag_layer *l, const struct diag_se
 		    "sync is written later.",
 		    "%s is mounted with %s: %s waits for the drive.", l->name, s->key,
 		    strcmp(s->key, "sync") ? "every change of a directory" : "every write");
-}
-
-void judge_data(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "journal"))
-		finding_add(x, l, s, DIAG_SLOW,
-			    "Measure with data=ordered. Risk: less atomicity of data after a "
-			    "crash.",
-			    "%s writes data twice, first into the journal (short fsyncs can gain by it, long ones "
-			    "lose).",
-			    l->name);
-	else if (!strcmp(s->value, "writeback"))
-		finding_add(x, l, s, DIAG_CHECK, "Mount with data=ordered, if programs do not fsync what they need.",
-			    "%s may show old contents in files written just before a crash (data=writeback).", l->name);
 }
 
 void judge_journal(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
@@ -143,15 +112,6 @@ void judge_block_size(struct exam *x, const struct diag_layer *l, const struct d
 			    l->name, num_bytes(size, 0).s, device->name, num_bytes(physical, 0).s);
 }
 
-void judge_commit(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (strtoull(s->value, NULL, 10) > LONG_COMMIT_S)
-		finding_add(x, l, s, DIAG_NOTE, NULL,
-			    "%s keeps changes for up to %s s: what isn't synced can be lost that long, and an fsync "
-			    "may have more to write.",
-			    l->name, s->value);
-}
-
 void judge_delalloc(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "off") && diag_is(l, "data", "ordered"))
@@ -159,40 +119,4 @@ void judge_delalloc(struct exam *x, const struct diag_layer *l, const struct dia
 			    "%s allocates blocks at once, so that each commit has to write all new data of all files "
 			    "first.",
 			    l->name);
-}
-
-void judge_auto_da_alloc(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	if (!strcmp(s->value, "off"))
-		finding_add(x, l, s, DIAG_CHECK,
-			    "Mount without noauto_da_alloc, unless all programs fsync before they "
-			    "rename.",
-			    "On %s a file replaced by rename without an fsync can be empty after a crash.", l->name);
-}
-
-void judge_notreelog(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_SLOW, "Mount without notreelog. Risk: none.",
-		    "%s has no log tree: each fsync commits the whole transaction, everybody's changes included.",
-		    l->name);
-}
-
-void judge_flushoncommit(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_SLOW, "Mount without flushoncommit, unless snapshots must hold all data.",
-		    "A commit of %s writes out the data of all files first.", l->name);
-}
-
-void judge_wsync(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_SLOW, "Mount without wsync, unless this serves NFS.",
-		    "On %s each create, rename and "
-		    "unlink waits for the log.",
-		    l->name);
-}
-
-void judge_log_device(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_NOTE, "Look at that device, too: barriertrace doctor, with its name.",
-		    "The log of %s, which every fsync writes, is on %s.", l->name, s->value);
 }

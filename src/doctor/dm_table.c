@@ -82,12 +82,11 @@ static char *table_of(const struct exam *x, const struct diag_layer *l, struct r
 }
 
 /* Each target's type once, in their order: "linear, crypt" */
-void read_dm_targets(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_dm_targets(const struct query *q, struct reading *r)
 {
-	char *text = table_of(x, l, r), *save = NULL, type[DM_MAX_TYPE_NAME];
+	char *text = table_of(q->x, q->l, r), *save = NULL, type[DM_MAX_TYPE_NAME];
 	struct buf b = { 0 };
 
-	(void)row;
 	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
 		char *all, *one;
 
@@ -104,11 +103,10 @@ void read_dm_targets(const struct exam *x, const struct diag_layer *l, const str
 	free(text);
 }
 
-void read_dm_options(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_dm_options(const struct query *q, struct reading *r)
 {
-	char *text = table_of(x, l, r), *crypt = text ? strstr(text, " crypt : ") : NULL;
+	char *text = table_of(q->x, q->l, r), *crypt = text ? strstr(text, " crypt : ") : NULL;
 
-	(void)row;
 	free(r->unknown); /* said with the targets */
 	r->unknown = NULL;
 	if (crypt) {

@@ -2,7 +2,8 @@
 /*
  * doctor_internal.h - private to doctor/ and its tests: the table of settings, how each is read and how it is judged.
  *
- * To add a setting: a row in setting_table.c; a reader in readers_block.c or a judge in checks_block.c only if none of those there fits.
+ * To add a setting: a row in setting_table.c, and a rule in value_rules.c if its value can hurt by itself; a reader or a
+ * judge only if none of those there fits.
  */
 #ifndef BT_DOCTOR_DOCTOR_INTERNAL_H
 #define BT_DOCTOR_DOCTOR_INTERNAL_H
@@ -30,7 +31,14 @@ struct reading {
 
 struct setting_row;
 
-typedef void read_fn(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r);
+/* What a reader is asked for. */
+struct query {
+	const struct exam *x;
+	const struct diag_layer *l;
+	const struct setting_row *row;
+};
+
+typedef void read_fn(const struct query *q, struct reading *r);
 typedef void judge_fn(struct exam *x, const struct diag_layer *l, const struct diag_setting *s);
 
 /* It is judged also on a device that takes no writes: the other judges speak of what is synced. */
@@ -98,14 +106,12 @@ char *dm_kernel_table(unsigned int major, unsigned int minor);
 /* Whether an option stands in a comma-separated list. *value (may be NULL): what follows its "=", owned, or NULL. */
 bool option_find(const char *options, const char *name, char **value);
 
-/* checks_block.c */
-judge_fn judge_write_cache, judge_fua, judge_scheduler, judge_wbt, judge_nr_requests, judge_queue_depth,
-	judge_rq_affinity, judge_nomerges, judge_iostats, judge_alignment_offset, judge_start, judge_flush_ms,
-	judge_drive_cache, judge_wear, judge_health, judge_lpm, judge_loop_dio, judge_dm_targets, judge_dm_options,
-	judge_suspended, judge_degraded, judge_sync_action, judge_bitmap, judge_consistency, judge_barrier,
-	judge_discard, judge_atime, judge_sync, judge_data, judge_journal, judge_commit, judge_delalloc,
-	judge_auto_da_alloc, judge_block_size, judge_notreelog, judge_wsync, judge_log_device, judge_volatile,
-	judge_cgroup, judge_governor, judge_laptop_mode, judge_btf, judge_lockdown, judge_bpf_stats, judge_dirty,
-	judge_read_only, judge_cache_type, judge_flushoncommit;
+/* checks_block.c, checks_fs.c */
+judge_fn judge_write_cache, judge_fua, judge_scheduler, judge_nr_requests, judge_start, judge_flush_ms,
+	judge_drive_cache, judge_lpm, judge_dm_targets, judge_barrier, judge_discard, judge_sync, judge_journal,
+	judge_delalloc, judge_block_size, judge_governor, judge_dirty, judge_read_only;
+
+/* value_rules.c: by the rules there */
+judge_fn judge_by_value;
 
 #endif

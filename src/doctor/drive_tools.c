@@ -366,9 +366,9 @@ void drive_free(struct exam *x)
 	x->n_facts = 0;
 }
 
-void read_drive(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_drive(const struct query *q, struct reading *r)
 {
-	const struct drive_fact *f = fact_of(x, l->name, row->key);
+	const struct drive_fact *f = fact_of(q->x, q->l->name, q->row->key);
 
 	if (!f)
 		return;

@@ -45,31 +45,28 @@ static char *block_path(const struct diag_layer *l, const char *attribute)
 	return xasprintf("%s/class/block/%s/%s", sys_root(), l->name, attribute);
 }
 
-void read_attr(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_attr(const struct query *q, struct reading *r)
 {
-	char *path = expand(block_path(l, row->arg));
+	char *path = expand(block_path(q->l, q->row->arg));
 
-	(void)x;
 	if (path)
 		read_file(path, r);
 }
 
-void read_mq_attr(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_mq_attr(const struct query *q, struct reading *r)
 {
-	if (block_has(l->name, "mq"))
-		read_attr(x, l, row, r);
+	if (block_has(q->l->name, "mq"))
+		read_attr(q, r);
 }
 
 /* "none [mq-deadline] bfq" */
-void read_scheduler(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_scheduler(const struct query *q, struct reading *r)
 {
 	char *from, *to;
 
-	(void)x;
-	(void)row;
-	if (!block_has(l->name, "mq"))
+	if (!block_has(q->l->name, "mq"))
 		return;
-	read_file(block_path(l, "queue/scheduler"), r);
+	read_file(block_path(q->l, "queue/scheduler"), r);
 	from = r->value ? strchr(r->value, '[') : NULL;
 	to = from ? strchr(from, ']') : NULL;
 	if (!to)
@@ -78,17 +75,16 @@ void read_scheduler(const struct exam *x, const struct diag_layer *l, const stru
 	memmove(r->value, from + 1, strlen(from + 1) + 1);
 }
 
-void read_stat(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_stat(const struct query *q, struct reading *r)
 {
-	unsigned int field = (unsigned int)atoi(row->arg);
-	char *path = block_path(l, "stat"), *text = file_text(path), *save = NULL;
+	unsigned int field = (unsigned int)atoi(q->row->arg);
+	char *path = block_path(q->l, "stat"), *text = file_text(path), *save = NULL;
 
-	(void)x;
 	for (char *word = text ? strtok_r(text, " \t", &save) : NULL; word; word = strtok_r(NULL, " \t", &save))
 		if (!--field)
 			r->value = xstrdup(word);
 	free(text);
-	r->where = xasprintf("%s field %s", path, row->arg);
+	r->where = xasprintf("%s field %s", path, q->row->arg);
 	free(path);
 }
 
@@ -101,7 +97,7 @@ static char *device_path(const struct diag_layer *l)
 	return path;
 }
 
-void read_transport(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_transport(const struct query *q, struct reading *r)
 {
 	static const struct {
 		const char *part, *name;
@@ -111,28 +107,25 @@ void read_transport(const struct exam *x, const struct diag_layer *l, const stru
 		{ "/rport-", "fc" },	{ "/ata", "ata" },	 { "/end_device-", "sas" }, { "/nvme", "nvme" },
 		{ "/mmc_host", "mmc" }, { "/virtio", "virtio" }, { "/nbd", "nbd" },	    { "/rbd", "rbd" },
 	};
-	char *path = device_path(l);
+	char *path = device_path(q->l);
 
-	(void)x;
-	(void)row;
 	for (size_t i = 0; path && i < sizeof(ways) / sizeof(ways[0]) && !r->value; i++)
 		if (strstr(path, ways[i].part))
 			r->value = xstrdup(ways[i].name);
 	r->where = path;
 }
 
-void read_virtio_bit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_virtio_bit(const struct query *q, struct reading *r)
 {
-	size_t bit = (size_t)atoi(row->arg);
-	char *path = device_path(l);
+	size_t bit = (size_t)atoi(q->row->arg);
+	char *path = device_path(q->l);
 	bool virtio = path && strstr(path, "/virtio");
 	char *bits;
 
-	(void)x;
 	free(path);
 	if (!virtio)
 		return;
-	path = block_path(l, "device/features");
+	path = block_path(q->l, "device/features");
 	bits = file_text(path);
 	if (bits && strlen(bits) > bit) {
 		r->value = xasprintf("%c", bits[bit]);
@@ -143,44 +136,37 @@ void read_virtio_bit(const struct exam *x, const struct diag_layer *l, const str
 }
 
 /* .../ata1/host0/target0:0:0/0:0:0:0/block/sda */
-void read_scsi_host(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_scsi_host(const struct query *q, struct reading *r)
 {
-	char *path = device_path(l), *host = path ? strstr(path, "/host") : NULL;
+	char *path = device_path(q->l), *host = path ? strstr(path, "/host") : NULL;
 
-	(void)x;
 	if (host && isdigit((unsigned char)host[5]))
 		read_file(xasprintf("%s/class/scsi_host/%.*s/%s", sys_root(), (int)strcspn(host + 1, "/"), host + 1,
-				    row->arg),
+				    q->row->arg),
 			  r);
 	free(path);
 }
 
-void read_sys(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_sys(const struct query *q, struct reading *r)
 {
-	(void)x;
-	(void)l;
-	read_file(xasprintf("%s/%s", sys_root(), row->arg), r);
+	read_file(xasprintf("%s/%s", sys_root(), q->row->arg), r);
 }
 
-void read_proc(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_proc(const struct query *q, struct reading *r)
 {
 	char *end;
 
-	(void)x;
-	(void)l;
-	read_file(xasprintf("%s/%s", proc_root(), row->arg), r);
+	read_file(xasprintf("%s/%s", proc_root(), q->row->arg), r);
 	end = r->value ? strchr(r->value, '\n') : NULL;
 	if (end)
 		*end = '\0';
 }
 
-void read_sys_size(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_sys_size(const struct query *q, struct reading *r)
 {
 	struct stat st;
 
-	(void)x;
-	(void)l;
-	r->where = xasprintf("%s/%s", sys_root(), row->arg);
+	r->where = xasprintf("%s/%s", sys_root(), q->row->arg);
 	if (stat(r->where, &st))
 		r->value = xstrdup("none");
 	else
@@ -205,13 +191,11 @@ static char *joined(char *const *v, const char *between)
 }
 
 /* Each governor once: they differ from CPU to CPU. */
-void read_governor(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_governor(const struct query *q, struct reading *r)
 {
 	char *folder = xasprintf("%s/devices/system/cpu", sys_root()), **cpus = folder_list(folder), **found = NULL;
 
-	(void)x;
-	(void)l;
-	(void)row;
+	(void)q;
 	for (size_t i = 0; cpus && cpus[i]; i++) {
 		char *path = xasprintf("%s/%s/cpufreq/scaling_governor", folder, cpus[i]);
 		char *text = strncmp(cpus[i], "cpu", 3) || !isdigit((unsigned char)cpus[i][3]) ? NULL : file_text(path);
@@ -288,11 +272,10 @@ static void cgroup_mount(void *ctx, const struct mounted *m)
 		cgroup_walk(g, m->dir, m->dir, 0);
 }
 
-void read_cgroup(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_cgroup(const struct query *q, struct reading *r)
 {
-	struct cgroups g = { .l = l, .file = row->arg };
+	struct cgroups g = { .l = q->l, .file = q->row->arg };
 
-	(void)x;
 	mounts_each(cgroup_mount, &g);
 	r->value = joined(g.found, "; ");
 	r->where = g.where;

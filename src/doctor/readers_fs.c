@@ -37,18 +37,15 @@ bool option_find(const char *options, const char *name, char **value)
 	return false;
 }
 
-void read_fstype(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_fstype(const struct query *q, struct reading *r)
 {
-	(void)x;
-	(void)row;
-	r->value = xstrdup(l->fstype);
+	r->value = xstrdup(q->l->fstype);
 	r->where = mountinfo_path();
 }
 
-void read_mount(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_mount(const struct query *q, struct reading *r)
 {
-	(void)x;
-	if (!option_find(l->options, row->arg, &r->value))
+	if (!option_find(q->l->options, q->row->arg, &r->value))
 		return;
 	if (!r->value)
 		r->value = xstrdup("on");
@@ -56,13 +53,12 @@ void read_mount(const struct exam *x, const struct diag_layer *l, const struct s
 }
 
 /* Later kernels show it as fsync=volatile. */
-void read_volatile(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_volatile(const struct query *q, struct reading *r)
 {
 	char *how = NULL;
 
-	(void)x;
-	if (option_find(l->options, row->arg, NULL) ||
-	    (option_find(l->options, "fsync", &how) && how && !strcmp(how, row->arg))) {
+	if (option_find(q->l->options, q->row->arg, NULL) ||
+	    (option_find(q->l->options, "fsync", &how) && how && !strcmp(how, q->row->arg))) {
 		r->value = xstrdup("on");
 		r->where = mountinfo_path();
 	}
@@ -70,17 +66,15 @@ void read_volatile(const struct exam *x, const struct diag_layer *l, const struc
 }
 
 /* The kernel names what isn't its oldest way: every read updates. */
-void read_atime(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_atime(const struct query *q, struct reading *r)
 {
 	static const char *const ways[] = { "noatime", "relatime" };
 
-	(void)x;
-	(void)row;
 	for (size_t i = 0; i < 2 && !r->value; i++)
-		if (option_find(l->options, ways[i], NULL))
+		if (option_find(q->l->options, ways[i], NULL))
 			r->value = xstrdup(ways[i]);
 	if (!r->value)
-		r->value = xstrdup(option_find(l->options, "ro", NULL) ? "read-only" : "strictatime");
+		r->value = xstrdup(option_find(q->l->options, "ro", NULL) ? "read-only" : "strictatime");
 	r->where = mountinfo_path();
 }
 
@@ -104,12 +98,11 @@ static char *ext4_file(const struct diag_layer *l, char **path)
 }
 
 /* "commit=5", "delalloc" or "nodelalloc" */
-void read_ext4(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_ext4(const struct query *q, struct reading *r)
 {
-	char *path, *text = ext4_file(l, &path), *no = xasprintf("no%s", row->arg);
-	char *yes_line = line_of(text, row->arg), *no_line = line_of(text, no);
+	char *path, *text = ext4_file(q->l, &path), *no = xasprintf("no%s", q->row->arg);
+	char *yes_line = line_of(text, q->row->arg), *no_line = line_of(text, no);
 
-	(void)x;
 	if (yes_line && strchr(yes_line, '='))
 		r->value = xstrdup(strchr(yes_line, '=') + 1);
 	else if (yes_line || no_line)
@@ -136,25 +129,21 @@ static bool says_no_barrier(const char *options)
 }
 
 /* ext4 has it in its own file whatever it is; the others name it only when it is off; XFS has no choice left. */
-void read_barrier(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_barrier(const struct query *q, struct reading *r)
 {
-	struct setting_row ext4 = *row;
-
-	ext4.arg = "barrier";
-	if (!strncmp(l->fstype, "ext", 3))
-		read_ext4(x, l, &ext4, r);
+	if (!strncmp(q->l->fstype, "ext", 3))
+		read_ext4(q, r);
 	if (r->value)
 		return;
-	r->value = xstrdup(says_no_barrier(l->options) ? "off" : "on");
+	r->value = xstrdup(says_no_barrier(q->l->options) ? "off" : "on");
 	r->where = mountinfo_path();
 }
 
-void read_ext4_sys(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_ext4_sys(const struct query *q, struct reading *r)
 {
-	(void)x;
-	if (!l->below)
+	if (!q->l->below)
 		return;
-	r->where = xasprintf("%s/fs/ext4/%s/%s", sys_root(), l->below[0], row->arg);
+	r->where = xasprintf("%s/fs/ext4/%s/%s", sys_root(), q->l->below[0], q->row->arg);
 	r->value = file_text(r->where);
 	if (r->value && !strcmp(r->value, "<none>"))
 		memcpy(r->value, "none", 5);
@@ -185,15 +174,14 @@ static uint64_t block_size(const struct exam *x, const struct diag_layer *l)
 	return (x->o->block_size ? x->o->block_size : kernel_block_size)(l->name, device->major, device->minor);
 }
 
-void read_block_size(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_block_size(const struct query *q, struct reading *r)
 {
-	uint64_t size = block_size(x, l);
+	uint64_t size = block_size(q->x, q->l);
 
-	(void)row;
 	if (!size)
 		return;
 	r->value = xasprintf("%" PRIu64, size);
-	r->where = xasprintf("statvfs of %s", l->name);
+	r->where = xasprintf("statvfs of %s", q->l->name);
 }
 
 /* ---- the superblock: only where it is in memory anyway, so that no drive is woken ---- */
@@ -240,16 +228,15 @@ static int super_read(const char *path, bool whole_page, unsigned char super[SUP
 	return err;
 }
 
-void read_fast_commit(const struct exam *x, const struct diag_layer *l, const struct setting_row *row, struct reading *r)
+void read_fast_commit(const struct query *q, struct reading *r)
 {
 	unsigned char super[SUPER_SIZE];
 	int err;
 
-	(void)row;
-	if (!l->below)
+	if (!q->l->below)
 		return;
-	r->where = node_path(x, l->below[0]);
-	err = super_read(r->where, block_size(x, l) >= (uint64_t)sysconf(_SC_PAGESIZE), super);
+	r->where = node_path(q->x, q->l->below[0]);
+	err = super_read(r->where, block_size(q->x, q->l) >= (uint64_t)sysconf(_SC_PAGESIZE), super);
 	if (!err)
 		r->value = xstrdup(le(super + SUPER_COMPAT, 4) & COMPAT_FAST_COMMIT ? "on" : "off");
 	else if (err == -EAGAIN)
