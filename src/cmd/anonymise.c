@@ -101,6 +101,6 @@ int command_anonymise(const struct trace_opts *o, const struct options_result *w
 
 	if (err)
 		return err;
-	read_memory_limit(o->read_memory);
+	outputs_limit_memory(&o->out);
 	return convert(in, out, status, e);
 }

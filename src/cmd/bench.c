@@ -36,8 +36,7 @@ enum {
 	OPT_COPIES,
 	OPT_JOURNAL,
 	OPT_SYNCHRONOUS,
-	OPT_DISCARD,
-	OPT_AS_ROOT
+	OPT_DISCARD
 };
 /* clang-format on */
 
@@ -64,7 +63,7 @@ static const struct option_def options[] = {
 	  "barrier: also free parts of its file before a flush, and discard these blocks if the file system doesn't by "
 	  "itself (FITRIM, which only root may ask for).",
 	  G_WORKLOAD },
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run the workload, and open files, as root instead of as the user who called sudo.",
+	{ "as-root", 0, NULL, OUTPUT_AS_ROOT, "Run the workload, and open files, as root instead of as the user who called sudo.",
 	  G_WORKLOAD },
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", G_OUT },
 	{ "json", 0, "FILE", OUTPUT_JSON,
@@ -103,7 +102,6 @@ struct ctx {
 	struct workload_opts o;
 	unsigned int given;  /* TAKES_ bits of the options that were */
 	const char *what[8]; /* their names, by bit */
-	bool as_root;
 
 	const struct workload *w;
 	struct scores *scores;
@@ -159,18 +157,6 @@ static int set_word(struct ctx *c, const char *name, const char *value, const ch
 static const char *const journals[] = { "delete", "truncate", "persist", "memory", "wal", "off", NULL };
 static const char *const levels[] = { "off", "normal", "full", "extra", NULL };
 
-static int set_flag(struct ctx *c, int id, struct err *e)
-{
-	switch (id) {
-	case OPT_DISCARD:
-		c->o.discard = true;
-		note_given(c, TAKES_DISCARD, "discard");
-		break;
-	case OPT_AS_ROOT: c->as_root = true; return user_files_by_root(e);
-	}
-	return 0;
-}
-
 static int set(void *arg, int id, const char *value, struct err *e)
 {
 	struct ctx *c = arg;
@@ -188,8 +174,9 @@ static int set(void *arg, int id, const char *value, struct err *e)
 				c->o.journal, e);
 	case OPT_SYNCHRONOUS:
 		return set_word(c, "synchronous", value, levels, "off, normal, full, extra", c->o.synchronous, e);
-	default: return set_flag(c, id, e);
+	case OPT_DISCARD: note_given(c, TAKES_DISCARD, "discard"); c->o.discard = true;
 	}
+	return 0;
 }
 
 static const char *near_workload(const char *word)
@@ -293,7 +280,7 @@ static int trace(struct ctx *c, struct run_result *t, struct err *e)
 		.command = argv,
 		.io = { .out = c->fd },
 		.notices = command_notices,
-		.as_root = c->as_root,
+		.as_root = c->out.as_root,
 	};
 	int err = target_resolve(c->o.dir, &o.targets, e);
 

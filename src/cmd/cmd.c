@@ -12,7 +12,6 @@
 #include "util/edit_distance.h"
 #include "util/log.h"
 #include "util/mem.h"
-#include "util/num.h"
 
 #define NEAR_ENOUGH 3 /* edits from which a hint would only puzzle */
 
@@ -114,19 +113,6 @@ static int once_printed(int status)
 		return status;
 	log_error("cannot write standard output: %s", strerror(errno));
 	return status ? status : EXIT_FAILED;
-}
-
-int read_memory_set(const char *value, uint64_t *bytes, struct err *e)
-{
-	if (num_parse_bytes(value, bytes) || !*bytes)
-		return err_set(e, EINVAL, EXIT_USAGE, "--read-memory '%s': write a size above 0, such as 4G", value);
-	return 0;
-}
-
-void read_memory_limit(uint64_t bytes)
-{
-	mem_limit(bytes ? bytes : 1ull << 30,
-		  "; for a recording of your own, --read-memory SIZE allows more (default: 1G)");
 }
 
 int command_main(int argc, char **argv)

@@ -3,8 +3,6 @@
 #ifndef BT_CMD_CMD_H
 #define BT_CMD_CMD_H
 
-#include <stdint.h>
-
 #include "cmd/options.h"
 #include "util/notice.h"
 
@@ -24,15 +22,6 @@ int cmd_doctor(char **argv);	 /* barriertrace doctor [TARGET] */
 int cmd_experiment(char **argv); /* barriertrace experiment [TARGET] --set KEY=VALUE.. -- COMMAND */
 int cmd_bench(char **argv);	 /* barriertrace bench [WORKLOAD] [DIR] */
 int cmd_probes(char **argv);	 /* barriertrace probes */
-
-/* A row for those that read recordings, which may come from anybody. */
-#define READ_MEMORY_OPTION(id, group) \
-	{ "read-memory", 0, "SIZE", id, "Take at most SIZE of memory (default: 1G).", group },
-
-int read_memory_set(const char *value, uint64_t *bytes, struct err *e);
-
-/* Before a recording is opened; 0: the default. */
-void read_memory_limit(uint64_t bytes);
 
 /* All that main() does; the exit status. */
 int command_main(int argc, char **argv);

@@ -18,8 +18,6 @@
 #include "render/render_comparison.h"
 #include "run/replay.h"
 
-enum { OPT_READ_MEMORY };
-
 /* clang-format off */
 static const struct option_def options[] = {
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
@@ -28,7 +26,7 @@ static const struct option_def options[] = {
 	OUTPUT_SHOW_ARGS_OPTION(NULL)
 	OUTPUT_AS_ROOT_OPTION(NULL)
 	{ "ascii", 0, NULL, OUTPUT_ASCII, "Draw with plain ASCII.", NULL },
-	READ_MEMORY_OPTION(OPT_READ_MEMORY, NULL)
+	OUTPUT_READ_MEMORY_OPTION(NULL)
 	OPTIONS_HELP_ROW
 	{ 0 },
 };
@@ -46,21 +44,6 @@ const struct command_def diff_def = {
 	.options = options,
 	.words = "FILE",
 };
-
-struct ctx {
-	struct outputs out;
-	uint64_t read_memory; /* 0: as usual */
-};
-
-static int set(void *arg, int id, const char *value, struct err *e)
-{
-	struct ctx *c = arg;
-	int err = outputs_set(&c->out, id, value, e);
-
-	if (err > 0 && id == OPT_READ_MEMORY)
-		err = read_memory_set(value, &c->read_memory, e);
-	return err < 0 ? err : 0;
-}
 
 /* ---- the work ---- */
 
@@ -190,17 +173,17 @@ static int compare_recordings(struct outputs *o, char *const *path, const struct
 	return err;
 }
 
-static int compare(struct ctx *c, char *const *path, int *status, struct err *e)
+static int compare(struct outputs *o, char *const *path, int *status, struct err *e)
 {
 	struct side s[SIDES] = { 0 };
 	int err;
 
-	read_memory_limit(c->read_memory);
+	outputs_limit_memory(o);
 	for (int i = 0; i < SIDES; i++)
-		c->out.taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
+		o->taken[i] = strcmp(path[i], "-") ? path[i] : NULL;
 	err = read_sides(path, s, e);
 	if (!err)
-		err = (s[SIDE_A].is_card ? compare_cards : compare_recordings)(&c->out, path, s, e);
+		err = (s[SIDE_A].is_card ? compare_cards : compare_recordings)(o, path, s, e);
 	*status = s[SIDE_A].report.incomplete || s[SIDE_B].report.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 	side_free(&s[SIDE_A]);
 	side_free(&s[SIDE_B]);
@@ -220,9 +203,9 @@ static int run(void *ctx, const struct options_result *words, int *status, struc
 
 int cmd_diff(char **argv)
 {
-	struct ctx c = { .out = OUTPUTS_NONE };
-	int status = command_do(&diff_def, argv, set, run, &c);
+	struct outputs o = OUTPUTS_NONE;
+	int status = command_do(&diff_def, argv, outputs_set, run, &o);
 
-	outputs_close(&c.out);
+	outputs_close(&o);
 	return status;
 }

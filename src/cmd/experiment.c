@@ -21,7 +21,7 @@
 #define RUNS_DEFAULT 5
 #define RUNS_MOST    1000
 
-enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE, OPT_AS_ROOT };
+enum { OPT_SET, OPT_RUNS, OPT_UNSAFE, OPT_RESTORE };
 
 /* clang-format off */
 static const struct option_def options[] = {
@@ -30,7 +30,7 @@ static const struct option_def options[] = {
 	{ "runs", 'n', "RUNS", OPT_RUNS, "Run COMMAND so often under each variant (5).", NULL },
 	{ "unsafe", 0, NULL, OPT_UNSAFE, "Allow write_cache, which makes the kernel send no flushes.", NULL },
 	{ "restore", 0, NULL, OPT_RESTORE, "Put back what an experiment left that was killed.", NULL },
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND, and open files, as root instead of as the user who "
+	{ "as-root", 0, NULL, OUTPUT_AS_ROOT, "Run COMMAND, and open files, as root instead of as the user who "
 	  "called sudo.", NULL },
 	{ "output", 'o', "FILE", OUTPUT_TEXT, "Write the text to FILE.", NULL },
 	{ "json", 0, "FILE", OUTPUT_JSON, "Write the outcome as JSON to FILE, or to standard output for '-'.", NULL },
@@ -78,7 +78,7 @@ struct ctx {
 	struct outputs out;
 	struct plan plan;
 	uint64_t runs;
-	bool unsafe, restore, as_root;
+	bool unsafe, restore;
 
 	/* the target */
 	const char *word;
@@ -104,7 +104,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 		break;
 	case OPT_UNSAFE: c->unsafe = true; break;
 	case OPT_RESTORE: c->restore = true; break;
-	case OPT_AS_ROOT: c->as_root = true; return user_files_by_root(e);
 	}
 	return 0;
 }
@@ -276,7 +275,7 @@ static int lab(struct ctx *c, char *const *command, int *status, struct err *e)
 		.n_disks = c->n_disks,
 		.command = command,
 		.runs = (unsigned int)c->runs,
-		.as_root = c->as_root,
+		.as_root = c->out.as_root,
 		.progress = !c->out.quiet && isatty(STDERR_FILENO),
 		.notices = command_notices,
 	};

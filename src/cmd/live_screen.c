@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "cmd/outputs.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/num.h"
@@ -208,19 +209,6 @@ bool live_possible(void)
 	return can;
 }
 
-static bool names_utf8(void)
-{
-	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
-		const char *v = getenv(variables[i]);
-
-		if (v && *v)
-			return strcasestr(v, "UTF-8") || strcasestr(v, "utf8");
-	}
-	return false;
-}
-
 /*
  * Of the locale only what a character is: numbers and dates stay as they are. C.UTF-8 is in the C library itself, for
  * machines that don't have the locale's own files. For another charset the C library would load a converter, which a
@@ -230,7 +218,7 @@ static bool utf8_terminal(void)
 {
 	if (setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8"))
 		return true;
-	if (names_utf8() && setlocale(LC_CTYPE, "C.UTF-8"))
+	if (outputs_utf8_locale() && setlocale(LC_CTYPE, "C.UTF-8"))
 		return true;
 	setlocale(LC_CTYPE, "C");
 	return false;

@@ -12,28 +12,19 @@
 #include "util/tmpfiles.h"
 #include "model/arguments.h"
 #include "util/mem.h"
+#include "util/num.h"
 
 #define WIDEST 120 /* longer lines are hard to read */
 
 struct file_row {
 	render_fn *render;
 	bool detail;
+	size_t table; /* of CSV */
 };
 
-#define ROW(row, option, arg, fn, detail, help) [RENDER_##row] = { fn, detail },
+#define ROW(row, option, arg, fn, detail, help) [RENDER_##row] = { fn, detail, 0 },
 static const struct file_row file_rows[RENDER_N_FILES] = { RENDER_FILES(ROW) };
 #undef ROW
-
-struct csv_row {
-	const char *name;
-	render_fn *render;
-};
-
-#define ROW(file, fn) { file, fn },
-static const struct csv_row csv_rows[] = { RENDER_CSV(ROW) };
-#undef ROW
-
-#define N_CSV (sizeof(csv_rows) / sizeof(csv_rows[0]))
 
 static int set_mode(const char *value, struct err *e)
 {
@@ -46,8 +37,23 @@ static int set_mode(const char *value, struct err *e)
 	return 0;
 }
 
-int outputs_set(struct outputs *o, int id, const char *value, struct err *e)
+static int set_read_memory(const char *value, uint64_t *bytes, struct err *e)
 {
+	if (num_parse_bytes(value, bytes) || !*bytes)
+		return err_set(e, EINVAL, EXIT_USAGE, "--read-memory '%s': write a size above 0, such as 4G", value);
+	return 0;
+}
+
+void outputs_limit_memory(const struct outputs *o)
+{
+	mem_limit(o->read_memory ? o->read_memory : 1ull << 30,
+		  "; for a recording of your own, --read-memory SIZE allows more (default: 1G)");
+}
+
+int outputs_set(void *ctx, int id, const char *value, struct err *e)
+{
+	struct outputs *o = ctx;
+
 	if (id >= OUTPUT_ID && id < OUTPUT_CSV) {
 		o->file_path[id - OUTPUT_ID] = value;
 		return 0;
@@ -61,7 +67,8 @@ int outputs_set(struct outputs *o, int id, const char *value, struct err *e)
 	case OUTPUT_VERBOSE: o->verbose = true; return 0;
 	case OUTPUT_MODE: return set_mode(value, e);
 	case OUTPUT_SHOW_ARGS: o->show_args = true; return 0;
-	case OUTPUT_AS_ROOT: return user_files_by_root(e);
+	case OUTPUT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
+	case OUTPUT_READ_MEMORY: return set_read_memory(value, &o->read_memory, e);
 	default: return OUTPUTS_OTHER;
 	}
 }
@@ -74,7 +81,7 @@ bool outputs_want_detail(const struct outputs *o)
 	return o->csv_dir;
 }
 
-static bool utf8_locale(void)
+bool outputs_utf8_locale(void)
 {
 	const char *vars[] = { "LC_ALL", "LC_CTYPE", "LANG" };
 
@@ -97,7 +104,7 @@ struct render_opts outputs_text_opts(const struct outputs *o)
 
 	return (struct render_opts){
 		.color = tty && !(no_color && *no_color) && term && strcmp(term, "dumb"),
-		.unicode = !o->ascii && utf8_locale(),
+		.unicode = !o->ascii && outputs_utf8_locale(),
 		.width = width < WIDEST ? width : WIDEST,
 		.quiet = o->quiet,
 		.verbose = o->verbose,
@@ -178,14 +185,11 @@ static int open_csv(struct outputs *o, struct err *e)
 
 	if (dir < 0)
 		return dir;
-	o->csv = xcalloc(N_CSV, sizeof(*o->csv));
-	for (size_t i = 0; i < N_CSV; i++)
-		o->csv[i] = (struct outfile)OUTFILE_NONE;
-	for (size_t i = 0; i < N_CSV && !err; i++) {
-		char *path = xasprintf("%s/%s", o->csv_dir, csv_rows[i].name);
+	for (size_t i = 0; i < RENDER_N_CSV && !err; i++) {
+		char *path = xasprintf("%s/%s", o->csv_dir, render_csv_file(i));
 
 		strv_add(&o->csv_path, path);
-		err = outfile_open_at(&o->csv[i], dir, csv_rows[i].name, path, e);
+		err = outfile_open_at(&o->csv[i], dir, render_csv_file(i), path, e);
 	}
 	close(dir);
 	return err;
@@ -401,20 +405,20 @@ static int write_each(const struct outputs *o, struct outfile *f,
 }
 
 /* Those that list every call are too long to be made in memory. */
-static int write_as_it_is(struct outfile *f, render_fn *render, bool detail, const struct report *r, struct err *e)
+static int write_as_it_is(struct outfile *f, const struct file_row *row, const struct report *r, struct err *e)
 {
-	struct render_opts opts = { 0 };
+	struct render_opts opts = { .table = row->table };
 	struct drain to = { .file = f, .e = e };
 	struct buf b = { .drain = drain, .ctx = &to };
 
 	if (f->fd < 0)
 		return 0;
-	if (detail)
+	if (row->detail)
 		opts.scratch = outfile_scratch(f);
 	else
 		b.drain = NULL;
-	render(r, &opts, &b);
-	if (detail)
+	row->render(r, &opts, &b);
+	if (row->detail)
 		buf_drain(&b);
 	else
 		to.err = outfile_write(f, &b, e);
@@ -424,16 +428,16 @@ static int write_as_it_is(struct outfile *f, render_fn *render, bool detail, con
 	return to.err;
 }
 
-static int write_file(const struct outputs *o, struct outfile *f, render_fn *render, bool detail,
-		      const struct report *r, struct err *e)
+static int write_file(const struct outputs *o, struct outfile *f, const struct file_row *row, const struct report *r,
+		      struct err *e)
 {
 	struct report_no_arguments hidden;
 	int err;
 
 	if (f->fd < 0 || !hide_arguments(o, f))
-		return write_as_it_is(f, render, detail, r, e);
+		return write_as_it_is(f, row, r, e);
 	report_hide_arguments(r, &hidden);
-	err = write_as_it_is(f, render, detail, &hidden.r, e);
+	err = write_as_it_is(f, row, &hidden.r, e);
 	report_no_arguments_free(&hidden);
 	return err;
 }
@@ -443,9 +447,9 @@ static int write_files(struct outputs *o, const struct report *r, struct err *e)
 	int err = 0;
 
 	for (int i = 0; i < RENDER_N_FILES && !err; i++)
-		err = write_file(o, &o->file[i], file_rows[i].render, file_rows[i].detail, r, e);
-	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
-		err = write_file(o, &o->csv[i], csv_rows[i].render, true, r, e);
+		err = write_file(o, &o->file[i], &file_rows[i], r, e);
+	for (size_t i = 0; i < RENDER_N_CSV && !err; i++)
+		err = write_file(o, &o->csv[i], &(struct file_row){ render_csv, true, i }, r, e);
 	return err;
 }
 
@@ -468,7 +472,7 @@ int outputs_commit(struct outputs *o, struct err *e)
 		err = outfile_commit(&o->json, e);
 	for (int i = 0; i < RENDER_N_FILES && !err; i++)
 		err = outfile_commit(&o->file[i], e);
-	for (size_t i = 0; i < N_CSV && o->csv && !err; i++)
+	for (size_t i = 0; i < RENDER_N_CSV && !err; i++)
 		err = outfile_commit(&o->csv[i], e);
 	return err;
 }
@@ -503,7 +507,7 @@ void outputs_close(struct outputs *o)
 	outfile_close(&o->json);
 	for (int i = 0; i < RENDER_N_FILES; i++)
 		outfile_close(&o->file[i]);
-	for (size_t i = 0; i < N_CSV && o->csv; i++)
+	for (size_t i = 0; i < RENDER_N_CSV; i++)
 		outfile_close(&o->csv[i]);
 	/* fails when tables are in it, as it should */
 	if (o->csv_made) {
@@ -511,11 +515,9 @@ void outputs_close(struct outputs *o)
 		tmpfiles_forget(o->csv_parent.fd, o->csv_parent.name);
 	}
 	user_dir_close(&o->csv_parent);
-	free(o->csv);
 	free(o->csv_name);
 	o->csv_name = NULL;
 	strv_free(o->csv_path);
-	o->csv = NULL;
 	o->csv_path = NULL;
 	o->csv_made = false;
 }

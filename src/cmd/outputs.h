@@ -20,11 +20,12 @@ struct outputs {
 	uint32_t taken_turns; /* nor to taken[0].1 up to the one before this; 0: there are none */
 	bool quiet, verbose, ascii;
 	bool show_args; /* commands' arguments also where others can read them */
-	bool stream;	/* one report after another */
-	bool on_screen; /* redrawn in place on a terminal */
+	bool as_root;
+	uint64_t read_memory; /* 0: as usual */
+	bool stream;	      /* one report after another */
+	bool on_screen;	      /* redrawn in place on a terminal */
 
-	struct outfile text, json, file[RENDER_N_FILES];
-	struct outfile *csv; /* one per table; NULL: none */
+	struct outfile text, json, file[RENDER_N_FILES], csv[RENDER_N_CSV];
 	char **csv_path;
 	char *csv_name; /* its path, of which csv_parent has the last part */
 	struct user_dir csv_parent;
@@ -33,7 +34,8 @@ struct outputs {
 
 /* clang-format off */
 #define OUTPUTS_NONE { .text = OUTFILE_NONE, .json = OUTFILE_NONE, .csv_parent = USER_DIR_NONE, \
-		       .file = { [0 ... RENDER_N_FILES - 1] = OUTFILE_NONE } }
+		       .file = { [0 ... RENDER_N_FILES - 1] = OUTFILE_NONE }, \
+		       .csv = { [0 ... RENDER_N_CSV - 1] = OUTFILE_NONE } }
 /* clang-format on */
 
 /* Rows for a command's table of options. Their ids are OUTPUT_ID and up: hand them to outputs_set(). */
@@ -57,7 +59,8 @@ enum {
 	OUTPUT_VERBOSE,
 	OUTPUT_MODE,
 	OUTPUT_AS_ROOT,
-	OUTPUT_SHOW_ARGS
+	OUTPUT_SHOW_ARGS,
+	OUTPUT_READ_MEMORY
 };
 
 /* clang-format off */
@@ -68,11 +71,17 @@ enum {
 #define OUTPUT_SHOW_ARGS_OPTION(group) \
 	{ "show-args", 0, NULL, OUTPUT_SHOW_ARGS, "Keep commands' arguments also in what others may read: pipes, and files whose mode is " \
 	  "not 0600.", group },
+/* For those that read recordings, which may come from anybody. */
+#define OUTPUT_READ_MEMORY_OPTION(group) \
+	{ "read-memory", 0, "SIZE", OUTPUT_READ_MEMORY, "Take at most SIZE of memory (default: 1G).", group },
 /* clang-format on */
 
-/* OUTPUTS_OTHER: not an id of these. */
+/* For command_do(), of a struct outputs. OUTPUTS_OTHER: not an id of these. */
 #define OUTPUTS_OTHER 1
-int outputs_set(struct outputs *o, int id, const char *value, struct err *e);
+int outputs_set(void *o, int id, const char *value, struct err *e);
+
+/* Before a recording is opened. */
+void outputs_limit_memory(const struct outputs *o);
 
 /* Whether one of them needs report.detail. */
 bool outputs_want_detail(const struct outputs *o);
@@ -81,6 +90,9 @@ bool outputs_want_detail(const struct outputs *o);
 enum text_default { TEXT_STDOUT, TEXT_STDERR, TEXT_NOWHERE };
 
 int outputs_open(struct outputs *o, enum text_default text, struct err *e);
+
+/* Does the environment name a locale of UTF-8? */
+bool outputs_utf8_locale(void);
 /* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */
 struct render_opts outputs_text_opts(const struct outputs *o);
 

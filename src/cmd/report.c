@@ -10,8 +10,6 @@
 #include "cmd/outputs.h"
 #include "run/replay.h"
 
-enum { OPT_READ_MEMORY };
-
 #define G_OUT "Output"
 
 /* clang-format off */
@@ -25,7 +23,7 @@ static const struct option_def options[] = {
 	{ "quiet", 'q', NULL, OUTPUT_QUIET, "No histograms, no list of the slowest calls.", G_OUT },
 	{ "verbose", 'v', NULL, OUTPUT_VERBOSE, "Every histogram, every mount, the probes.", G_OUT },
 	OUTPUT_OPTIONS
-	READ_MEMORY_OPTION(OPT_READ_MEMORY, NULL)
+	OUTPUT_READ_MEMORY_OPTION(NULL)
 	OPTIONS_HELP_ROW
 	{ 0 },
 };
@@ -41,36 +39,21 @@ const struct command_def report_def = {
 	.words = "FILE",
 };
 
-struct ctx {
-	struct outputs out;
-	uint64_t read_memory; /* 0: as usual */
-};
-
-static int set(void *arg, int id, const char *value, struct err *e)
-{
-	struct ctx *c = arg;
-	int err = outputs_set(&c->out, id, value, e);
-
-	if (err > 0 && id == OPT_READ_MEMORY)
-		err = read_memory_set(value, &c->read_memory, e);
-	return err < 0 ? err : 0;
-}
-
-static int show(struct ctx *c, const char *path, int *status, struct err *e)
+static int show(struct outputs *o, const char *path, int *status, struct err *e)
 {
 	struct report r = { 0 };
 	char *damage = NULL;
 	int err;
 
-	read_memory_limit(c->read_memory);
-	err = replay(path, outputs_want_detail(&c->out), &r, &damage, e);
-	c->out.taken[0] = strcmp(path, "-") ? path : NULL;
+	outputs_limit_memory(o);
+	err = replay(path, outputs_want_detail(o), &r, &damage, e);
+	o->taken[0] = strcmp(path, "-") ? path : NULL;
 	if (!err)
-		err = outputs_open(&c->out, TEXT_STDOUT, e);
+		err = outputs_open(o, TEXT_STDOUT, e);
 	if (!err)
-		err = outputs_write(&c->out, &r, e);
+		err = outputs_write(o, &r, e);
 	if (!err)
-		err = outputs_commit(&c->out, e);
+		err = outputs_commit(o, e);
 	if (!err && damage)
 		log_error("%s: %s", path, damage);
 	*status = r.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
@@ -88,9 +71,9 @@ static int run(void *ctx, const struct options_result *words, int *status, struc
 
 int cmd_report(char **argv)
 {
-	struct ctx c = { .out = OUTPUTS_NONE };
-	int status = command_do(&report_def, argv, set, run, &c);
+	struct outputs o = OUTPUTS_NONE;
+	int status = command_do(&report_def, argv, outputs_set, run, &o);
 
-	outputs_close(&c.out);
+	outputs_close(&o);
 	return status;
 }

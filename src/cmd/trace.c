@@ -314,7 +314,7 @@ static int open_run(struct trace *t, struct err *e)
 	o->notices = command_notices;
 	o->command = t->o.argv;
 	o->io.held = t->live ? live_held_fd(t->live) : 0;
-	o->as_root = t->o.as_root;
+	o->as_root = t->o.out.as_root;
 	err = run_open(o, &observer, &t->run, e);
 	if (err && t->o.argv)
 		benchmark_hint(t->o.argv[0], e);

@@ -13,8 +13,8 @@
 
 /* clang-format off */
 enum {
-	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_AS_ROOT, OPT_ROTATE, OPT_RUNG, OPT_STRICT,
-	OPT_NO_LEDGER, OPT_EAGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_READ_MEMORY, OPT_VERSION
+	OPT_PID, OPT_COMM, OPT_NO_CHILDREN, OPT_CGROUP, OPT_UNIT, OPT_CONTAINER, OPT_INTERVAL, OPT_TOP, OPT_DURATION, OPT_RECORDING, OPT_ROTATE, OPT_RUNG, OPT_STRICT,
+	OPT_NO_LEDGER, OPT_EAGER, OPT_PLAIN, OPT_MEMORY, OPT_ANONYMISE, OPT_VERSION
 };
 /* clang-format on */
 
@@ -34,7 +34,7 @@ enum {
 	{ "unit", 0, "NAME", OPT_UNIT, "Likewise, of this systemd unit.", G_WHAT }, \
 	{ "container", 0, "ID", OPT_CONTAINER, "Likewise, of this container (Docker, Podman, Kubernetes, LXC): its ID, or how that " \
 	  "begins.", G_WHAT }, \
-	{ "as-root", 0, NULL, OPT_AS_ROOT, "Run COMMAND, and open files, as root instead of as the user who " \
+	{ "as-root", 0, NULL, OUTPUT_AS_ROOT, "Run COMMAND, and open files, as root instead of as the user who " \
 	  "called sudo.", G_WHAT }, \
 	{ "no-ledger", 0, NULL, OPT_NO_LEDGER, "Block requests only: do not trace sync calls (costs less still).", G_WHAT },
 
@@ -92,7 +92,7 @@ static const struct option_def record_options[] = {
 	{ "anonymise", 0, NULL, OPT_ANONYMISE, "Trace nothing: copy the recording IN to OUT with other names in place of paths, arguments, "
 	  "processes, cgroups, mount points and mapped disks. Every report is the same but for them. '-' is standard input or output.",
 	  G_OUT },
-	{ "read-memory", 0, "SIZE", OPT_READ_MEMORY, "With --anonymise: take at most SIZE of memory (default: 1G).", G_OUT },
+	{ "read-memory", 0, "SIZE", OUTPUT_READ_MEMORY, "With --anonymise: take at most SIZE of memory (default: 1G).", G_OUT },
 	{ "text", 0, "FILE", OUTPUT_TEXT, "Write the text report too, to FILE or, for '-', to standard output.", G_OUT },
 	REPORT_OPTIONS("")
 	OUTPUT_OPTIONS
@@ -179,11 +179,10 @@ static int set_top(const char *value, size_t *top, struct err *e)
 	return 0;
 }
 
-static int set_flag(struct trace_opts *o, int id, struct err *e)
+static int set_flag(struct trace_opts *o, int id)
 {
 	switch (id) {
 	case OPT_ANONYMISE: o->anonymise = true; break;
-	case OPT_AS_ROOT: o->as_root = true; return user_files_by_root(e);
 	case OPT_STRICT: o->strict = true; break;
 	case OPT_NO_LEDGER: o->no_ledger = true; break;
 	case OPT_EAGER: o->eager = true; break;
@@ -199,8 +198,8 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	struct trace_opts *o = ctx;
 	int err = outputs_set(&o->out, id, value, e);
 
-	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OPT_READ_MEMORY && id != OPT_AS_ROOT &&
-			  id != OUTPUT_MODE;
+	o->run_options += id != OPT_ANONYMISE && id != OPT_RECORDING && id != OUTPUT_READ_MEMORY &&
+			  id != OUTPUT_AS_ROOT && id != OUTPUT_MODE;
 	if (err <= 0)
 		return err;
 	switch (id) {
@@ -214,10 +213,9 @@ int trace_opts_set(void *ctx, int id, const char *value, struct err *e)
 	case OPT_DURATION: return set_seconds("duration", value, &o->run.duration_ns, e);
 	case OPT_RECORDING: o->record.path = value; return 0;
 	case OPT_ROTATE: return rotation_parse(value, &o->record, e);
-	case OPT_READ_MEMORY: return read_memory_set(value, &o->read_memory, e);
 	case OPT_MEMORY: return set_memory(value, &o->run.memory, e);
 	case OPT_RUNG: return probe_want_force(&o->run.want, value, e);
-	default: return set_flag(o, id, e);
+	default: return set_flag(o, id);
 	}
 }
 
@@ -228,7 +226,7 @@ int trace_opts_check(const struct trace_opts *o, struct err *e)
 			       "'%s' selects what runs already, and a command behind -- is watched itself: "
 			       "leave one of them out",
 			       o->filter.text);
-	if (o->read_memory)
+	if (o->out.read_memory)
 		return err_set(e, EINVAL, EXIT_USAGE,
 			       "--read-memory goes with --anonymise: it is about recordings that are read");
 	if (o->run.top && !o->run.interval_ns)

@@ -18,9 +18,8 @@ struct trace_opts {
 	struct outputs out;
 	struct rotation_opts record; /* path NULL: no recording */
 	bool anonymise;		     /* a recording, instead of making one */
-	uint64_t read_memory;	     /* 0: as usual */
 	unsigned int run_options;    /* given, of those that say something of a run */
-	bool as_root, strict, no_ledger, eager, plain, version;
+	bool strict, no_ledger, eager, plain, version;
 	char *const *argv; /* the command; NULL: none */
 };
 

@@ -19,6 +19,7 @@ struct render_opts {
 	bool quiet;	    /* text: no histograms; notes and warnings stay */
 	bool verbose;	    /* text: every class's histogram, every mount, the probes */
 	bool no_buckets;    /* JSON: of devices' histograms only what they add up to */
+	size_t table;	    /* CSV: which, below RENDER_N_CSV */
 	int scratch;	    /* an empty file to build in what isn't written in order, as a database; 0: in memory */
 };
 
@@ -45,36 +46,17 @@ render_fn render_ndjson; /* the same on one line, for streams */
 	X(DB, "db", "FILE", render_db, true, "Write an SQLite database, to ask your own questions of.")
 /* clang-format on */
 
-/* Tables of the directory that --csv names: X(file name, function). */
-#define RENDER_CSV(X) \
-	X("run.csv", render_csv_run) \
-	X("devices.csv", render_csv_devices) \
-	X("mounts.csv", render_csv_mounts) \
-	X("operations.csv", render_csv_operations) \
-	X("histograms.csv", render_csv_histograms) \
-	X("causes.csv", render_csv_causes) \
-	X("calls.csv", render_csv_calls) \
-	X("ledger.csv", render_csv_ledger) \
-	X("slices.csv", render_csv_slices) \
-	X("requests.csv", render_csv_requests) \
-	X("steps.csv", render_csv_steps) \
-	X("leaves.csv", render_csv_leaves) \
-	X("processes.csv", render_csv_processes) \
-	X("process_ledger.csv", render_csv_process_ledger) \
-	X("files.csv", render_csv_files) \
-	X("file_ledger.csv", render_csv_file_ledger) \
-	X("verdict.csv", render_csv_verdict) \
-	X("remarks.csv", render_csv_remarks) \
-	X("whatif.csv", render_csv_whatif)
-
 #define RENDER_ROW(row, option, arg, fn, detail, help) RENDER_##row,
 enum render_file { RENDER_FILES(RENDER_ROW) RENDER_N_FILES };
 #undef RENDER_ROW
 
 #define RENDER_ROW(row, option, arg, fn, detail, help) fn,
-#define RENDER_CSV_ROW(file, fn)		       fn,
-extern render_fn RENDER_FILES(RENDER_ROW) RENDER_CSV(RENDER_CSV_ROW) render_text;
+extern render_fn RENDER_FILES(RENDER_ROW) render_text;
 #undef RENDER_ROW
-#undef RENDER_CSV_ROW
+
+/* The tables of the directory that --csv names, a file each; the options say which. */
+#define RENDER_N_CSV 19
+render_fn render_csv;
+const char *render_csv_file(size_t table);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "render/render.h"
 #include "render/export/tables.h"
 #include "util/utf8.h"
 
@@ -111,21 +110,15 @@ static void header(const struct table *t, struct rows *to)
 	to->end(to);
 }
 
-static void write_table(const char *file, const struct report *r, struct buf *out)
+const char *render_csv_file(size_t table)
 {
-	struct csv c = { { add_integer, add_real, add_text, add_none, end_row }, out, false };
-	const struct table *t = tables;
-
-	while (strcmp(t->file, file))
-		t++;
-	header(t, &c.rows);
-	t->fill(r, &c.rows);
+	return tables[table].file;
 }
 
-#define CSV_TABLE(file, fn) \
-	void fn(const struct report *r, const struct render_opts *o, struct buf *out) \
-	{ \
-		(void)o; \
-		write_table(file, r, out); \
-	}
-RENDER_CSV(CSV_TABLE)
+void render_csv(const struct report *r, const struct render_opts *o, struct buf *out)
+{
+	struct csv c = { { add_integer, add_real, add_text, add_none, end_row }, out, false };
+
+	header(&tables[o->table], &c.rows);
+	tables[o->table].fill(r, &c.rows);
+}

@@ -9,7 +9,6 @@
 
 #include "render/export/sqlite_schema.h"
 #include "util/mem.h"
-#include "render/render.h"
 #include "render/export/tables.h"
 
 #define LARGEST (1ll << 46)   /* bytes; SQLite's own limit for memory is 1 GiB, and an hour's calls take more */

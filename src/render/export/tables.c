@@ -8,7 +8,7 @@
 #name, file, name##_columns, key, fill_##name \
 	}
 
-const struct table tables[] = {
+const struct table tables[RENDER_N_CSV + 1] = {
 	TABLE(run, "run.csv", NULL),
 	TABLE(device, "devices.csv", NULL),
 	TABLE(mount, "mounts.csv", NULL),

@@ -8,8 +8,7 @@
 #ifndef BT_RENDER_EXPORT_TABLES_H
 #define BT_RENDER_EXPORT_TABLES_H
 
-#include "util/buf.h"
-#include "model/report.h"
+#include "render/render.h"
 
 #define ROWS_SCHEMA 1 /* grows when a column changes its meaning or goes away */
 
@@ -29,7 +28,7 @@ struct table {
 	void (*fill)(const struct report *r, struct rows *to);
 };
 
-extern const struct table tables[]; /* the last one has no name */
+extern const struct table tables[RENDER_N_CSV + 1]; /* the last one has no name */
 
 typedef void table_fill(const struct report *r, struct rows *to);
 

@@ -237,26 +237,20 @@ static void test_perfetto(struct report *r)
 	free(trace_of(r));
 }
 
-#define CSV_ROW(file, fn) { file, fn },
-static const struct {
-	const char *file;
-	render_fn *render;
-} csv_files[] = { RENDER_CSV(CSV_ROW) };
-
 /* Those in which something is hostile, unknown or odd, without carriage returns, to be read. All of a run: tests/golden/expected/sqlite/csv. */
 static void test_csv(const struct report *r)
 {
 	static const char shown[] = "run.csv devices.csv calls.csv requests.csv steps.csv files.csv remarks.csv whatif.csv";
 	FREED(buf) struct buf all = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(csv_files); i++) {
+	for (size_t i = 0; i < RENDER_N_CSV; i++) {
 		FREED(buf) struct buf b = { 0 };
 
-		csv_files[i].render(r, &plain, &b);
-		ok(harmless(b.data), "csv: %s is valid UTF-8 without control characters", csv_files[i].file);
-		if (!strstr(shown, csv_files[i].file))
+		render_csv(r, &(struct render_opts){ .table = i }, &b);
+		ok(harmless(b.data), "csv: %s is valid UTF-8 without control characters", render_csv_file(i));
+		if (!strstr(shown, render_csv_file(i)))
 			continue;
-		buf_printf(&all, "%s== %s\n", all.len ? "\n" : "", csv_files[i].file);
+		buf_printf(&all, "%s== %s\n", all.len ? "\n" : "", render_csv_file(i));
 		for (size_t k = 0; k < b.len; k++)
 			if (b.data[k] != '\r')
 				buf_char(&all, b.data[k]);
