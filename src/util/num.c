@@ -134,6 +134,11 @@ struct num num_count(uint64_t n)
 	return r;
 }
 
+struct num num_count_fit(uint64_t n)
+{
+	return n < 1000000 ? num_count(n) : num_count_short(n);
+}
+
 struct num num_percent(uint64_t part, uint64_t whole, unsigned int flags)
 {
 	const char *gap = flags & NUM_TIGHT ? "" : " ";

@@ -28,6 +28,7 @@ struct num num_count(uint64_t n);
 
 /* "950", "12.3k", "1.24M" */
 struct num num_count_short(uint64_t n);
+struct num num_count_fit(uint64_t n); /* short from a million on: seven columns at most */
 
 /*
  * "37.5 %". Only nothing is "0 %" and only all is "100 %": near them it says "<0.1 %" and

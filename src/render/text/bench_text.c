@@ -46,10 +46,8 @@ static void circumstances(struct text *t, const struct bench *b)
 	struct buf s = { 0 };
 
 	text_raw(t, &s, b->dir);
-	text_para(t, "in", STYLE_PLAIN, s.data);
-	buf_clear(&s);
-	if (b->tool)
-		text_raw(t, &s, b->tool);
+	text_para_of(t, "in", STYLE_PLAIN, &s);
+	text_item_raw(t, &s, "", b->tool);
 	for (size_t i = 0; b->settings && b->settings[i]; i++) {
 		text_item(&s, "%s", "");
 		text_figures(t, &s, b->settings[i]);
@@ -60,8 +58,7 @@ static void circumstances(struct text *t, const struct bench *b)
 	if (b->uncounted)
 		buf_printf(&s, "at most %s more that it does not tell, ", num_count(b->uncounted).s);
 	buf_printf(&s, "%s traced", num_count(b->report.sync.count + b->report.sync.no_ledger).s);
-	text_para(t, "syncs", STYLE_PLAIN, s.data);
-	buf_free(&s);
+	text_para_of(t, "syncs", STYLE_PLAIN, &s);
 }
 
 static void heads(struct text *t, bool traced)

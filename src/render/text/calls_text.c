@@ -126,17 +126,12 @@ static void which(struct text *t, struct buf *b, const char *path, const char *d
 	buf_char(b, ')');
 }
 
-static struct num short_count(uint64_t n)
-{
-	return n < 1000000 ? num_count(n) : num_count_short(n);
-}
-
 static void figures(struct text *t, const struct report_group *g)
 {
 	uint64_t mean = g->count ? (g->total_ns + g->count / 2) / g->count : 0;
 	uint64_t p99 = tally_quantile(&g->latency, 0.99);
 
-	text_right(t, STYLE_PLAIN, short_count(g->count).s, 8);
+	text_right(t, STYLE_PLAIN, num_count_fit(g->count).s, 8);
 	text_right(t, STYLE_PLAIN, num_duration(g->total_ns, t->num).s, 10);
 	text_right(t, STYLE_PLAIN, g->count ? num_duration(mean, t->num).s : "-", 10);
 	text_right(t, STYLE_PLAIN, g->latency.count ? num_duration(p99, t->num).s : "-", 10);
@@ -193,7 +188,7 @@ static void others(struct text *t, const struct report_group *g, const size_t *o
 	buf_printf(&b, "and %zu more", n);
 	text_pad(t, 0, INDENT);
 	text_left(t, STYLE_DIM, b.data, title - INDENT);
-	text_right(t, STYLE_DIM, short_count(count).s, 8);
+	text_right(t, STYLE_DIM, num_count_fit(count).s, 8);
 	text_right(t, STYLE_DIM, num_duration(total, t->num).s, 10);
 	buf_char(t->out, '\n');
 	buf_free(&b);

@@ -42,10 +42,7 @@ static void command(struct text *t, const struct report *r, struct buf *b)
 		text_item(b, "arguments hidden (--show-args)");
 	if (r->have_exit_status && r->exit_status)
 		text_item(b, "exit status %d", r->exit_status);
-	if (r->filter) {
-		text_item(b, "only ");
-		text_raw(t, b, r->filter);
-	}
+	text_item_raw(t, b, "only ", r->filter);
 }
 
 /* "A   a.rec: 192 ms from 2026-01-31T03:07:00Z, Linux 6.18.0 x86_64", and below it the command */
@@ -60,11 +57,9 @@ static void run(struct text *t, const struct comparison *c, int side)
 	}
 	text_how_long(t, &b, r);
 	text_when_and_where(t, &b, r);
-	text_para(t, side == SIDE_A ? "A" : "B", STYLE_HEAD, b.data);
-	buf_clear(&b);
+	text_para_of(t, side == SIDE_A ? "A" : "B", STYLE_HEAD, &b);
 	command(t, r, &b);
-	text_para(t, "", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "", STYLE_PLAIN, &b);
 }
 
 /* ---- what makes the figures doubtful ---- */
@@ -81,30 +76,25 @@ static void doubt(struct text *t, const struct comparison *c, int side)
 			   r->lost_events == 1 ? " was" : "s were");
 	else if (r->incomplete)
 		buf_printf(&b, "%s is incomplete", letter);
-	if (b.len)
-		text_para(t, "WARNING", STYLE_WARN, b.data);
-	buf_clear(&b);
+	text_para_of(t, "WARNING", STYLE_WARN, &b);
 	if (r->have_sync && s->no_ledger) {
 		buf_printf(&b, "%s: %s\x1f%s not in these figures: no ledger (%s)", letter, num_count(s->no_ledger).s,
 			   s->no_ledger == 1 ? "call is" : "calls are", say_no_ledger(s).s);
-		text_para(t, "WARNING", STYLE_WARN, b.data);
+		text_para_of(t, "WARNING", STYLE_WARN, &b);
 	}
-	buf_clear(&b);
 	if (r->have_sync && s->unsafe && s->unsafe * REPORT_UNFLUSHED_SHARE >= s->count) {
 		buf_printf(&b,
 			   "%s: %s of %s\x1f%s without any FLUSH, though the disk's cache is volatile: what was written "
 			   "may not survive a power cut",
 			   letter, num_count(s->unsafe).s, num_count(s->count).s,
 			   s->count == 1 ? "call returned" : "calls returned");
-		text_para(t, "WARNING", STYLE_WARN, b.data);
+		text_para_of(t, "WARNING", STYLE_WARN, &b);
 	}
 	for (size_t i = 0; r->notes && r->notes[i]; i++) {
-		buf_clear(&b);
 		buf_printf(&b, "%s: ", letter);
 		text_raw(t, &b, r->notes[i]);
-		text_para(t, "note", STYLE_DIM, b.data);
+		text_para_of(t, "note", STYLE_DIM, &b);
 	}
-	buf_free(&b);
 }
 
 /* ---- rows of figures ---- */
@@ -148,15 +138,10 @@ static void times(struct text *t, double a, double b)
 	cells(t, time_of(t, a).s, time_of(t, b).s, time_of(t, b - a).s, a, b);
 }
 
-static struct num count_of(uint64_t n)
-{
-	return n < 1000000 ? num_count(n) : num_count_short(n);
-}
-
 static void counts(struct text *t, const char *name, uint64_t a, uint64_t b)
 {
 	row_name(t, STYLE_PLAIN, name);
-	cells(t, count_of(a).s, count_of(b).s, count_of(a > b ? a - b : b - a).s, (double)a, (double)b);
+	cells(t, num_count_fit(a).s, num_count_fit(b).s, num_count_fit(a > b ? a - b : b - a).s, (double)a, (double)b);
 }
 
 static void quantile_row(struct text *t, enum style style, const char *name, const struct hist *const h[SIDES], double q)
@@ -247,8 +232,7 @@ static void calls_of_one(struct text *t, const struct comparison *c)
 		buf_printf(&b, "%s: %s, mean ", i == SIDE_A ? "A" : "B", num_count(s->count).s);
 		text_num(&b, time_of(t, mean_of(&s->latency)));
 		buf_char(t->out, '\n');
-		text_para(t, "sync calls", STYLE_PLAIN, b.data);
-		buf_free(&b);
+		text_para_of(t, "sync calls", STYLE_PLAIN, &b);
 	}
 }
 
@@ -366,9 +350,8 @@ static void devices_of_one(struct text *t, const struct comparison *c)
 		}
 		if (b.len) {
 			buf_char(t->out, '\n');
-			text_para(t, side == SIDE_A ? "only in A" : "only in B", STYLE_PLAIN, b.data);
+			text_para_of(t, side == SIDE_A ? "only in A" : "only in B", STYLE_PLAIN, &b);
 		}
-		buf_free(&b);
 	}
 }
 

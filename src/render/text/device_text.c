@@ -26,18 +26,14 @@ static void heading(struct text *t, const struct report_device *d, const char *m
 	text_raw(t, &name, d->name);
 	text_style(t, STYLE_HEAD, name.data ? name.data : "?");
 	at = name.data ? utf8_width(name.data, name.len) : 1;
-	if (d->model)
-		text_raw(t, &b, d->model);
+	text_item_raw(t, &b, "", d->model);
 	if (d->size) {
 		text_item(&b, "%s", "");
 		text_num(&b, num_bytes(d->size, t->num));
 	}
 	if (d->have_rotational)
 		text_item(&b, d->rotational ? "HDD" : "SSD");
-	if (d->disk) {
-		text_item(&b, "a partition of ");
-		text_raw(t, &b, d->disk);
-	}
+	text_item_raw(t, &b, "a partition of ", d->disk);
 	if (d->from_ns) {
 		text_item(&b, "traced from ");
 		text_dur(t, &b, d->from_ns);
@@ -58,16 +54,10 @@ static void settings(struct text *t, const struct report_device *d)
 {
 	struct buf b = { 0 };
 
-	if (d->write_cache) {
-		buf_str(&b, "write cache: ");
-		text_raw(t, &b, d->write_cache);
-	}
+	text_item_raw(t, &b, "write cache: ", d->write_cache);
 	if (d->have_fua)
 		text_item(&b, "FUA: %s", d->fua ? "yes" : "no");
-	if (d->scheduler) {
-		text_item(&b, "scheduler: ");
-		text_raw(t, &b, d->scheduler);
-	}
+	text_item_raw(t, &b, "scheduler: ", d->scheduler);
 	if (d->nr_requests)
 		text_item(&b, "nr_requests: %s", num_count(d->nr_requests).s);
 	if (d->have_wbt) {
@@ -77,9 +67,7 @@ static void settings(struct text *t, const struct report_device *d)
 		else
 			buf_str(&b, "off");
 	}
-	if (b.data)
-		text_para(t, "settings", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "settings", STYLE_PLAIN, &b);
 }
 
 static void above_and_below(struct text *t, const struct report_device *d)
@@ -90,28 +78,18 @@ static void above_and_below(struct text *t, const struct report_device *d)
 	for (size_t i = 0; i < d->n_mounts && i < shown; i++) {
 		const struct report_mount *m = &d->mounts[i];
 
-		text_item(&b, "%s", "");
-		text_raw(t, &b, m->dir ? m->dir : "?");
+		text_item_raw(t, &b, "", m->dir ? m->dir : "?");
 		buf_str(&b, " (");
 		text_raw(t, &b, m->fstype ? m->fstype : "?");
-		if (m->barrier) {
-			buf_str(&b, ", ");
-			text_raw(t, &b, m->barrier);
-		}
+		text_item_raw(t, &b, "", m->barrier);
 		buf_char(&b, ')');
 	}
 	if (d->n_mounts > shown)
 		buf_printf(&b, ", and %zu more", d->n_mounts - shown);
-	if (b.data)
-		text_para(t, "mounted", STYLE_PLAIN, b.data);
-	buf_clear(&b);
-	for (size_t i = 0; d->slaves && d->slaves[i]; i++) {
-		text_item(&b, "%s", "");
-		text_raw(t, &b, d->slaves[i]);
-	}
-	if (b.len)
-		text_para(t, "on top of", STYLE_PLAIN, b.data);
-	buf_clear(&b);
+	text_para_of(t, "mounted", STYLE_PLAIN, &b);
+	for (size_t i = 0; d->slaves && d->slaves[i]; i++)
+		text_item_raw(t, &b, "", d->slaves[i]);
+	text_para_of(t, "on top of", STYLE_PLAIN, &b);
 	if (d->via) {
 		text_raw(t, &b, d->via);
 		text_para(t, "traced", STYLE_PLAIN, b.data ? b.data : "");
@@ -202,8 +180,7 @@ static void company(struct text *t, const struct report_device *d)
 		   "%s\x1fother requests were in the device, on average, when a FLUSH was "
 		   "issued",
 		   num_ratio(d->flush.in_flight, report_device_depths(d)).s);
-	text_para(t, "company", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "company", STYLE_PLAIN, &b);
 }
 
 /* Why there was none is only said where nothing contradicts it. */
@@ -243,25 +220,20 @@ static void flushes(struct text *t, const struct report_device *d)
 		return;
 	}
 	flush_roles(t, d, &b);
-	text_para(t, "flushes", STYLE_FLUSH, b.data);
-	buf_clear(&b);
+	text_para_of(t, "flushes", STYLE_FLUSH, &b);
 	commits(d, &b);
-	if (b.len)
-		text_para(t, "commits", STYLE_FLUSH, b.data);
-	buf_clear(&b);
+	text_para_of(t, "commits", STYLE_FLUSH, &b);
 	if (f->slot_wait.count) {
 		buf_str(&b, "a waiter waited for its FLUSH to start: ");
 		quantiles(t, &b, &f->slot_wait);
 		slot_wait_parts(&b, f);
-		text_para(t, "slot wait", STYLE_PLAIN, b.data);
+		text_para_of(t, "slot wait", STYLE_PLAIN, &b);
 	}
-	buf_clear(&b);
 	if (f->sequence.count) {
 		buf_str(&b, "a whole one, from allocation to the very end: ");
 		quantiles(t, &b, &f->sequence);
-		text_para(t, "barriers", STYLE_PLAIN, b.data);
+		text_para_of(t, "barriers", STYLE_PLAIN, &b);
 	}
-	buf_free(&b);
 	company(t, d);
 }
 
@@ -297,8 +269,7 @@ static void honest_write(struct text *t, const struct report_device *d)
 		buf_str(&b, "timed from its allocation, as other tools do: ");
 		text_dur(t, &b, naive);
 	}
-	text_para(t, "writes", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "writes", STYLE_PLAIN, &b);
 }
 
 static void kernel_flushes(struct text *t, const struct report_device *d)
@@ -328,8 +299,7 @@ static void kernel_flushes(struct text *t, const struct report_device *d)
 			buf_printf(&b, ", %s of them while the two were read", num_count(op->count - k->flushes).s);
 		buf_str(&b, t->o->unicode ? " ✓" : " [ok]");
 	}
-	text_para(t, style == STYLE_WARN ? "WARNING" : "check", style, b.data);
-	buf_free(&b);
+	text_para_of(t, style == STYLE_WARN ? "WARNING" : "check", style, &b);
 }
 
 static void kernel_io(struct text *t, const struct report_device *d, const char *label, enum style style)
@@ -348,8 +318,7 @@ static void kernel_io(struct text *t, const struct report_device *d, const char 
 		   "discard%s of ",
 		   num_count(k->discards).s, num_plural(k->discards));
 	text_num(&b, num_bytes(k->discard_bytes, t->num));
-	text_para(t, label, style, b.data);
-	buf_free(&b);
+	text_para_of(t, label, style, &b);
 }
 
 static void whose(struct text *t, const struct report_device *d)
@@ -364,8 +333,7 @@ static void whose(struct text *t, const struct report_device *d)
 	buf_str(&b, ") came from the command's own threads");
 	if (d->by_command < n)
 		buf_str(&b, "; the rest from other tasks (journal, writeback, neighbours)");
-	text_para(t, "sender", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "sender", STYLE_PLAIN, &b);
 }
 
 static void troubles(struct text *t, const struct report_device *d)
@@ -374,18 +342,15 @@ static void troubles(struct text *t, const struct report_device *d)
 
 	if (d->errors) {
 		buf_printf(&b, "%s request%s completed with an error", num_count(d->errors).s, num_plural(d->errors));
-		text_para(t, "WARNING", STYLE_WARN, b.data);
+		text_para_of(t, "WARNING", STYLE_WARN, &b);
 	}
-	buf_clear(&b);
 	if (d->unpaired)
 		text_item(&b, "%s without times (in flight when the run began, or lost)", num_count(d->unpaired).s);
 	if (d->requeues)
 		text_item(&b, "%s requeued", num_count(d->requeues).s);
 	if (d->merges && t->o->verbose)
 		text_item(&b, "%s merged", num_count(d->merges).s);
-	if (b.len)
-		text_para(t, "requests", STYLE_DIM, b.data);
-	buf_free(&b);
+	text_para_of(t, "requests", STYLE_DIM, &b);
 }
 
 static bool idle(const struct report_device *d)

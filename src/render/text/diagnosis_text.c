@@ -64,14 +64,12 @@ static void finding(struct text *t, const struct diagnosis *d, const struct diag
 
 	text_figures(t, &b, f->what);
 	weight(t, &b, d, f);
-	text_para(t, diag_grade_name(f->grade), grade_styles[f->grade], b.data);
-	buf_clear(&b);
+	text_para_of(t, diag_grade_name(f->grade), grade_styles[f->grade], &b);
 	if (f->advice) {
 		buf_str(&b, "Advice: ");
 		text_figures(t, &b, f->advice);
-		text_para(t, "", STYLE_PLAIN, b.data);
+		text_para_of(t, "", STYLE_PLAIN, &b);
 	}
-	buf_free(&b);
 }
 
 /* ---- the trace ---- */
@@ -95,13 +93,11 @@ static void trace(struct text *t, const struct diagnosis *d)
 	}
 	if (r->incomplete)
 		buf_str(&b, " (events were lost: incomplete)");
-	text_para(t, "traced", STYLE_PLAIN, b.data);
-	buf_clear(&b);
+	text_para_of(t, "traced", STYLE_PLAIN, &b);
 	if (r->sentence && r->calls) {
 		text_figures(t, &b, r->sentence);
-		text_para(t, "", STYLE_PLAIN, b.data);
+		text_para_of(t, "", STYLE_PLAIN, &b);
 	}
-	buf_free(&b);
 }
 
 /* ---- layers ---- */
@@ -226,50 +222,33 @@ static void probes(struct text *t, const struct diagnosis *d)
 	size_t good = 0;
 
 	if (!d->have_probes) {
-		if (!d->no_probes)
-			return;
-		text_raw(t, &b, d->no_probes);
-		text_para(t, "probes", STYLE_DIM, b.data);
-		buf_free(&b);
+		text_item_raw(t, &b, "", d->no_probes);
+		text_para_of(t, "probes", STYLE_DIM, &b);
 		return;
 	}
 	for (size_t i = 0; i < d->n_probes; i++)
 		good += d->probe[i].state == PROBE_ATTACHED;
 	buf_printf(&b, "%zu of %zu of this tool's probes %s here", good, d->n_probes, good == 1 ? "works" : "work");
-	text_para(t, "probes", STYLE_PLAIN, b.data);
+	text_para_of(t, "probes", STYLE_PLAIN, &b);
 	for (size_t i = 0; i < d->n_probes; i++) {
 		const struct report_probe *p = &d->probe[i];
 
 		if (p->state == PROBE_ATTACHED)
 			continue;
-		buf_clear(&b);
 		text_raw(t, &b, p->name);
 		buf_printf(&b, " %s: ", probe_state_name(p->state));
 		text_raw(t, &b, p->reason ? p->reason : "no reason given");
-		text_para(t, "", STYLE_DIM, b.data);
+		text_para_of(t, "", STYLE_DIM, &b);
 	}
-	buf_free(&b);
 }
 
 static void circumstances(struct text *t, const struct diagnosis *d)
 {
 	struct buf b = { 0 };
 
-	if (d->kernel) {
-		text_item(&b, "Linux ");
-		text_raw(t, &b, d->kernel);
-	}
-	if (d->arch) {
-		buf_char(&b, ' ');
-		text_raw(t, &b, d->arch);
-	}
-	if (d->version) {
-		text_item(&b, "barriertrace ");
-		text_raw(t, &b, d->version);
-	}
-	if (b.len)
-		text_para(t, "on", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_machine(t, &b, d->kernel, d->arch);
+	text_item_raw(t, &b, "barriertrace ", d->version);
+	text_para_of(t, "on", STYLE_PLAIN, &b);
 }
 
 void render_diagnosis_text(const struct diagnosis *d, const struct render_opts *o, struct buf *out)

@@ -57,14 +57,11 @@ static void what_was_run(struct text *t, const struct outcome *o)
 	command_line_add(&b, o->command, t->o->unicode);
 	if (o->arguments_hidden)
 		text_item(&b, "arguments hidden (--show-args)");
-	text_para(t, "command", STYLE_PLAIN, b.data);
-	buf_clear(&b);
+	text_para_of(t, "command", STYLE_PLAIN, &b);
 	text_raw(t, &b, o->target);
-	text_para(t, "on", STYLE_PLAIN, b.data);
-	buf_clear(&b);
+	text_para_of(t, "on", STYLE_PLAIN, &b);
 	buf_printf(&b, "%zu of each in turn, after one to warm up, each traced", o->n_runs);
-	text_para(t, "runs", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "runs", STYLE_PLAIN, &b);
 }
 
 /* ---- the variants ---- */
@@ -142,9 +139,7 @@ static void predicted_from(struct text *t, const struct outcome *o)
 		if (p->have && p->without)
 			text_item(&b, "%c: A without %s%s", letter(i), p->without, p->at_most ? ", at most" : "");
 	}
-	if (b.len)
-		text_para(t, "predicted", STYLE_DIM, b.data);
-	buf_free(&b);
+	text_para_of(t, "predicted", STYLE_DIM, &b);
 }
 
 /* Two are told apart by the line above; of more, only the first one is compared with the others there. */
@@ -166,9 +161,7 @@ static void ranking(struct text *t, const struct outcome *o)
 	}
 	if (equals)
 		buf_str(&b, " (=: cannot be told apart)");
-	if (b.len)
-		text_para(t, "fastest", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "fastest", STYLE_PLAIN, &b);
 }
 
 /* ---- ledgers ---- */
@@ -245,18 +238,16 @@ static void verdicts(struct text *t, const struct outcome *o)
 {
 	struct buf b = { 0 };
 
-	for (size_t i = 0; i < o->n; i++) {
+	for (size_t i = 0; i < o->n && !t->o->quiet; i++) {
 		const struct outcome_variant *v = &o->variant[i];
 		const char *said = v->n_runs ? v->run[v->median].verdict : NULL;
 
-		buf_clear(&b);
-		buf_char(&b, letter(i));
-		buf_str(&b, ": ");
-		text_figures(t, &b, said ? said : "");
-		if (said && !t->o->quiet)
-			text_para(t, i ? "" : "verdicts", STYLE_PLAIN, b.data);
+		if (!said)
+			continue;
+		buf_printf(&b, "%c: ", letter(i));
+		text_figures(t, &b, said);
+		text_para_of(t, i ? "" : "verdicts", STYLE_PLAIN, &b);
 	}
-	buf_free(&b);
 }
 
 static void doubts(struct text *t, const struct outcome *o)
@@ -266,26 +257,21 @@ static void doubts(struct text *t, const struct outcome *o)
 	for (size_t i = 0; i < o->n; i++) {
 		const struct outcome_variant *v = &o->variant[i];
 
-		buf_clear(&b);
 		if (v->incomplete && v->lost_events)
 			buf_printf(&b, "%c: %s event%s lost: its ledger is incomplete", letter(i),
 				   num_count(v->lost_events).s, v->lost_events == 1 ? " was" : "s were");
 		else if (v->incomplete)
 			buf_printf(&b, "%c: its ledger is incomplete", letter(i));
-		if (b.len)
-			text_para(t, "WARNING", STYLE_WARN, b.data);
-		buf_clear(&b);
+		text_para_of(t, "WARNING", STYLE_WARN, &b);
 		if (v->risk) {
 			buf_printf(&b, "%c: %s", letter(i), v->risk);
-			text_para(t, "RISK", STYLE_WARN, b.data);
+			text_para_of(t, "RISK", STYLE_WARN, &b);
 		}
 	}
 	for (size_t i = 0; o->notes && o->notes[i]; i++) {
-		buf_clear(&b);
 		text_figures(t, &b, o->notes[i]);
-		text_para(t, "note", STYLE_DIM, b.data);
+		text_para_of(t, "note", STYLE_DIM, &b);
 	}
-	buf_free(&b);
 }
 
 void render_outcome_text(const struct outcome *o, const struct render_opts *opts, struct buf *out)

@@ -27,7 +27,7 @@ static void figures(struct text *t, enum style style, const char *label, const c
 
 	text_figures(t, &b, raw);
 	if (label)
-		text_para(t, label, style, b.data);
+		text_para_of(t, label, style, &b);
 	else
 		text_wrap(t, style, b.data, 0, 0);
 	buf_free(&b);
@@ -35,63 +35,39 @@ static void figures(struct text *t, enum style style, const char *label, const c
 
 /* ---- the disk ---- */
 
-static void item(struct text *t, struct buf *b, const char *raw)
-{
-	if (!raw || !*raw)
-		return;
-	text_item(b, "%s", "");
-	text_raw(t, b, raw);
-}
-
 static void disk(struct text *t, const struct card *c, const char *label)
 {
 	struct buf b = { 0 };
 
-	item(t, &b, c->name);
-	item(t, &b, c->model);
-	if (c->firmware && *c->firmware) {
-		buf_str(&b, ", firmware ");
-		text_raw(t, &b, c->firmware);
-	}
+	text_item_raw(t, &b, "", c->name);
+	text_item_raw(t, &b, "", c->model);
+	text_item_raw(t, &b, "firmware ", c->firmware);
 	if (c->size) {
 		text_item(&b, "%s", "");
 		text_num(&b, num_bytes(c->size, 0));
 	}
-	item(t, &b, c->write_cache);
+	text_item_raw(t, &b, "", c->write_cache);
 	if (c->have_fua)
 		text_item(&b, c->fua ? "FUA" : "no FUA");
 	text_item(&b, "%s", card_medium_name(c->medium));
-	if (c->scheduler) {
-		buf_str(&b, ", scheduler ");
-		text_raw(t, &b, c->scheduler);
-	}
-	item(t, &b, c->fstype);
-	text_para(t, label, STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_item_raw(t, &b, "scheduler ", c->scheduler);
+	text_item_raw(t, &b, "", c->fstype);
+	text_para_of(t, label, STYLE_PLAIN, &b);
 }
 
 static void when(struct text *t, const struct card *c)
 {
 	struct buf b = { 0 };
 
-	if (c->kernel) {
-		buf_str(&b, "Linux ");
-		text_raw(t, &b, c->kernel);
-	}
-	item(t, &b, c->start);
-	if (c->version) {
-		buf_str(&b, ", barriertrace ");
-		text_raw(t, &b, c->version);
-	}
-	if (b.len)
-		text_para(t, "on", STYLE_PLAIN, b.data);
-	buf_clear(&b);
+	text_item_raw(t, &b, "Linux ", c->kernel);
+	text_item_raw(t, &b, "", c->start);
+	text_item_raw(t, &b, "barriertrace ", c->version);
+	text_para_of(t, "on", STYLE_PLAIN, &b);
 	if (c->lost) {
 		buf_printf(&b, "%s event%s lost: not every call is in the rows", num_count(c->lost).s,
 			   c->lost == 1 ? " was" : "s were");
-		text_para(t, "lost", STYLE_WARN, b.data);
+		text_para_of(t, "lost", STYLE_WARN, &b);
 	}
-	buf_free(&b);
 }
 
 /* ---- the tests ---- */
@@ -177,8 +153,7 @@ static void fua(struct text *t, const struct card *c)
 								  "");
 	buf_str(&b, ", the fdatasync after a write ");
 	text_dur(t, &b, hist_quantile(&by_flush->call, 0.5));
-	text_para(t, "FUA", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "FUA", STYLE_PLAIN, &b);
 }
 
 void render_card_text(const struct card *c, const struct render_opts *o, struct buf *out)

@@ -39,23 +39,17 @@ static void group(struct side *s)
 	}
 }
 
-/* Eighths of a column where the font has them; something that exists is never drawn as nothing. */
+/* Returns how many columns it took. */
 static size_t bar(struct text *t, enum style style, uint64_t n, uint64_t most, size_t width)
 {
-	static const char *const eighth[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	size_t steps = t->o->unicode ? 8 : 1, full, len;
 	struct buf b = { 0 };
+	size_t columns;
 
-	len = (size_t)((double)n / (double)most * (double)(width * steps) + 0.5);
-	if (!len)
-		len = 1;
-	full = len / steps;
-	for (size_t i = 0; i < full; i++)
-		buf_str(&b, t->o->unicode ? "█" : "#");
-	buf_str(&b, eighth[len % steps]);
+	text_bar(t, &b, n, most, width);
+	columns = utf8_width(b.data, b.len);
 	text_style(t, style, b.data);
 	buf_free(&b);
-	return full + (len % steps != 0);
+	return columns;
 }
 
 static void axis(struct text *t, unsigned int row)
@@ -73,11 +67,6 @@ static void axis(struct text *t, unsigned int row)
 	text_left(t, STYLE_DIM, row == ROWS - 1 ? "more" : num_duration(1ull << row, t->num).s, 7);
 }
 
-static struct num fitting(uint64_t n)
-{
-	return n < 1000000 ? num_count(n) : num_count_short(n);
-}
-
 static void row_line(struct text *t, const struct side *s, size_t n, unsigned int row, enum style style, size_t half)
 {
 	size_t pending = 0; /* blanks are written only before something */
@@ -92,7 +81,7 @@ static void row_line(struct text *t, const struct side *s, size_t n, unsigned in
 			continue;
 		}
 		buf_fill(t->out, ' ', pending);
-		text_right(t, STYLE_PLAIN, fitting(s[i].row[row]).s, COUNT);
+		text_right(t, STYLE_PLAIN, num_count_fit(s[i].row[row]).s, COUNT);
 		buf_char(t->out, ' ');
 		used += bar(t, style, s[i].row[row], s[i].most, half - COUNT - 2);
 		pending = half - used;
@@ -138,7 +127,7 @@ static void head(struct text *t, enum op_class c, const struct side *s, size_t n
 	for (size_t i = 0; i < n; i++) {
 		struct buf b = { 0 };
 
-		buf_printf(&b, " %s %s", s[i].name, fitting(s[i].h->count).s);
+		buf_printf(&b, " %s %s", s[i].name, num_count_fit(s[i].h->count).s);
 		if (half >= 30)
 			buf_printf(&b, ", mean %s", num_duration(hist_mean(s[i].h), t->num).s);
 		text_pad(t, used, half);

@@ -100,6 +100,18 @@ void text_right(struct text *t, enum style style, const char *s, size_t width)
 	text_style(t, style, s);
 }
 
+void text_bar(const struct text *t, struct buf *b, uint64_t part, uint64_t whole, size_t width)
+{
+	static const char *const eighth[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	size_t steps = t->o->unicode ? 8 : 1, most = width * steps;
+	size_t len = (size_t)((double)part / (double)whole * (double)most + 0.5);
+
+	len = len < 1 ? 1 : len > most ? most : len;
+	for (size_t i = 0; i < len / steps; i++)
+		buf_str(b, t->o->unicode ? "█" : "#");
+	buf_str(b, eighth[len % steps]);
+}
+
 /* Bytes of the line that starts at s: to the last blank that fits, or a cut through a long word, behind a character at least. */
 static size_t line_length(const char *s, size_t room)
 {
@@ -141,6 +153,13 @@ void text_para(struct text *t, const char *label, enum style style, const char *
 	buf_fill(t->out, ' ', INDENT);
 	text_left(t, style == STYLE_PLAIN ? STYLE_DIM : style, label, LABEL);
 	text_wrap(t, style, body, INDENT + LABEL, INDENT + LABEL);
+}
+
+void text_para_of(struct text *t, const char *label, enum style style, struct buf *body)
+{
+	if (body->len)
+		text_para(t, label, style, body->data);
+	buf_free(body);
 }
 
 struct num text_factor(double x)
@@ -216,6 +235,14 @@ void text_item(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+void text_item_raw(struct text *t, struct buf *b, const char *before, const char *raw)
+{
+	if (!raw || !*raw)
+		return;
+	text_item(b, "%s", before);
+	text_raw(t, b, raw);
+}
+
 void text_how_long(struct text *t, struct buf *b, const struct report *r)
 {
 	if (r->wall_ns || !r->incomplete)
@@ -232,18 +259,20 @@ void text_in_time(struct text *t, struct buf *b)
 	text_dur(t, b, t->r->wall_ns);
 }
 
+void text_machine(struct text *t, struct buf *b, const char *kernel, const char *arch)
+{
+	text_item_raw(t, b, "Linux ", kernel);
+	if (arch) {
+		buf_char(b, ' ');
+		text_raw(t, b, arch);
+	}
+}
+
 void text_when_and_where(struct text *t, struct buf *b, const struct report *r)
 {
 	if (r->start) {
 		buf_str(b, " from ");
 		text_raw(t, b, r->start);
 	}
-	if (r->kernel) {
-		text_item(b, "Linux ");
-		text_raw(t, b, r->kernel);
-	}
-	if (r->arch) {
-		buf_char(b, ' ');
-		text_raw(t, b, r->arch);
-	}
+	text_machine(t, b, r->kernel, r->arch);
 }

@@ -95,7 +95,7 @@ static struct num cell_number(const struct report_op_tally *op, enum column c, u
 	const struct tally *h;
 
 	switch (columns[c].source) {
-	case SRC_COUNT: return op->count < 1000000 ? num_count(op->count) : num_count_short(op->count);
+	case SRC_COUNT: return num_count_fit(op->count);
 	case SRC_BYTES: return op->bytes ? num_bytes(op->bytes, flags) : (struct num){ "-" };
 	default:
 		h = column_hist(op, columns[c].source);

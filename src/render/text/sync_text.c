@@ -21,21 +21,11 @@
 #define BAR_MIN 8
 #define BAR_MAX 40
 
-/* Something that exists is never drawn as nothing. */
 static void bar(struct text *t, enum cause_family f, uint64_t part, uint64_t whole, size_t width)
 {
-	static const char *const eighth[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	size_t steps = t->o->unicode ? 8 : 1, len;
 	struct buf b = { 0 };
 
-	len = (size_t)((double)part / (double)whole * (double)(width * steps) + 0.5);
-	if (!len)
-		len = 1;
-	if (len > width * steps)
-		len = width * steps;
-	for (size_t i = 0; i < len / steps; i++)
-		buf_str(&b, t->o->unicode ? "█" : "#");
-	buf_str(&b, eighth[len % steps]);
+	text_bar(t, &b, part, whole, width);
 	text_tinted(t, f, b.data);
 	buf_free(&b);
 }
@@ -161,11 +151,10 @@ static void ledger(struct text *t, const struct report_sync *s)
 	if (tab.sum != s->total_ns) {
 		buf_str(&b, "the causes do not add up to the time of the calls, ");
 		text_dur(t, &b, s->total_ns);
-		text_para(t, "WARNING", STYLE_WARN, b.data);
+		text_para_of(t, "WARNING", STYLE_WARN, &b);
 	}
 	if (t->o->verbose)
 		glossary(t, &s->ledger);
-	buf_free(&b);
 }
 
 /* --- facts beside the ledger --- */
@@ -191,8 +180,7 @@ static void calls(struct text *t, const struct report_sync *s)
 		buf_str(&b, ", max\x1f");
 		text_dur(t, &b, s->latency.max);
 	}
-	text_para(t, "calls", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "calls", STYLE_PLAIN, &b);
 }
 
 /* Calls of several threads overlap: their sum can be more than the run. */
@@ -214,8 +202,7 @@ static void share_of_run(struct text *t, const struct report_sync *s)
 			   run);
 	}
 	text_dur(t, &b, wall);
-	text_para(t, "in all", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "in all", STYLE_PLAIN, &b);
 }
 
 /* A flush that others asked for, or that waits behind their data, is not a slow flush of one's own. */
@@ -237,9 +224,7 @@ static void flushes(struct text *t, const struct report_sync *s)
 	if (s->busy_flushes)
 		buf_printf(&b, "%s%s\x1fother requests in the device, on average, when one was issued",
 			   b.len ? "; " : "", num_ratio(s->busy_in_flight, s->busy_flushes).s);
-	if (b.len)
-		text_para(t, "flushes", STYLE_FLUSH, b.data);
-	buf_free(&b);
+	text_para_of(t, "flushes", STYLE_FLUSH, &b);
 }
 
 static void warnings(struct text *t, const struct report_sync *s)
@@ -255,9 +240,8 @@ static void warnings(struct text *t, const struct report_sync *s)
 			text_num(&b, num_percent(s->no_ledger, s->count + s->no_ledger, 0));
 			buf_str(&b, " of all, not in these figures");
 		}
-		text_para(t, lost ? "WARNING" : "note", lost ? STYLE_WARN : STYLE_DIM, b.data);
+		text_para_of(t, lost ? "WARNING" : "note", lost ? STYLE_WARN : STYLE_DIM, &b);
 	}
-	buf_clear(&b);
 	/* a few that met a commit under way prove nothing; JSON has the number all the same */
 	if (s->unsafe * REPORT_UNFLUSHED_SHARE >= s->count && s->unsafe) {
 		buf_printf(&b,
@@ -265,9 +249,8 @@ static void warnings(struct text *t, const struct report_sync *s)
 			   "what was written may not survive a power cut",
 			   num_count(s->unsafe).s, num_count(s->count).s,
 			   s->count == 1 ? "call returned" : "calls returned");
-		text_para(t, "WARNING", STYLE_WARN, b.data);
+		text_para_of(t, "WARNING", STYLE_WARN, &b);
 	}
-	buf_free(&b);
 }
 
 static void no_calls(struct text *t, const struct report_sync *s)
@@ -282,8 +265,7 @@ static void no_calls(struct text *t, const struct report_sync *s)
 
 	buf_str(&b, none);
 	text_in_time(t, &b);
-	text_para(t, "sync calls", STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "sync calls", STYLE_PLAIN, &b);
 }
 
 void text_sync(struct text *t)

@@ -63,9 +63,7 @@ static void command(struct text *t)
 	command_line_add(&b, r->command, t->o->unicode);
 	if (r->arguments_hidden)
 		text_item(&b, "arguments hidden (--show-args)");
-	if (b.data)
-		text_para(t, "command", STYLE_PLAIN, b.data);
-	buf_clear(&b);
+	text_para_of(t, "command", STYLE_PLAIN, &b);
 	if (r->have_exit_status) {
 		buf_printf(&b, "exit status %d", r->exit_status);
 		if (r->exit_status > 128 && r->exit_status <= 128 + 64)
@@ -75,9 +73,7 @@ static void command(struct text *t)
 		text_item(&b, "%s process%s with %s thread%s followed", num_count(r->processes).s,
 			  r->processes == 1 ? "" : "es", num_count(r->threads).s, num_plural(r->threads));
 	failed = r->have_exit_status && r->exit_status;
-	if (b.len)
-		text_para(t, "", failed ? STYLE_WARN : STYLE_PLAIN, b.data);
-	buf_free(&b);
+	text_para_of(t, "", failed ? STYLE_WARN : STYLE_PLAIN, &b);
 }
 
 static void circumstances(struct text *t)
@@ -87,18 +83,13 @@ static void circumstances(struct text *t)
 
 	text_how_long(t, &b, r);
 	text_when_and_where(t, &b, r);
-	if (r->version) {
-		text_item(&b, "barriertrace ");
-		text_raw(t, &b, r->version);
-	}
-	text_para(t, "run", STYLE_HEAD, b.data);
-	buf_clear(&b);
+	text_item_raw(t, &b, "barriertrace ", r->version);
+	text_para_of(t, "run", STYLE_HEAD, &b);
 	if (r->filter) {
 		text_raw(t, &b, r->filter);
 		buf_str(&b, " only: the requests of others are not in these figures");
-		text_para(t, "filter", STYLE_PLAIN, b.data);
+		text_para_of(t, "filter", STYLE_PLAIN, &b);
 	}
-	buf_free(&b);
 }
 
 static void lost(struct text *t)
@@ -122,11 +113,7 @@ static void lost(struct text *t)
 	if (why.data)
 		buf_printf(&b, " (%s)", why.data);
 	buf_printf(&b, ", %s%s", say_at_most(r).s, r->incomplete ? ": these figures are incomplete" : "");
-	if (r->incomplete)
-		text_para(t, "WARNING", STYLE_WARN, b.data);
-	else
-		text_para(t, "lost", STYLE_DIM, b.data);
-	buf_free(&b);
+	text_para_of(t, r->incomplete ? "WARNING" : "lost", r->incomplete ? STYLE_WARN : STYLE_DIM, &b);
 	buf_free(&why);
 }
 
@@ -151,20 +138,15 @@ static void probes(struct text *t)
 	for (size_t i = 0; i < t->r->n_probes; i++) {
 		const struct report_probe *p = &t->r->probe[i];
 
-		buf_clear(&b);
 		text_raw(t, &b, p->name ? p->name : "?");
 		buf_printf(&b, " %s", probe_state_name(p->state));
-		if (p->rung) {
-			buf_str(&b, ", ");
-			text_raw(t, &b, p->rung);
-		}
+		text_item_raw(t, &b, "", p->rung);
 		if (p->reason) {
 			buf_str(&b, ": ");
 			text_raw(t, &b, p->reason);
 		}
-		text_para(t, i ? "" : "probes", STYLE_DIM, b.data);
+		text_para_of(t, i ? "" : "probes", STYLE_DIM, &b);
 	}
-	buf_free(&b);
 }
 
 /* What the sync calls waited for. Whatever makes it doubtful stands above the figures. */

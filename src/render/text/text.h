@@ -34,10 +34,14 @@ void text_pad(struct text *t, size_t from, size_t to);
 /* s padded to width on its left (right-aligned) or right */
 void text_left(struct text *t, enum style style, const char *s, size_t width);
 void text_right(struct text *t, enum style style, const char *s, size_t width);
+/* Appends a bar, in eighths of a column where the font has them; something that exists is never drawn as nothing. */
+void text_bar(const struct text *t, struct buf *b, uint64_t part, uint64_t whole, size_t width);
 /* body from column `at` on, further lines from `indent` on; ends the line */
 void text_wrap(struct text *t, enum style style, const char *body, size_t at, size_t indent);
 /* "  label   body", the body wrapped beside the label */
 void text_para(struct text *t, const char *label, enum style style, const char *body);
+/* The same of what has been put together, if there is anything; frees it, for the next. */
+void text_para_of(struct text *t, const char *label, enum style style, struct buf *body);
 /* Appends with every space of a number turned to GLUE. */
 void text_dur(struct text *t, struct buf *b, uint64_t ns);
 void text_num(struct buf *b, struct num n);
@@ -53,8 +57,12 @@ void text_how_long(struct text *t, struct buf *b, const struct report *r);
 void text_in_time(struct text *t, struct buf *b);
 /* Appends " from 2026-01-31T03:07:00Z, Linux 6.18.0 x86_64", as far as it is known. */
 void text_when_and_where(struct text *t, struct buf *b, const struct report *r);
+/* Appends ", Linux 6.18.0 x86_64", as far as it is known. */
+void text_machine(struct text *t, struct buf *b, const char *kernel, const char *arch);
 /* Appends ", " unless b is empty, then the formatted words. */
 void text_item(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same of raw bytes of the world, with words before them; nothing where there are none. */
+void text_item_raw(struct text *t, struct buf *b, const char *before, const char *raw);
 
 /* op_table.c, histogram_text.c, device_text.c */
 void text_table(struct text *t, const struct report_device *d);

@@ -99,16 +99,13 @@ static void whatif_rest(struct text *t, const struct report_whatif *const *w, si
 {
 	struct buf b = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		text_item(&b, "%s", "");
-		text_raw(t, &b, w[i]->remove ? w[i]->remove : "?");
-	}
+	for (size_t i = 0; i < n; i++)
+		text_item_raw(t, &b, "", w[i]->remove ? w[i]->remove : "?");
 	if (n) {
 		buf_str(&b, ": ");
 		whatif_no_gain(w, n, t->o->unicode ? "≤" : "<=", times(t), &b);
-		text_para(t, label, STYLE_DIM, b.data);
+		text_para_of(t, label, STYLE_DIM, &b);
 	}
-	buf_free(&b);
 }
 
 static void whatif(struct text *t)

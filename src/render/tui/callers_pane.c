@@ -122,11 +122,6 @@ static uint64_t calls_now(const struct report *interval, const struct report_gro
 	return 0;
 }
 
-static struct num short_count(uint64_t n)
-{
-	return n < 1000000 ? num_count(n) : num_count_short(n);
-}
-
 static void caller(const struct screen *s, unsigned int row, const struct report_group *g, bool chosen)
 {
 	const struct report *now = s->v->interval;
@@ -140,7 +135,7 @@ static void caller(const struct screen *s, unsigned int row, const struct report
 		screen_right(s, row, PID_END, SCREEN_PLAIN, b.data);
 		buf_clear(&b);
 	}
-	screen_right(s, row, CALLS_END, SCREEN_PLAIN, short_count(g->count).s);
+	screen_right(s, row, CALLS_END, SCREEN_PLAIN, num_count_fit(g->count).s);
 	if (now)
 		screen_right(s, row, RATE_END, SCREEN_PLAIN,
 			     num_count_short(screen_rate(calls_now(now, g), now->wall_ns)).s);

@@ -145,8 +145,7 @@ static void line(const struct screen *s, unsigned int row, const char *name, con
 		return;
 	}
 	if (!narrow) {
-		screen_right(s, row, COUNT_END, SCREEN_PLAIN,
-			     sync->count < 1000000 ? num_count(sync->count).s : num_count_short(sync->count).s);
+		screen_right(s, row, COUNT_END, SCREEN_PLAIN, num_count_fit(sync->count).s);
 		screen_right(s, row, TIME_END, SCREEN_PLAIN, screen_time(s, sync->total_ns).s);
 	}
 	screen_bar(s, row, at, &sync->ledger);
