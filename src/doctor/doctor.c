@@ -7,7 +7,6 @@
 
 #include "doctor/doctor_internal.h"
 #include "util/mem.h"
-#include "doctor/stack.h"
 
 int doctor_look(const char *word, const struct doctor_opts *o, struct diagnosis *d, struct err *e)
 {

@@ -56,6 +56,9 @@ struct setting_row {
 	judge_fn *judge; /* NULL: never hurts by itself */
 };
 
+/* stack.c: adds the layers without their settings, in their order. `word` as for doctor_look(). */
+int stack_find(const char *word, struct diagnosis *d, struct err *e);
+
 /* Ends with a row without a key. */
 extern const struct setting_row setting_rows[];
 

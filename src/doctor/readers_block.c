@@ -173,14 +173,6 @@ void read_sys_size(const struct query *q, struct reading *r)
 		r->value = xasprintf("%" PRIu64, (uint64_t)st.st_size);
 }
 
-static void add_once(char ***v, const char *s)
-{
-	for (size_t i = 0; *v && (*v)[i]; i++)
-		if (!strcmp((*v)[i], s))
-			return;
-	strv_add(v, xstrdup(s));
-}
-
 static char *joined(char *const *v, const char *between)
 {
 	struct buf b = { 0 };
@@ -200,8 +192,8 @@ void read_governor(const struct query *q, struct reading *r)
 		char *path = xasprintf("%s/%s/cpufreq/scaling_governor", folder, cpus[i]);
 		char *text = strncmp(cpus[i], "cpu", 3) || !isdigit((unsigned char)cpus[i][3]) ? NULL : file_text(path);
 
-		if (text)
-			add_once(&found, text);
+		if (text && !strv_has(found, text))
+			strv_add(&found, xstrdup(text));
 		free(text);
 		free(path);
 	}

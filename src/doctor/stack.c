@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "doctor/stack.h"
+/* stack.c - the layers that a word means: the devices below it, and what stands on those. */
+#include "doctor/doctor_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +10,6 @@
 #include "util/mem.h"
 
 #define DEPTH_MAX 16 /* devices on devices: deeper ones are mistakes */
-
-static bool has(char *const *v, const char *s)
-{
-	for (size_t i = 0; v && v[i]; i++)
-		if (!strcmp(v[i], s))
-			return true;
-	return false;
-}
 
 static bool layer_is_there(const struct diagnosis *d, enum diag_kind kind, const char *name)
 {
@@ -128,7 +121,7 @@ static void is_mounted_on(void *ctx, const struct mounted *m)
 {
 	struct mounted_on *q = ctx;
 
-	q->found = q->found || has(m->names, q->name);
+	q->found = q->found || strv_has(m->names, q->name);
 }
 
 static bool is_used(const char *name)

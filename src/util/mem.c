@@ -113,6 +113,14 @@ void strv_add(char ***v, char *owned)
 	(*v)[n + 1] = NULL;
 }
 
+bool strv_has(char *const *v, const char *s)
+{
+	for (; v && *v; v++)
+		if (!strcmp(*v, s))
+			return true;
+	return false;
+}
+
 char **strv_dup(char *const *v)
 {
 	size_t n = strv_len(v);
@@ -121,14 +129,6 @@ char **strv_dup(char *const *v)
 	for (size_t i = 0; i < n; i++)
 		out[i] = xstrdup(v[i]);
 	return out;
-}
-
-bool strv_has(char *const *v, const char *s)
-{
-	for (; v && *v; v++)
-		if (!strcmp(*v, s))
-			return true;
-	return false;
 }
 
 void strv_free(char **v)

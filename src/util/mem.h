@@ -31,8 +31,8 @@ void *grow(void **array, size_t *n, size_t size);
 /* NULL-terminated vectors of owned strings. Each strv_add() counts them: for few. */
 void strv_add(char ***v, char *owned);
 size_t strv_len(char *const *v);
+bool strv_has(char *const *v, const char *s);
 char **strv_dup(char *const *v);
 void strv_free(char **v);
-bool strv_has(char *const *v, const char *s);
 
 #endif
