@@ -17,15 +17,11 @@
 
 /* ---- files of the kernel ---- */
 
-static char *queue_path(const struct place *p)
+/* Of an attribute of a disk's queue or of a CPU. */
+static char *file_path(const struct place *p)
 {
-	return xasprintf("%s/class/block/%s/%s%s%s", sys_root(), p->unit, p->row->attr, p->sub ? "/" : "",
-			 p->sub ? p->sub : "");
-}
-
-static char *cpu_path(const struct place *p)
-{
-	return xasprintf("%s/devices/system/cpu/%s/%s", sys_root(), p->unit, p->row->attr);
+	return xasprintf("%s/%s/%s/%s%s%s", sys_root(), p->row->kind == KEY_CPU ? "devices/system/cpu" : "class/block",
+			 p->unit, p->row->attr, p->sub ? "/" : "", p->sub ? p->sub : "");
 }
 
 static int write_file(const char *path, const char *value)
@@ -70,17 +66,17 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-static char *queue_read(const struct place *p)
+static char *file_read(const struct place *p)
 {
-	char *path = queue_path(p), *text = file_text(path);
+	char *path = file_path(p), *text = file_text(path);
 
 	free(path);
 	return chosen(text);
 }
 
-static int queue_write(const struct place *p, const char *value)
+static int file_write(const struct place *p, const char *value)
 {
-	char *path = queue_path(p);
+	char *path = file_path(p);
 	int err = write_file(path, value);
 
 	free(path);
@@ -94,27 +90,10 @@ static char *queue_choice(const struct place *p)
 
 	if (p->row->values != VALUE_NAME || p->sub)
 		return NULL;
-	path = queue_path(p);
+	path = file_path(p);
 	text = file_text(path);
 	free(path);
 	return text;
-}
-
-static char *cpu_read(const struct place *p)
-{
-	char *path = cpu_path(p), *text = file_text(path);
-
-	free(path);
-	return text;
-}
-
-static int cpu_write(const struct place *p, const char *value)
-{
-	char *path = cpu_path(p);
-	int err = write_file(path, value);
-
-	free(path);
-	return err;
 }
 
 static char *cpu_choice(const struct place *p)
@@ -266,7 +245,7 @@ static enum place_fate mount_fate(const struct place *p)
 
 static enum place_fate cpu_fate(const struct place *p)
 {
-	char *now = cpu_read(p);
+	char *now = file_read(p);
 	enum place_fate fate = now ? PLACE_THERE : PLACE_GONE;
 
 	free(now);
@@ -275,8 +254,8 @@ static enum place_fate cpu_fate(const struct place *p)
 
 /* ---- finding them ---- */
 
-/* What can't be read could not be put back. */
-static void add(struct place **places, size_t *n, const struct place *p)
+/* Once. What can't be read could not be put back: false. */
+static bool add(struct place **places, size_t *n, const struct place *p)
 {
 	struct place *to;
 	char *before;
@@ -284,15 +263,16 @@ static void add(struct place **places, size_t *n, const struct place *p)
 	for (size_t i = 0; i < *n; i++)
 		if ((*places)[i].row == p->row && !strcmp((*places)[i].unit, p->unit) &&
 		    !strcmp((*places)[i].sub ? (*places)[i].sub : "", p->sub ? p->sub : ""))
-			return;
+			return true;
 	before = place_read(p);
 	if (!before)
-		return;
+		return false;
 	to = grow((void **)places, n, sizeof(*to));
 	*to = *p;
 	to->unit = xstrdup(p->unit);
 	to->sub = xstrdup(p->sub);
 	to->before = before;
+	return true;
 }
 
 /* The scheduler's own settings go when it goes. */
@@ -302,14 +282,10 @@ static void add_iosched(const struct place *p, struct place **places, size_t *n)
 
 	for (size_t i = 0; names && names[i]; i++) {
 		struct place one = *p;
-		char *value;
 
 		one.row = key_find("iosched", strlen("iosched"));
 		one.sub = names[i];
-		value = place_read(&one);
-		if (value)
-			add(places, n, &one);
-		free(value);
+		add(places, n, &one);
 	}
 	strv_free(names);
 	free(folder);
@@ -321,13 +297,10 @@ static void add_disturbed(const struct place *p, struct place **places, size_t *
 		add_iosched(p, places, n);
 	for (const struct key_row *row = key_rows; row->name; row++) {
 		struct place one = *p;
-		char *value;
 
 		one.row = row;
-		value = row->with && !strcmp(row->with, p->row->name) && !row->hidden ? place_read(&one) : NULL;
-		if (value)
+		if (row->with && !strcmp(row->with, p->row->name) && !row->hidden)
 			add(places, n, &one);
-		free(value);
 	}
 }
 
@@ -338,15 +311,10 @@ static int queue_find(const struct key_row *row, const struct place_target *t, s
 		return err_set(e, ENODEV, EXIT_FAILED, "%s: no disk below has a queue of its own", row->name);
 	for (size_t i = 0; t->disks[i]; i++) {
 		struct place p = { .row = row, .unit = t->disks[i], .diskseq = diskseq_of(t->disks[i]) };
-		char *now = place_read(&p);
 
-		if (!now || !block_dev(p.unit, &p.major, &p.minor)) {
-			free(now);
+		if (!block_dev(p.unit, &p.major, &p.minor) || !add(places, n, &p))
 			return err_set(e, ENOENT, EXIT_FAILED, "%s has no %s here", p.unit, row->name);
-		}
-		add(places, n, &p);
 		add_disturbed(&p, places, n);
-		free(now);
 	}
 	return 0;
 }
@@ -355,7 +323,7 @@ static int mount_find(const struct key_row *row, const struct place_target *t, s
 		      struct err *e)
 {
 	struct place p = { .row = row, .unit = (char *)t->dir, .major = t->major, .minor = t->minor };
-	char name[BLOCK_NAME_LEN], disk[BLOCK_NAME_LEN], *now;
+	char name[BLOCK_NAME_LEN], disk[BLOCK_NAME_LEN];
 
 	if (!t->dir)
 		return err_set(e, EINVAL, EXIT_USAGE, "%s: %s", row->name, t->no_mount);
@@ -363,11 +331,8 @@ static int mount_find(const struct key_row *row, const struct place_target *t, s
 		return err_set(e, EINVAL, EXIT_USAGE, "%s is a key of ext4, and %s is %s", row->name, t->dir, t->fstype);
 	if (block_name(p.major, p.minor, name) && block_disk(name, disk))
 		p.diskseq = diskseq_of(disk);
-	now = place_read(&p);
-	if (!now)
+	if (!add(places, n, &p))
 		return err_set(e, ENOENT, EXIT_FAILED, "%s: cannot tell how it is set on %s", row->name, t->dir);
-	free(now);
-	add(places, n, &p);
 	return 0;
 }
 
@@ -380,11 +345,9 @@ static int cpu_find(const struct key_row *row, const struct place_target *t, str
 	(void)t;
 	for (size_t i = 0; cpus && cpus[i]; i++) {
 		struct place p = { .row = row, .unit = cpus[i] };
-		char *now = strncmp(cpus[i], "cpu", 3) || cpus[i][3] < '0' || cpus[i][3] > '9' ? NULL : place_read(&p);
 
-		if (now)
+		if (!strncmp(cpus[i], "cpu", 3) && cpus[i][3] >= '0' && cpus[i][3] <= '9')
 			add(places, n, &p);
-		free(now);
 	}
 	strv_free(cpus);
 	free(folder);
@@ -401,10 +364,10 @@ static const struct {
 	enum place_fate (*fate)(const struct place *p);
 	int (*find)(const struct key_row *row, const struct place_target *t, struct place **places, size_t *n, struct err *e);
 } kinds[KEY_KINDS] = {
-	[KEY_QUEUE] = { queue_read, queue_write, queue_choice, queue_fate, queue_find },
+	[KEY_QUEUE] = { file_read, file_write, queue_choice, queue_fate, queue_find },
 	[KEY_EXT4] = { ext4_read, ext4_write, no_choice, mount_fate, mount_find },
 	[KEY_ATIME] = { atime_read, atime_write, no_choice, mount_fate, mount_find },
-	[KEY_CPU] = { cpu_read, cpu_write, cpu_choice, cpu_fate, cpu_find },
+	[KEY_CPU] = { file_read, file_write, cpu_choice, cpu_fate, cpu_find },
 };
 /* clang-format on */
 
