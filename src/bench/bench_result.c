@@ -7,7 +7,6 @@
 #include "host/sysfs.h"
 #include "util/mem.h"
 #include "util/num.h"
-#include "bench/workload_barrier.h"
 
 /* The last part of a path, if the folder above it is a workload's. */
 static const char *own_file(const char *path)
@@ -144,17 +143,11 @@ static void take_mount(struct card *c, const struct report *r, const char *dir)
 	c->options = best ? xstrdup(best->options) : NULL;
 }
 
-static const enum card_test tests[BARRIER_TESTS] = {
-	[BARRIER_DIRTY] = CARD_DIRTY,	  [BARRIER_FLUSH] = CARD_FLUSH, [BARRIER_FUA] = CARD_FUA,
-	[BARRIER_DEPTH] = CARD_DEPTH,	  [BARRIER_BUSY] = CARD_BUSY,	[BARRIER_IDLE] = CARD_IDLE,
-	[BARRIER_DISCARD] = CARD_DISCARD,
-};
-
 static void add_card_row(struct card *c, const struct scores_row *from)
 {
 	struct card_row *to = grow((void **)&c->row, &c->n_rows, sizeof(*to));
 
-	to->test = tests[from->kind < BARRIER_TESTS ? from->kind : BARRIER_DIRTY];
+	to->test = from->kind < CARD_TESTS ? from->kind : CARD_DIRTY;
 	to->param = from->param;
 	to->bytes = from->bytes;
 	to->wall_ns = from->wall_ns;

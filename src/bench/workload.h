@@ -73,8 +73,8 @@ struct workload {
 	const char *name, *summary;
 	const char *unit; /* of the score: what is counted per second; NULL: no score */
 	unsigned int takes;
-	const char *tool, *package; /* a program that it needs, and Debian's package of it; or NULL */
-	uint64_t size, time_ns;	    /* defaults */
+	const char *tool;	/* a program that it needs, of that package in Debian; or NULL */
+	uint64_t size, time_ns; /* defaults */
 	uint64_t (*need)(const struct workload_opts *o); /* room, bytes */
 	int (*run)(struct work *w);			 /* 0, or -1 with the scores' error set */
 };

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/workload_barrier.h"
+#include "model/flush_profile.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "bench/workload_list.h"
@@ -54,7 +54,7 @@ uint64_t barrier_need(const struct workload_opts *o)
 
 /* ---- tests ---- */
 
-static int test_open(struct test *t, struct bench *b, const char *name, enum barrier_test kind, uint64_t param, int flags)
+static int test_open(struct test *t, struct bench *b, const char *name, enum card_test kind, uint64_t param, int flags)
 {
 	uint64_t size = SMALL_BYTES;
 	char file[40];
@@ -148,7 +148,7 @@ static int dirty(struct bench *b, uint64_t bytes, uint64_t share_ns)
 {
 	uint64_t more = bytes > BLOCK ? bytes - BLOCK : 0;
 	struct test t;
-	int err = test_open(&t, b, "dirty", BARRIER_DIRTY, bytes, 0);
+	int err = test_open(&t, b, "dirty", CARD_DIRTY, bytes, 0);
 
 	if (err)
 		return err;
@@ -242,7 +242,7 @@ static int depth(struct bench *b, unsigned int n, uint64_t share_ns)
 	struct writers others = { .b = b, .bytes = BLOCK };
 	struct test t;
 
-	if (test_open(&t, b, "depth", BARRIER_DEPTH, n, 0))
+	if (test_open(&t, b, "depth", CARD_DEPTH, n, 0))
 		return -1;
 	return beside(b, &t, &others, n, share_ns);
 }
@@ -262,7 +262,7 @@ static int busy(struct bench *b, uint64_t share_ns)
 	struct writers others = { .b = b, .bytes = MIB, .in_order = true };
 	struct test t;
 
-	if (test_open(&t, b, "busy", BARRIER_BUSY, MIB, 0))
+	if (test_open(&t, b, "busy", CARD_BUSY, MIB, 0))
 		return -1;
 	return beside(b, &t, &others, 1, share_ns);
 }
@@ -273,7 +273,7 @@ static int idle(struct bench *b, uint64_t share_ns)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_NS };
 	struct test t;
-	int err = test_open(&t, b, "idle", BARRIER_IDLE, PAUSE_NS, 0);
+	int err = test_open(&t, b, "idle", CARD_IDLE, PAUSE_NS, 0);
 
 	if (err)
 		return err;
@@ -293,9 +293,9 @@ static int fua(struct bench *b, uint64_t share_ns)
 	struct test by_write, by_flush;
 	int err;
 
-	if (test_open(&by_flush, b, "flush", BARRIER_FLUSH, BLOCK, 0))
+	if (test_open(&by_flush, b, "flush", CARD_FLUSH, BLOCK, 0))
 		return -1;
-	if (test_open(&by_write, b, "fua", BARRIER_FUA, BLOCK, O_DSYNC)) {
+	if (test_open(&by_write, b, "fua", CARD_FUA, BLOCK, O_DSYNC)) {
 		close(by_flush.fd);
 		return -1;
 	}
@@ -369,7 +369,7 @@ static int discard(struct bench *b, uint64_t share_ns)
 {
 	struct test t;
 	uint64_t at = 0;
-	int err = test_open(&t, b, "discard", BARRIER_DISCARD, HOLE, 0), trimmed = 0;
+	int err = test_open(&t, b, "discard", CARD_DISCARD, HOLE, 0), trimmed = 0;
 
 	if (err)
 		return err;

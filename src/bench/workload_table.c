@@ -38,7 +38,6 @@ const struct workload workloads[] = {
 	  .size = 22 * MIB,
 	  .time_ns = 60 * SECOND,
 	  .tool = "fio",
-	  .package = "fio",
 	  .need = fio_need,
 	  .run = etcd_run },
 	{ .name = "ars",
@@ -47,7 +46,6 @@ const struct workload workloads[] = {
 	  .size = 1024 * MIB,
 	  .time_ns = 60 * SECOND,
 	  .tool = "fio",
-	  .package = "fio",
 	  .need = fio_need,
 	  .run = ars_run },
 	{ 0 },
@@ -65,7 +63,7 @@ int workload_allowed(const struct workload *w, const struct workload_opts *o, st
 {
 	if (w->tool && !command_in_path(w->tool, X_OK))
 		return err_set(e, ENOENT, EXIT_NOT_FOUND, "%s runs %s, which is not installed; on Debian: apt install %s",
-			       w->name, w->tool, w->package);
+			       w->name, w->tool, w->tool);
 	return place_allowed(o, w->need(o), w->takes & TAKES_SIZE, e);
 }
 

@@ -14,8 +14,17 @@
 #include "util/err.h"
 #include "model/report.h"
 
-/* In the order of the public names: card_test_name(). */
-enum card_test { CARD_DIRTY, CARD_FLUSH, CARD_FUA, CARD_DEPTH, CARD_BUSY, CARD_IDLE, CARD_DISCARD, CARD_TESTS };
+/* In the order of the public names, card_test_name(), and what their parameter means. */
+enum card_test {
+	CARD_DIRTY,   /* bytes written since the flush before; 0: nothing, 4096: the call's own write */
+	CARD_FLUSH,   /* bytes: a write, then fdatasync */
+	CARD_FUA,     /* bytes: a write with O_DSYNC */
+	CARD_DEPTH,   /* how many threads write 4 KiB at random places meanwhile */
+	CARD_BUSY,    /* bytes of the writes that one thread does meanwhile, in order */
+	CARD_IDLE,    /* ns of rest before each */
+	CARD_DISCARD, /* bytes freed and discarded before each */
+	CARD_TESTS
+};
 
 /* Each call is a write of 4 KiB past the page cache and its sync. */
 struct card_row {

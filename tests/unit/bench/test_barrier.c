@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/workload_barrier.h"
+#include "model/flush_profile.h"
 #include "bench/workload_list.h"
 #include "tap.h"
 #include "util/mem.h"
 
 /* Each has at least one call, however little time there is. */
-static bool has_row(const struct scores *t, enum barrier_test kind, uint64_t param)
+static bool has_row(const struct scores *t, enum card_test kind, uint64_t param)
 {
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		if (t->row[i].kind == kind && t->row[i].param == param)
@@ -39,10 +39,10 @@ static void test_run(int dir, const char *path)
 	snprintf(w.path, sizeof(w.path), "%s", path);
 	if (!ok(!barrier_run(&w) && !*t->error, "it runs"))
 		diag("%s", t->error);
-	ok(has_row(t, BARRIER_DEPTH, 1) && has_row(t, BARRIER_DEPTH, 4) && has_row(t, BARRIER_DEPTH, 16) &&
-		   has_row(t, BARRIER_DEPTH, 32),
+	ok(has_row(t, CARD_DEPTH, 1) && has_row(t, CARD_DEPTH, 4) && has_row(t, CARD_DEPTH, 16) &&
+		   has_row(t, CARD_DEPTH, 32),
 	   "flushes beside 1 to 32 writers");
-	ok(has_row(t, BARRIER_BUSY, MIB), "flushes beside a stream of large writes");
+	ok(has_row(t, CARD_BUSY, MIB), "flushes beside a stream of large writes");
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		unlinkat(dir, t->row[i].file, 0);
 	unlinkat(dir, "data", 0);
