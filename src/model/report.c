@@ -72,6 +72,22 @@ uint64_t report_device_sent(const struct report_device *d)
 	return all + (sequences > d->flush.barrier_writes ? sequences - d->flush.barrier_writes : 0);
 }
 
+uint64_t report_device_weight(const struct report_device *d, enum op_class c)
+{
+	return d->bio_based ? d->op[c].total.sum : d->op[c].device.sum;
+}
+
+void report_device_by_weight(const struct report_device *d, enum op_class order[OP_CLASSES])
+{
+	for (int c = 0; c < OP_CLASSES; c++) {
+		int at = c;
+
+		for (; at && report_device_weight(d, order[at - 1]) < report_device_weight(d, (enum op_class)c); at--)
+			order[at] = order[at - 1];
+		order[at] = (enum op_class)c;
+	}
+}
+
 bool report_may_lack_calls(const struct report *r)
 {
 	return r->sync.lost || r->incomplete;

@@ -482,6 +482,10 @@ bool in_flight_any(const struct requests_in_flight *n);
 /* What somebody sent to it: requests, with the empty flushes of callers in place of the FLUSHes that served them. */
 uint64_t report_device_sent(const struct report_device *d);
 
+/* The time that a class of requests took, in the device where that is known; all classes, those with the most first. */
+uint64_t report_device_weight(const struct report_device *d, enum op_class c);
+void report_device_by_weight(const struct report_device *d, enum op_class order[OP_CLASSES]);
+
 /* Where no sync call is in a report: one that was made may be among what was lost, or in what a recording lacks. */
 bool report_may_lack_calls(const struct report *r);
 

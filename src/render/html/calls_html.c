@@ -39,18 +39,14 @@ static void group_name(struct buf *b, const struct report_group *g, bool process
 
 static void group_row(struct buf *b, const struct report_group *g, bool process, bool folded)
 {
+	uint64_t mean = g->count ? (g->total_ns + g->count / 2) / g->count : 0, p99 = tally_quantile(&g->latency, 0.99);
+
 	buf_str(b, folded ? "<tr hidden>" : "<tr>");
 	group_name(b, g, process);
 	html_cell_count(b, g->count);
 	html_cell_dur(b, g->total_ns);
-	if (g->count)
-		html_cell_dur(b, (g->total_ns + g->count / 2) / g->count);
-	else
-		html_cell_none(b);
-	if (g->latency.count)
-		html_cell_dur(b, tally_quantile(&g->latency, 0.99));
-	else
-		html_cell_none(b);
+	html_cell_if(b, g->count, mean, num_duration(mean, 0));
+	html_cell_if(b, g->latency.count, p99, num_duration(p99, 0));
 	buf_str(b, "<td class=\"what\">");
 	html_stack(b, &g->ledger);
 	html_causes(b, &g->ledger, 3);
@@ -121,20 +117,10 @@ static void call_row(struct buf *b, const struct report_call *c, size_t i)
 	buf_str(b, "</span></td>");
 	html_cell_dur(b, c->start_ns);
 	html_cell_text(b, c->call);
-	buf_str(b, "<td class=\"who\"><span>");
-	html_text(b, c->comm && *c->comm ? c->comm : "?");
-	buf_printf(b, "</span> <small>%u", c->pid);
-	if (c->tid && c->tid != c->pid)
-		buf_printf(b, ", thread %u", c->tid);
-	buf_str(b, "</small></td><td class=\"name path\"><span>");
-	html_text(b, c->path && *c->path ? c->path : "(no file)");
-	buf_str(b, "</span>");
-	if (c->device) {
-		buf_str(b, " <small>");
-		html_text(b, c->device);
-		buf_str(b, "</small>");
-	}
-	buf_str(b, "</td><td class=\"what\">");
+	html_who(b, c->comm, c->pid, c->tid);
+	buf_str(b, "</small></td>");
+	html_cell_file(b, c->path, c->device);
+	buf_str(b, "<td class=\"what\">");
 	html_stack(b, &c->ledger);
 	html_causes(b, &c->ledger, 3);
 	buf_str(b, "</td></tr>\n");

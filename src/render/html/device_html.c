@@ -13,10 +13,9 @@ static const char *class_color(enum op_class c)
 
 static void quantile_cell(struct buf *b, const struct tally *h, double q)
 {
-	if (h->count)
-		html_cell_dur(b, tally_quantile(h, q));
-	else
-		html_cell_none(b);
+	uint64_t ns = tally_quantile(h, q);
+
+	html_cell_if(b, h->count, ns, num_duration(ns, 0));
 }
 
 static void class_row(struct buf *b, const struct report_device *d, enum op_class c)
@@ -27,10 +26,7 @@ static void class_row(struct buf *b, const struct report_device *d, enum op_clas
 	buf_printf(b, "<tr class=\"%s\"><th scope=\"row\"><span class=\"swatch\"></span>%s</th>", class_color(c),
 		   op_class_name(c));
 	html_cell_count(b, op->count);
-	if (op->bytes)
-		html_cell_bytes(b, op->bytes);
-	else
-		html_cell_none(b);
+	html_cell_if(b, op->bytes, op->bytes, num_bytes(op->bytes, 0));
 	if (!d->bio_based) {
 		quantile_cell(b, &op->queue, 0.5);
 		quantile_cell(b, &op->queue, 0.99);
@@ -159,26 +155,14 @@ static void class_hist(struct buf *b, const struct report_device *d, enum op_cla
 	buf_str(b, "</tbody></table>\n");
 }
 
-static uint64_t weight(const struct report_device *d, enum op_class c)
-{
-	return d->bio_based ? d->op[c].total.sum : d->op[c].device.sum;
-}
-
-/* Heaviest first. */
 static void hists(struct buf *b, const struct report_device *d)
 {
-	bool done[OP_CLASSES] = { false };
+	enum op_class order[OP_CLASSES];
 
+	report_device_by_weight(d, order);
 	buf_str(b, "<div class=\"hists\">\n");
-	for (int round = 0; round < OP_CLASSES; round++) {
-		int best = -1;
-
-		for (int c = 0; c < OP_CLASSES; c++)
-			if (!done[c] && (best < 0 || weight(d, (enum op_class)c) > weight(d, (enum op_class)best)))
-				best = c;
-		done[best] = true;
-		class_hist(b, d, (enum op_class)best);
-	}
+	for (int i = 0; i < OP_CLASSES; i++)
+		class_hist(b, d, order[i]);
 	buf_str(b, "</div>\n");
 }
 

@@ -3,7 +3,7 @@
 #include "render/html/html.h"
 
 #include "render/assets.h"
-#include "render/svg/flame.h"
+#include "render/svg/svg.h"
 #include "render/palette.h"
 
 typedef void section_fn(struct buf *b, const struct report *r);

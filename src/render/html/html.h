@@ -36,9 +36,11 @@ struct num html_family(enum cause_family f);
 /* One cell of a table, with the exact value to sort by. */
 void html_cell_text(struct buf *b, const char *raw);
 void html_cell_count(struct buf *b, uint64_t n);
-void html_cell_bytes(struct buf *b, uint64_t n);
 void html_cell_dur(struct buf *b, uint64_t ns);
 void html_cell_none(struct buf *b);
+void html_cell_if(struct buf *b, bool known, uint64_t value, struct num n); /* none, unless it is known */
+void html_cell_file(struct buf *b, const char *path, const char *device);   /* either may be NULL */
+void html_who(struct buf *b, const char *comm, uint32_t pid, uint32_t tid); /* up to and in its last <small> */
 
 /* A table that is as wide as it needs to be in a page that may be narrower. */
 struct html_column {

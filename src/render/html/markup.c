@@ -6,23 +6,10 @@
 #include <string.h>
 
 #include "render/command_line.h"
+#include "render/svg/svg.h"
 #include "util/utf8.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-static void escape(struct buf *b, const char *s)
-{
-	for (; *s; s++) {
-		switch (*s) {
-		case '&': buf_str(b, "&amp;"); break;
-		case '<': buf_str(b, "&lt;"); break;
-		case '>': buf_str(b, "&gt;"); break;
-		case '"': buf_str(b, "&quot;"); break;
-		case '\'': buf_str(b, "&#39;"); break;
-		default: buf_char(b, *s);
-		}
-	}
-}
 
 /* Control characters and broken UTF-8 as \xNN, as in the text output. */
 void html_text(struct buf *b, const char *raw)
@@ -31,7 +18,7 @@ void html_text(struct buf *b, const char *raw)
 
 	utf8_escape(&safe, raw ? raw : "?", true);
 	if (safe.data)
-		escape(b, safe.data);
+		svg_escape(b, safe.data, safe.len);
 	buf_free(&safe);
 }
 
@@ -80,7 +67,7 @@ void html_arguments(struct buf *b, char *const *argv)
 
 	command_line_add(&line, argv, true);
 	if (line.data)
-		escape(b, line.data);
+		svg_escape(b, line.data, line.len);
 	buf_free(&line);
 }
 
@@ -107,6 +94,28 @@ struct num html_family(enum cause_family f)
 	return n;
 }
 
+void html_who(struct buf *b, const char *comm, uint32_t pid, uint32_t tid)
+{
+	buf_str(b, "<td class=\"who\"><span>");
+	html_text(b, comm && *comm ? comm : "?");
+	buf_printf(b, "</span> <small>%u", pid);
+	if (tid && tid != pid)
+		buf_printf(b, ", thread %u", tid);
+}
+
+void html_cell_file(struct buf *b, const char *path, const char *device)
+{
+	buf_str(b, "<td class=\"name path\"><span>");
+	html_text(b, path && *path ? path : "(no file)");
+	buf_str(b, "</span>");
+	if (device) {
+		buf_str(b, " <small>");
+		html_text(b, device);
+		buf_str(b, "</small>");
+	}
+	buf_str(b, "</td>");
+}
+
 /* ---- tables ---- */
 
 void html_cell_text(struct buf *b, const char *raw)
@@ -128,14 +137,17 @@ void html_cell_count(struct buf *b, uint64_t n)
 	number_cell(b, n, num_count(n));
 }
 
-void html_cell_bytes(struct buf *b, uint64_t n)
-{
-	number_cell(b, n, num_bytes(n, 0));
-}
-
 void html_cell_dur(struct buf *b, uint64_t ns)
 {
 	number_cell(b, ns, num_duration(ns, 0));
+}
+
+void html_cell_if(struct buf *b, bool known, uint64_t value, struct num n)
+{
+	if (known)
+		number_cell(b, value, n);
+	else
+		html_cell_none(b);
 }
 
 void html_cell_none(struct buf *b)

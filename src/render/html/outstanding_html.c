@@ -16,11 +16,7 @@ static void duration(struct buf *b, const struct report_outstanding *o)
 
 static void process(struct buf *b, const struct report *r, const struct report_outstanding *o)
 {
-	buf_str(b, "<td class=\"who\"><span>");
-	html_text(b, *o->comm ? o->comm : "?");
-	buf_printf(b, "</span> <small>%u", o->pid);
-	if (o->tid != o->pid)
-		buf_printf(b, ", thread %u", o->tid);
+	html_who(b, o->comm, o->pid, o->tid);
 	if (o->other)
 		buf_str(b, r->command ? ", not the command’s" : ", not of the filtered tasks");
 	buf_str(b, "</small>");
@@ -28,19 +24,6 @@ static void process(struct buf *b, const struct report *r, const struct report_o
 		buf_str(b, "<small><code>");
 		html_text(b, o->cmdline);
 		buf_str(b, "</code></small>");
-	}
-	buf_str(b, "</td>");
-}
-
-static void file(struct buf *b, const struct report_outstanding *o)
-{
-	buf_str(b, "<td class=\"name path\"><span>");
-	html_text(b, o->path ? o->path : "(no file)");
-	buf_str(b, "</span>");
-	if (o->device) {
-		buf_str(b, " <small>");
-		html_text(b, o->device);
-		buf_str(b, "</small>");
 	}
 	buf_str(b, "</td>");
 }
@@ -53,7 +36,7 @@ static void row(struct buf *b, const struct report *r, const struct report_outst
 	duration(b, o);
 	html_cell_text(b, o->call);
 	process(b, r, o);
-	file(b, o);
+	html_cell_file(b, o->path, o->device);
 	outstanding_wait(o, &wait);
 	buf_str(b, "<td class=\"what\">");
 	html_prose(b, wait.data);

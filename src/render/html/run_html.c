@@ -57,17 +57,11 @@ static void device_row(struct buf *b, const struct report_device *d)
 	if (d->have_rotational)
 		buf_str(b, d->rotational ? " <small>HDD</small>" : " <small>SSD</small>");
 	buf_str(b, "</td>");
-	if (d->size)
-		html_cell_bytes(b, d->size);
-	else
-		html_cell_none(b);
+	html_cell_if(b, d->size, d->size, num_bytes(d->size, 0));
 	device_cell(b, d->write_cache);
 	bool_cell(b, d->have_fua, d->fua, "yes", "no");
 	device_cell(b, d->scheduler);
-	if (d->nr_requests)
-		html_cell_count(b, d->nr_requests);
-	else
-		html_cell_none(b);
+	html_cell_if(b, d->nr_requests, d->nr_requests, num_count(d->nr_requests));
 	throttling_cell(b, d);
 	relations(b, d);
 	buf_str(b, "</tr>\n");

@@ -11,8 +11,6 @@
  *   110 ms (110,152,175 ns), 9.6 % of the sync calls' time
  *   flush: FLUSH in the device, after it (emulated FUA)</title><rect .../><text .../></g>
  */
-#include "render/svg/flame.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ static size_t noncharacter(const char *s)
 	return !strncmp(s, "\xef\xbf\xbe", 3) || !strncmp(s, "\xef\xbf\xbf", 3) ? 3 : 0;
 }
 
-static void escape(struct buf *b, const char *s, size_t n)
+void svg_escape(struct buf *b, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		switch (s[i]) {
@@ -55,7 +55,7 @@ void svg_text(struct buf *b, const char *raw)
 {
 	char *s = visible(raw);
 
-	escape(b, s, strlen(s));
+	svg_escape(b, s, strlen(s));
 	free(s);
 }
 
@@ -116,11 +116,11 @@ void svg_fit(struct buf *b, const char *raw, unsigned int px, unsigned int font_
 
 		n = px > dots ? fitting(s, px - dots, font_px) : 0;
 		if (n >= 2) {
-			escape(b, s, n);
+			svg_escape(b, s, n);
 			buf_str(b, "…");
 		}
 	} else {
-		escape(b, s, n);
+		svg_escape(b, s, n);
 	}
 	free(s);
 }
@@ -150,7 +150,7 @@ unsigned int svg_wrap(struct buf *b, const char *class, const char *raw, unsigne
 		size_t n = line_len(s, px, font_px);
 
 		buf_printf(b, "<tspan x=\"10\" dy=\"%u\">", lines++ ? line_px : 0);
-		escape(b, s, n);
+		svg_escape(b, s, n);
 		s += n;
 		buf_str(b, *s == ' ' ? " </tspan>" : "</tspan>");
 		s += *s == ' ';

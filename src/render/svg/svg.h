@@ -7,9 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/buf.h"
-#include "model/report.h"
+#include "render/render.h"
 
+/* The flame's <svg> element without its script and style sheet, for a page that brings them (assets.h) itself. In flame.c. */
+void flame_svg_element(const struct report *r, struct buf *out);
+
+/* Appends n bytes as text of an element or of a quoted attribute. */
+void svg_escape(struct buf *b, const char *s, size_t n);
 /* Appends raw as text of an element or of a quoted attribute: visible, harmless and allowed in XML. */
 void svg_text(struct buf *b, const char *raw);
 

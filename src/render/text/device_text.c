@@ -97,11 +97,6 @@ static void above_and_below(struct text *t, const struct report_device *d)
 	buf_free(&b);
 }
 
-static uint64_t flush_time(const struct report_device *d)
-{
-	return d->bio_based ? d->op[OP_FLUSH].total.sum : d->op[OP_FLUSH].device.sum;
-}
-
 /* "FLUSH requests 811: 207 before a commit record, 207 after it (FUA emulated), ..." */
 static void flush_roles(struct text *t, const struct report_device *d, struct buf *b)
 {
@@ -134,7 +129,7 @@ static void flush_roles(struct text *t, const struct report_device *d, struct bu
 	if (!n)
 		return;
 	buf_str(b, "; ");
-	text_dur(t, b, flush_time(d));
+	text_dur(t, b, report_device_weight(d, OP_FLUSH));
 	buf_str(b, d->bio_based ? " in all" : " in the device");
 	text_in_time(t, b);
 }

@@ -166,32 +166,16 @@ static void class_hist(struct text *t, const struct report_device *d, enum op_cl
 	rows(t, s, n, text_class_style(c), half);
 }
 
-static uint64_t weight(const struct report_device *d, enum op_class c)
-{
-	return d->bio_based ? d->op[c].total.sum : d->op[c].device.sum;
-}
-
 /* Heaviest first; the flush always belongs to them. */
 void text_hists(struct text *t, const struct report_device *d)
 {
-	bool done[OP_CLASSES] = { false };
+	enum op_class order[OP_CLASSES];
 	int shown = 0;
 
-	for (;;) {
-		int best = -1;
-
-		for (int c = 0; c < OP_CLASSES; c++) {
-			if (done[c] || !weight(d, c))
-				continue;
-			if (best < 0 || weight(d, c) > weight(d, best))
-				best = c;
-		}
-		if (best < 0)
-			break;
-		done[best] = true;
-		if (t->o->verbose || shown < TOP || best == OP_FLUSH) {
-			class_hist(t, d, best);
+	report_device_by_weight(d, order);
+	for (int i = 0; i < OP_CLASSES && report_device_weight(d, order[i]); i++)
+		if (t->o->verbose || shown < TOP || order[i] == OP_FLUSH) {
+			class_hist(t, d, order[i]);
 			shown++;
 		}
-	}
 }

@@ -75,10 +75,15 @@ const struct report_group **screen_sorted(const struct screen_state *state, cons
 	return order;
 }
 
+bool screen_is_caller(const struct screen_state *state, const struct report_group *g)
+{
+	return state->have_caller && g->pid == state->pid && !strcmp(g->comm, state->comm);
+}
+
 size_t screen_chosen_caller(const struct screen_state *state, const struct report_group *const *order, size_t n)
 {
-	for (size_t i = 0; i < n && state->have_caller; i++)
-		if (order[i]->pid == state->pid && !strcmp(order[i]->comm, state->comm))
+	for (size_t i = 0; i < n; i++)
+		if (screen_is_caller(state, order[i]))
 			return i;
 	return 0;
 }

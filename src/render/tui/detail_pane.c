@@ -228,12 +228,9 @@ void screen_slowest(const struct screen *s, struct area a)
 
 static const struct report_group *caller(const struct screen_state *state, const struct report *run)
 {
-	for (size_t i = 0; run && i < run->sync.n_processes && state->have_caller; i++) {
-		const struct report_group *g = &run->sync.process[i];
-
-		if (g->pid == state->pid && !strcmp(g->comm, state->comm))
-			return g;
-	}
+	for (size_t i = 0; run && i < run->sync.n_processes; i++)
+		if (screen_is_caller(state, &run->sync.process[i]))
+			return &run->sync.process[i];
 	return NULL;
 }
 

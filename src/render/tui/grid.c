@@ -135,12 +135,14 @@ void screen_put_path(const struct screen *s, unsigned int row, unsigned int col,
 	buf_free(&b);
 }
 
-void screen_right(const struct screen *s, unsigned int row, unsigned int end, int style, const char *text)
+unsigned int screen_right(const struct screen *s, unsigned int row, unsigned int end, int style, const char *text)
 {
-	size_t width = utf8_width(text, strlen(text));
+	unsigned int width = (unsigned int)utf8_width(text, strlen(text));
 
-	if (width <= end)
-		screen_put(s, row, end - (unsigned int)width, end, style, text);
+	if (width > end)
+		return end;
+	screen_put(s, row, end - width, end, style, text);
+	return end - width;
 }
 
 void screen_paint(const struct screen *s, unsigned int row, int style)

@@ -48,21 +48,16 @@ static void push(struct screen_trend *t, uint64_t flushes)
 	t->flushes[t->n++] = flushes;
 }
 
-static uint64_t flushes_of(const struct report *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_devices; i++)
-		if (!strcmp(r->device[i].name, name))
-			return screen_rate(r->device[i].op[OP_FLUSH].count, r->wall_ns);
-	return 0;
-}
-
 void screen_note(struct screen_state *s, const struct report *interval)
 {
 	for (size_t i = 0; i < interval->n_devices; i++)
 		trend_for(s, interval->device[i].name);
 	/* a disk that is left out of a report did nothing in it */
-	for (size_t i = 0; i < s->n_trends; i++)
-		push(&s->trend[i], flushes_of(interval, s->trend[i].name));
+	for (size_t i = 0; i < s->n_trends; i++) {
+		const struct report_device *d = screen_device(interval, s->trend[i].name);
+
+		push(&s->trend[i], d ? screen_rate(d->op[OP_FLUSH].count, interval->wall_ns) : 0);
+	}
 }
 
 /* ---- choosing ---- */

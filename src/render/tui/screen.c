@@ -45,17 +45,6 @@ static uint64_t lost(const struct screen_view *v)
 	return interval > run ? interval : run;
 }
 
-/* Each stands at the right, before column `end`; returns where it begins. */
-static unsigned int at_right(const struct screen *s, unsigned int row, unsigned int end, int style, const char *text)
-{
-	unsigned int width = (unsigned int)strlen(text);
-
-	if (width > end)
-		return end;
-	screen_put(s, row, end - width, end, style, text);
-	return end - width;
-}
-
 static unsigned int running(const struct screen *s, unsigned int row)
 {
 	uint64_t sec = elapsed(s->v) / 1000000000;
@@ -66,7 +55,7 @@ static unsigned int running(const struct screen *s, unsigned int row)
 	else
 		snprintf(text, sizeof(text), " running %u:%02u:%02u ", (unsigned int)(sec / 3600),
 			 (unsigned int)(sec / 60 % 60), (unsigned int)(sec % 60));
-	return at_right(s, row, s->g->cols, SCREEN_TOP, text);
+	return screen_right(s, row, s->g->cols, SCREEN_TOP, text);
 }
 
 static unsigned int losses(const struct screen *s, unsigned int row, unsigned int end)
@@ -74,7 +63,7 @@ static unsigned int losses(const struct screen *s, unsigned int row, unsigned in
 	char text[64];
 
 	snprintf(text, sizeof(text), " %s %s lost ", num_count_short(lost(s->v)).s, lost(s->v) == 1 ? "event" : "events");
-	return at_right(s, row, end, SCREEN_WARN, text);
+	return screen_right(s, row, end, SCREEN_WARN, text);
 }
 
 static void top(const struct screen *s, unsigned int row)

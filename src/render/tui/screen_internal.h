@@ -34,8 +34,8 @@ unsigned int screen_put_raw(const struct screen *s, unsigned int row, unsigned i
 /* The same for paths: what does not fit is cut at its beginning. */
 void screen_put_path(const struct screen *s, unsigned int row, unsigned int col, unsigned int end, int style,
 		     const char *raw);
-/* Right-aligned before column `end`. */
-void screen_right(const struct screen *s, unsigned int row, unsigned int end, int style, const char *text);
+/* Right-aligned before column `end`; returns where it begins. */
+unsigned int screen_right(const struct screen *s, unsigned int row, unsigned int end, int style, const char *text);
 /* The whole row gets this style; what stands there stays. */
 void screen_paint(const struct screen *s, unsigned int row, int style);
 /* The columns before `end` are under the cursor. */
@@ -85,6 +85,7 @@ const struct report_device *screen_device(const struct report *r, const char *na
 const struct report_device *screen_chosen_device(const struct screen_state *state, const struct report *r, size_t *at);
 /* Processes in the order of the table; *n of them; to be freed. */
 const struct report_group **screen_sorted(const struct screen_state *state, const struct report *r, size_t *n);
+bool screen_is_caller(const struct screen_state *state, const struct report_group *g); /* the chosen one */
 size_t screen_chosen_caller(const struct screen_state *state, const struct report_group *const *order, size_t n);
 /* How many lines there are to scroll through. */
 size_t screen_detail_lines(const struct screen_state *state, const struct report *run);

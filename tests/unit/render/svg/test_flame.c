@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/svg/flame.h"
+#include "render/svg/svg.h"
 #include "render/svg/svg.h"
 #include "render/svg/flame_tree.h"
 #include "util/mem.h"
