@@ -17,7 +17,7 @@
 #include "util/edit_distance.h"
 #include "util/num.h"
 #include "cmd/outputs.h"
-#include "render/render_bench.h"
+#include "render/render_documents.h"
 #include "analyse/verdict/plausibility.h"
 #include "bench/bench_result.h"
 #include "run/run.h"

@@ -14,8 +14,7 @@
 #include "util/mem.h"
 #include "util/user_file.h"
 #include "cmd/outputs.h"
-#include "render/render_bench.h"
-#include "render/render_comparison.h"
+#include "render/render_documents.h"
 #include "run/replay.h"
 
 /* clang-format off */

@@ -11,7 +11,7 @@
 #include "util/num.h"
 #include "cmd/outputs.h"
 #include "probe/probe.h"
-#include "render/render_diagnosis.h"
+#include "render/render_documents.h"
 #include "run/run.h"
 
 enum { OPT_TRACE, OPT_NO_TOOLS, OPT_NO_PROBES };

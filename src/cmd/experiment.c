@@ -16,7 +16,7 @@
 #include "util/mem.h"
 #include "util/num.h"
 #include "cmd/outputs.h"
-#include "render/render_experiment.h"
+#include "render/render_documents.h"
 
 #define RUNS_DEFAULT 5
 #define RUNS_MOST    1000
@@ -110,14 +110,6 @@ static int set(void *arg, int id, const char *value, struct err *e)
 
 /* ---- the target ---- */
 
-static bool has_disk(char *const *v, const char *name)
-{
-	for (size_t i = 0; v && v[i]; i++)
-		if (!strcmp(v[i], name))
-			return true;
-	return false;
-}
-
 static void add_disk(struct ctx *c, const struct target *t)
 {
 	struct state_disk *d;
@@ -129,7 +121,7 @@ static void add_disk(struct ctx *c, const struct target *t)
 	d->major = t->disk_major;
 	d->minor = t->disk_minor;
 	memcpy(d->name, t->disk, sizeof(d->name));
-	if (!t->bio_based && !has_disk(c->disks, t->disk))
+	if (!t->bio_based && !strv_has(c->disks, t->disk))
 		strv_add(&c->disks, xstrdup(t->disk));
 }
 

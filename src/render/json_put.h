@@ -8,6 +8,7 @@
 #define BT_RENDER_JSON_PUT_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "model/fields.h"
@@ -15,6 +16,8 @@
 #include "render/render.h"
 #include "util/utf8.h"
 
+/* A document, with its head; a report's has no `what`. In report_json.c. */
+json_t *json_start(const char *version, const char *what);
 /* Writes the document, a line end behind it, and frees it. In report_json.c. */
 void json_finish(json_t *doc, size_t flags, struct buf *out);
 
@@ -48,6 +51,27 @@ static inline json_t *integer(uint64_t v)
 static inline void put_u64(json_t *o, const char *key, uint64_t v)
 {
 	put(o, key, integer(v));
+}
+
+/* JSON has no NaN and no infinity: such a number is not known. */
+static inline void put_real(json_t *o, const char *key, double v)
+{
+	if (isfinite(v))
+		put(o, key, json_real(v));
+}
+
+/* Times in whole nanoseconds, negative ones too. */
+static inline void put_ns(json_t *o, const char *key, double v)
+{
+	if (isfinite(v) && fabs(v) < 9e18)
+		put(o, key, json_integer((json_int_t)llround(v)));
+}
+
+/* Leaves 0 out. */
+static inline void put_if(json_t *o, const char *key, uint64_t v)
+{
+	if (v)
+		put_u64(o, key, v);
 }
 
 static inline json_t *string(const char *raw)
@@ -141,16 +165,17 @@ static inline void put_tally(json_t *o, const char *key, const struct tally *t)
 	put_hist(o, key, &h);
 }
 
-/* The whole document of a report, for those that have it as a part. In report_json.c. */
+/* The whole document of a report, for those that have it as a part; what was run; the probes. In report_json.c. */
 json_t *report_json(const struct report *r);
+void put_command(json_t *o, char *const *command, bool arguments_hidden);
+void put_probes(json_t *o, const struct report_probe *p, size_t n);
 
 static inline void put_ledger(json_t *o, const struct ledger *l)
 {
 	json_t *j = xmust(json_object());
 
 	for (int c = 0; c < CAUSE_COUNT; c++)
-		if (l->ns[c])
-			put_u64(j, cause_name(c), l->ns[c]);
+		put_if(j, cause_name(c), l->ns[c]);
 	put_filled(o, "ledger", j);
 }
 

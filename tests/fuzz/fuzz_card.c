@@ -8,7 +8,7 @@
 #include "analyse/verdict/plausibility.h"
 #include "fuzz.h"
 #include "recording_forge.h"
-#include "render/render_bench.h"
+#include "render/render_documents.h"
 #include "util/mem.h"
 
 static bool read_card(const void *bytes, size_t n, struct card *c)

@@ -17,7 +17,7 @@
 #include "recording/anonymise.h"
 #include "recording/recording.h"
 #include "recording_forge.h"
-#include "render/render_comparison.h"
+#include "render/render_documents.h"
 #include "run/replay.h"
 #include "util/mem.h"
 

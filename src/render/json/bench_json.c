@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_json.c - benchmarks and barrier cards as JSON, by the rules of report_json.c: what is not known is left out. */
-#include <math.h>
-
 #include "render/json_put.h"
-#include "render/render_bench.h"
-
-static json_t *start_document(const char *version, const char *what)
-{
-	json_t *doc = xmust(json_object()), *head = xmust(json_object());
-
-	put_str(head, "version", version);
-	put(head, "schema", json_integer(1));
-	put_str(head, "document", what);
-	put(doc, "barriertrace", head);
-	return doc;
-}
+#include "render/render_documents.h"
 
 static void put_rate(json_t *o, const char *key, uint64_t n, uint64_t ns)
 {
@@ -41,13 +28,6 @@ static void put_times(json_t *o, const char *key, const struct bench_times *t)
 	put(o, key, j);
 }
 
-static void put_syncs(json_t *o, uint64_t counted, uint64_t uncounted)
-{
-	put_u64(o, "syncs", counted);
-	if (uncounted)
-		put_u64(o, "syncs_uncounted", uncounted);
-}
-
 static json_t *row_json(const struct bench_row *r)
 {
 	json_t *j = xmust(json_object()), *traced;
@@ -58,7 +38,8 @@ static json_t *row_json(const struct bench_row *r)
 		return j;
 	put_u64(j, "operations", r->ops);
 	put_u64(j, "bytes", r->bytes);
-	put_syncs(j, r->syncs, r->uncounted);
+	put_u64(j, "syncs", r->syncs);
+	put_if(j, "syncs_uncounted", r->uncounted);
 	put_u64(j, "wall_ns", r->wall_ns);
 	put_rate(j, "per_second", r->ops, r->wall_ns);
 	put_times(j, "time", &r->each);
@@ -74,14 +55,15 @@ static json_t *row_json(const struct bench_row *r)
 
 void render_bench_json(const struct bench *b, struct buf *out)
 {
-	json_t *doc = start_document(b->report.version, "bench"), *j = xmust(json_object()), *rows = xmust(json_array());
+	json_t *doc = json_start(b->report.version, "bench"), *j = xmust(json_object()), *rows = xmust(json_array());
 
 	put_str(j, "workload", b->workload);
 	put_str(j, "dir", b->dir);
 	put_strv(j, "settings", b->settings);
 	put_str(j, "tool", b->tool);
 	put_u64(j, "wall_ns", b->wall_ns);
-	put_syncs(j, b->syncs, b->uncounted);
+	put_u64(j, "syncs", b->syncs);
+	put_if(j, "syncs_uncounted", b->uncounted);
 	if (b->unit) {
 		put_str(j, "unit", b->unit);
 		put_rate(j, "per_second", b->score_ops, b->wall_ns);
@@ -134,7 +116,7 @@ static json_t *card_row_json(const struct card_row *r)
 
 void render_card_json(const struct card *c, struct buf *out)
 {
-	json_t *doc = start_document(c->version, "card"), *fs = xmust(json_object()), *rows = xmust(json_array());
+	json_t *doc = json_start(c->version, "card"), *fs = xmust(json_object()), *rows = xmust(json_array());
 
 	put_fields(doc, card_run_fields, c);
 	put(doc, "disk", disk_json(c));
@@ -152,12 +134,6 @@ void render_card_json(const struct card *c, struct buf *out)
 }
 
 /* ---- two cards ---- */
-
-static void put_ns(json_t *o, const char *key, double ns)
-{
-	if (isfinite(ns) && fabs(ns) < 9e18)
-		put(o, key, json_integer((json_int_t)llround(ns)));
-}
 
 static void put_difference(json_t *o, const char *key, const struct comparison_interval *d, const struct hist *a,
 			   const struct hist *b)
@@ -192,7 +168,7 @@ static json_t *difference_json(const struct card_difference *d)
 
 void render_cards_json(const struct card_comparison *c, struct buf *out)
 {
-	json_t *doc = start_document(NULL, "card comparison"), *rows = xmust(json_array());
+	json_t *doc = json_start(NULL, "card comparison"), *rows = xmust(json_array());
 	static const char *const sides[SIDES] = { "a", "b" };
 
 	put_str(doc, "sentence", c->sentence);

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* comparison_json.c - two runs side by side as JSON, by the rules of report_json.c: what is not known is left out. */
-#include <math.h>
-
 #include "render/json_put.h"
-#include "render/render_comparison.h"
+#include "render/render_documents.h"
 
 static const char *const sides[SIDES] = { "a", "b" };
-
-static void put_real(json_t *o, const char *key, double v)
-{
-	if (isfinite(v))
-		put(o, key, json_real(v));
-}
-
-/* Times in whole nanoseconds, negative ones too. */
-static void put_ns(json_t *o, const char *key, double v)
-{
-	if (isfinite(v) && fabs(v) < 9e18)
-		put(o, key, json_integer((json_int_t)llround(v)));
-}
 
 static json_t *run_json(const struct comparison *c, int side)
 {
@@ -28,11 +13,8 @@ static json_t *run_json(const struct comparison *c, int side)
 	put_str(j, "recording", c->name[side]);
 	put_str(j, "version", r->version);
 	put_str(j, "start", r->start);
-	if (r->wall_ns)
-		put_u64(j, "wall_ns", r->wall_ns);
-	put_strv(j, "command", r->command);
-	if (r->arguments_hidden)
-		put(j, "arguments_hidden", json_true());
+	put_if(j, "wall_ns", r->wall_ns);
+	put_command(j, r->command, r->arguments_hidden);
 	if (r->have_exit_status)
 		put(j, "exit_status", json_integer(r->exit_status));
 	put_str(j, "filter", r->filter);
@@ -218,13 +200,10 @@ static json_t *device_json(const struct comparison_device *d)
 
 /* ---- the whole ---- */
 
-static json_t *document(const struct comparison *c)
+void render_compare_json(const struct comparison *c, struct buf *out)
 {
-	json_t *doc = xmust(json_object()), *head = xmust(json_object()), *devices = xmust(json_array());
+	json_t *doc = json_start(NULL, "diff"), *devices = xmust(json_array());
 
-	put(head, "schema", json_integer(1));
-	put_str(head, "document", "diff");
-	put(doc, "barriertrace", head);
 	put_str(doc, "sentence", c->sentence);
 	for (int i = 0; i < SIDES; i++)
 		put(doc, sides[i], run_json(c, i));
@@ -234,10 +213,5 @@ static json_t *document(const struct comparison *c)
 	for (size_t i = 0; i < c->n_devices; i++)
 		push(devices, device_json(&c->device[i]));
 	put_filled(doc, "devices", devices);
-	return doc;
-}
-
-void render_compare_json(const struct comparison *c, struct buf *out)
-{
-	json_finish(document(c), JSON_INDENT(2), out);
+	json_finish(doc, JSON_INDENT(2), out);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* diagnosis_json.c - a diagnosis as JSON, by the rules of report_json.c: what is not known is left out. */
 #include "render/json_put.h"
-#include "render/render_diagnosis.h"
+#include "render/render_documents.h"
 
 static json_t *setting_json(const struct diag_setting *s)
 {
@@ -54,17 +54,6 @@ static json_t *finding_json(const struct diagnosis *d, const struct diag_finding
 	return j;
 }
 
-static json_t *probe_json(const struct report_probe *p)
-{
-	json_t *j = xmust(json_object());
-
-	put_str(j, "name", p->name);
-	put_str(j, "rung", p->rung);
-	put_str(j, "state", probe_state_name(p->state));
-	put_str(j, "reason", p->reason);
-	return j;
-}
-
 static json_t *trace_json(const struct diag_trace *t)
 {
 	json_t *j = xmust(json_object());
@@ -80,12 +69,8 @@ static json_t *trace_json(const struct diag_trace *t)
 
 void render_diagnosis_json(const struct diagnosis *d, struct buf *out)
 {
-	json_t *doc = xmust(json_object()), *head = xmust(json_object()), *findings = xmust(json_array()),
-	       *layers = xmust(json_array()), *probes = xmust(json_array());
+	json_t *doc = json_start(NULL, "doctor"), *findings = xmust(json_array()), *layers = xmust(json_array());
 
-	put(head, "schema", json_integer(1));
-	put_str(head, "document", "doctor");
-	put(doc, "barriertrace", head);
 	put_str(doc, "version", d->version);
 	put_str(doc, "kernel", d->kernel);
 	put_str(doc, "arch", d->arch);
@@ -96,9 +81,7 @@ void render_diagnosis_json(const struct diagnosis *d, struct buf *out)
 	for (size_t i = 0; i < d->n_layers; i++)
 		push(layers, layer_json(&d->layer[i]));
 	put(doc, "layers", layers);
-	for (size_t i = 0; i < d->n_probes; i++)
-		push(probes, probe_json(&d->probe[i]));
-	put_filled(doc, "probes", probes);
+	put_probes(doc, d->probe, d->n_probes);
 	put_str(doc, "no_probes", d->no_probes);
 	if (d->trace.have)
 		put(doc, "trace", trace_json(&d->trace));

@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* experiment_json.c - an experiment as JSON, by the rules of report_json.c: what is not known is left out. */
-#include <math.h>
-
 #include "render/json_put.h"
-#include "render/render_experiment.h"
-
-static void put_factor(json_t *j, const char *key, double v)
-{
-	if (isfinite(v))
-		put(j, key, json_real(v));
-}
-
-static json_t *ledger_json(const struct outcome_variant *v)
-{
-	json_t *j = xmust(json_object());
-
-	for (int c = 0; c < CAUSE_COUNT; c++)
-		if (v->ledger.ns[c])
-			put_u64(j, cause_name((enum cause)c), v->ledger.ns[c]);
-	return j;
-}
+#include "render/render_documents.h"
 
 static json_t *run_json(const struct outcome_run *r)
 {
@@ -37,9 +19,8 @@ static json_t *prediction_json(const struct outcome_prediction *p)
 {
 	json_t *j = xmust(json_object());
 
-	put_factor(j, "faster", p->faster);
-	if (p->wall_ns)
-		put_u64(j, "wall_ns", p->wall_ns);
+	put_real(j, "faster", p->faster);
+	put_if(j, "wall_ns", p->wall_ns);
 	put_u64(j, "base_ns", p->base_ns);
 	if (p->call_now_ns)
 		put(j, "per_call_ns",
@@ -68,10 +49,10 @@ static json_t *change_json(const struct outcome_change *c)
 {
 	json_t *j = xmust(json_object()), *why = xmust(json_object());
 
-	put_factor(j, "faster", c->faster);
+	put_real(j, "faster", c->faster);
 	if (c->have_interval) {
-		put_factor(j, "low", c->low);
-		put_factor(j, "high", c->high);
+		put_real(j, "low", c->low);
+		put_real(j, "high", c->high);
 		put(j, "told", json_boolean(c->told));
 	}
 	if (c->blamed) {
@@ -97,12 +78,11 @@ static json_t *variant_json(const struct outcome_variant *v, bool first)
 	put_filled(j, "runs", runs);
 	put_u64(j, "mean_ns", v->mean_ns);
 	put_u64(j, "median_run", v->median);
-	if (v->rank)
-		put_u64(j, "rank", v->rank);
+	put_if(j, "rank", v->rank);
 	put_u64(j, "calls", v->calls);
 	put_u64(j, "sync_ns", v->sync_ns);
 	put_u64(j, "flushes", v->flushes);
-	put_filled(j, "ledger", ledger_json(v));
+	put_ledger(j, &v->ledger);
 	put_u64(j, "lost_events", v->lost_events);
 	put(j, "incomplete", json_boolean(v->incomplete));
 	if (v->prediction.have)
@@ -114,19 +94,14 @@ static json_t *variant_json(const struct outcome_variant *v, bool first)
 
 void render_outcome_json(const struct outcome *o, struct buf *out)
 {
-	json_t *doc = xmust(json_object()), *head = xmust(json_object()), *variants = xmust(json_array());
+	json_t *doc = json_start(NULL, "experiment"), *variants = xmust(json_array());
 
-	put(head, "schema", json_integer(1));
-	put_str(head, "document", "experiment");
-	put_str(head, "version", o->version);
-	put(doc, "barriertrace", head);
+	put_str(json_object_get(doc, "barriertrace"), "version", o->version);
 	put_str(doc, "kernel", o->kernel);
 	put_str(doc, "arch", o->arch);
 	put_str(doc, "start", o->start);
 	put_str(doc, "target", o->target);
-	put_strv(doc, "command", o->command);
-	if (o->arguments_hidden)
-		put(doc, "arguments_hidden", json_true());
+	put_command(doc, o->command, o->arguments_hidden);
 	put_u64(doc, "runs", o->n_runs);
 	put_str(doc, "sentence", o->sentence);
 	for (size_t i = 0; i < o->n; i++)

@@ -2,7 +2,6 @@
 /*
  * report_json.c - the public document, schema 1. What is not known, and what did not happen, is left out.
  */
-#include <math.h>
 #include <string.h>
 #include <stdlib.h>
 
@@ -67,8 +66,7 @@ static void put_flush(json_t *o, const struct report_flush *f)
 		return;
 	j = xmust(json_object());
 	put_fields(j, report_flush_role_fields, f);
-	if (f->no_depth)
-		put_u64(j, "in_flight_unknown", f->no_depth);
+	put_if(j, "in_flight_unknown", f->no_depth);
 	put_fields(j, report_flush_barrier_fields, f);
 	if (f->barrier_writes && f->barrier_flushes)
 		put(j, "flushes_per_commit", json_real((double)f->barrier_flushes / (double)f->barrier_writes));
@@ -146,17 +144,21 @@ static void put_interval(json_t *run, const struct report *r)
 	put(run, "interval", j);
 }
 
+void put_command(json_t *o, char *const *command, bool arguments_hidden)
+{
+	put_strv(o, "command", command);
+	if (arguments_hidden)
+		put(o, "arguments_hidden", json_true());
+}
+
 static json_t *run_json(const struct report *r)
 {
 	json_t *j = xmust(json_object());
 
 	put_str(j, "start", r->start);
-	if (r->wall_ns)
-		put_u64(j, "wall_ns", r->wall_ns);
+	put_if(j, "wall_ns", r->wall_ns);
 	put_interval(j, r);
-	put_strv(j, "command", r->command);
-	if (r->arguments_hidden)
-		put(j, "arguments_hidden", json_true());
+	put_command(j, r->command, r->arguments_hidden);
 	if (r->have_exit_status)
 		put(j, "exit_status", json_integer(r->exit_status));
 	if (r->command) {
@@ -172,33 +174,30 @@ static json_t *run_json(const struct report *r)
 	return j;
 }
 
-static json_t *probes_json(const struct report *r)
+void put_probes(json_t *o, const struct report_probe *p, size_t n)
 {
 	json_t *a = xmust(json_array());
 
-	for (size_t i = 0; i < r->n_probes; i++) {
-		json_t *p = xmust(json_object());
+	for (size_t i = 0; i < n; i++) {
+		json_t *j = xmust(json_object());
 
-		put_str(p, "name", r->probe[i].name);
-		put_str(p, "rung", r->probe[i].rung);
-		put_str(p, "state", probe_state_name(r->probe[i].state));
-		put_str(p, "reason", r->probe[i].reason);
-		push(a, p);
+		put_str(j, "name", p[i].name);
+		put_str(j, "rung", p[i].rung);
+		put_str(j, "state", probe_state_name(p[i].state));
+		put_str(j, "reason", p[i].reason);
+		push(a, j);
 	}
-	return a;
+	put_filled(o, "probes", a);
 }
 
 static json_t *head_json(const struct report *r)
 {
-	json_t *doc = xmust(json_object()), *head = xmust(json_object());
+	json_t *doc = json_start(r->version, NULL);
 
-	put_str(head, "version", r->version);
-	put(head, "schema", json_integer(1));
-	put(doc, "barriertrace", head);
 	if (r->interval && r->final)
 		put(doc, "final", json_true());
 	put(doc, "run", run_json(r));
-	put_filled(doc, "probes", probes_json(r));
+	put_probes(doc, r->probe, r->n_probes);
 	return doc;
 }
 
@@ -240,6 +239,17 @@ static char *dumped(json_t *doc, size_t flags)
 
 	json_decref(doc);
 	return s;
+}
+
+json_t *json_start(const char *version, const char *what)
+{
+	json_t *doc = xmust(json_object()), *head = xmust(json_object());
+
+	put_str(head, "version", version);
+	put(head, "schema", json_integer(1));
+	put_str(head, "document", what);
+	put(doc, "barriertrace", head);
+	return doc;
 }
 
 void json_finish(json_t *doc, size_t flags, struct buf *out)

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* sync_json.c - the sync calls, what they waited for, what follows from it. */
-#include <math.h>
-
 #include "render/json_put.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-/* JSON has no NaN and no infinity: such a number is not known. */
-static void put_real(json_t *o, const char *key, double v)
-{
-	if (isfinite(v))
-		put(o, key, json_real(v));
-}
 
 static void put_calls(json_t *o, const struct report_sync *s)
 {
 	json_t *j = xmust(json_object());
 
-	for (unsigned int i = 0; i < ARRAY_LEN(s->calls); i++) {
-		if (s->calls[i])
-			put_u64(j, call_name(i), s->calls[i]);
-	}
+	for (unsigned int i = 0; i < ARRAY_LEN(s->calls); i++)
+		put_if(j, call_name(i), s->calls[i]);
 	put_filled(o, "calls", j);
 }
 
@@ -95,8 +84,7 @@ static json_t *others_json(const struct report_sync *s)
 	for (size_t i = 0; i < s->n_other; i++) {
 		json_t *p = xmust(json_object());
 
-		if (s->other[i].pid)
-			put_u64(p, "pid", s->other[i].pid);
+		put_if(p, "pid", s->other[i].pid);
 		put_str(p, "comm", s->other[i].comm);
 		put_u64(p, "count", s->other[i].count);
 		put_u64(p, "total_ns", s->other[i].total_ns);
@@ -166,14 +154,11 @@ static json_t *tail_json(const struct report_tail *t)
 	put_u64(o, "threshold_ns", t->threshold_ns);
 	put_u64(o, "median_ns", t->median_ns);
 	put_ledger(o, &t->ledger);
-	if (t->period)
-		put_u64(o, "period", t->period);
-	if (t->period_ns)
-		put_u64(o, "period_ns", t->period_ns);
+	put_if(o, "period", t->period);
+	put_if(o, "period_ns", t->period_ns);
 	put_str(o, "path", t->path);
 	put_str(o, "comm", t->comm);
-	if (t->pid)
-		put_u64(o, "pid", t->pid);
+	put_if(o, "pid", t->pid);
 	put_str(o, "sentence", t->sentence);
 	return o;
 }
@@ -194,8 +179,7 @@ static void put_without(json_t *sync, const struct report *r)
 	json_t *o = xmust(json_object());
 
 	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
-		if (why[i].n)
-			put_u64(o, why[i].reason, why[i].n);
+		put_if(o, why[i].reason, why[i].n);
 	put_filled(sync, "without_ledger", o);
 }
 
@@ -227,10 +211,8 @@ static json_t *sync_json(const struct report *r)
 	put_u64(j, "busy_flushes", s->busy_flushes);
 	put_groups(j, "by_process", s->process, s->n_processes, true);
 	put_groups(j, "by_file", s->file, s->n_files, false);
-	if (s->gone_processes)
-		put_u64(j, "processes_summed", s->gone_processes);
-	if (s->gone_files)
-		put_u64(j, "files_summed", s->gone_files);
+	put_if(j, "processes_summed", s->gone_processes);
+	put_if(j, "files_summed", s->gone_files);
 	put_slowest(j, s);
 	put_leaves(j, s);
 	return j;

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "render/render_diagnosis.h"
+#include "render/render_documents.h"
 #include "render/text/text.h"
 
 #define INDENT 2

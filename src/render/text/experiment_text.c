@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "render/render_experiment.h"
+#include "render/render_documents.h"
 #include "render/command_line.h"
 #include "render/text/text.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/render_bench.h"
+#include "render/render_documents.h"
 #include "render/text/text.h"
 
 #define INDENT 2

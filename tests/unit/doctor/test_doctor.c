@@ -16,7 +16,7 @@
 #include "layout.h"
 #include "util/mem.h"
 #include "util/utf8.h"
-#include "render/render_diagnosis.h"
+#include "render/render_documents.h"
 
 /* ---- the machine ---- */
 

@@ -10,7 +10,7 @@
 
 #include "analyse/compare/reports.h"
 #include "util/mem.h"
-#include "render/render_comparison.h"
+#include "render/render_documents.h"
 #include "rendered.h"
 #include "tap.h"
 #include "wire.h"

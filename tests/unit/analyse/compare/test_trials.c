@@ -8,7 +8,7 @@
 #include "analyse/compare/experiment_runs.h"
 #include "util/buf.h"
 #include "util/mem.h"
-#include "render/render_experiment.h"
+#include "render/render_documents.h"
 #include "tap.h"
 
 #define MS 1000000ull

@@ -8,7 +8,7 @@
 #include "analyse/verdict/plausibility.h"
 #include "layout.h"
 #include "util/mem.h"
-#include "render/render_bench.h"
+#include "render/render_documents.h"
 #include "tap.h"
 
 #define US  1000ull
