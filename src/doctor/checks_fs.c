@@ -79,15 +79,6 @@ void judge_discard(struct exam *x, const struct diag_layer *l, const struct diag
 			    l->name);
 }
 
-void judge_sync(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
-{
-	finding_add(x, l, s, DIAG_SLOW,
-		    "Mount without it, if the programs sync for themselves. Risk: what they don't "
-		    "sync is written later.",
-		    "%s is mounted with %s: %s waits for the drive.", l->name, s->key,
-		    strcmp(s->key, "sync") ? "every change of a directory" : "every write");
-}
-
 void judge_journal(struct exam *x, const struct diag_layer *l, const struct diag_setting *s)
 {
 	if (!strcmp(s->value, "none") && !is_read_only(l))

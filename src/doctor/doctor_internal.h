@@ -111,8 +111,8 @@ bool option_find(const char *options, const char *name, char **value);
 
 /* checks_block.c, checks_fs.c */
 judge_fn judge_write_cache, judge_fua, judge_scheduler, judge_nr_requests, judge_start, judge_flush_ms,
-	judge_drive_cache, judge_lpm, judge_dm_targets, judge_barrier, judge_discard, judge_sync, judge_journal,
-	judge_delalloc, judge_block_size, judge_governor, judge_dirty, judge_read_only;
+	judge_drive_cache, judge_lpm, judge_dm_targets, judge_barrier, judge_discard, judge_journal, judge_delalloc,
+	judge_block_size, judge_governor, judge_dirty, judge_read_only;
 
 /* value_rules.c: by the rules there */
 judge_fn judge_by_value;

@@ -26,9 +26,9 @@ const struct setting_row setting_rows[] = {
 	  "Reading can dirty the inode, which a later commit has to write too.", judge_by_value },
 	{ "sync", K(FS), NULL, read_mount, "sync", NULL, 0, "Every write waits for the drive, as if it were followed "
 	  "by an fsync.",
-	  judge_sync },
+	  judge_by_value },
 	{ "dirsync", K(FS), NULL, read_mount, "dirsync", NULL, 0, "Every change of a directory waits for the drive.",
-	  judge_sync },
+	  judge_by_value },
 	{ "lazytime", K(FS), NULL, read_mount, "lazytime", NULL, 0, "Time stamps alone are not written: fewer commits.",
 	  NULL },
 	{ "volatile", K(FS), " overlay ", read_volatile, "volatile", NULL, 0, "An fsync does nothing at all.",

@@ -8,8 +8,8 @@
 
 enum when { WHEN_THERE, WHEN_ZERO, WHEN_NOT_ZERO, WHEN_AT_LEAST, WHEN_ONE_OF, WHEN_OTHER, WHEN_CONTAINS, WHEN_LACKS };
 
-#define ALIGN "Make the partition anew at a multiple of 1 MiB, and restore the data."
-#define LIMIT "Raise the limit, if the programs in it sync.", "I/O on %s is limited or ruled by a cgroup: %s."
+#define UNSYNC "Mount without it, if the programs sync for themselves. Risk: what they don't sync is written later."
+#define LIMIT  "Raise the limit, if the programs in it sync.", "I/O on %s is limited or ruled by a cgroup: %s."
 
 /* clang-format off */
 static const struct rule {
@@ -26,6 +26,9 @@ static const struct rule {
 	{ "atime", DIAG_SLOW, WHEN_ONE_OF, " strictatime ",
 	  "Mount with relatime or noatime. Risk: programs that compare access times see old ones.",
 	  "On %s each read of a file changes its inode, which commits then have to write." },
+	{ "sync", DIAG_SLOW, WHEN_THERE, NULL, UNSYNC, "%s is mounted with sync: every write waits for the drive." },
+	{ "dirsync", DIAG_SLOW, WHEN_THERE, NULL, UNSYNC,
+	  "%s is mounted with dirsync: every change of a directory waits for the drive." },
 	{ "data", DIAG_SLOW, WHEN_ONE_OF, " journal ",
 	  "Measure with data=ordered. Risk: less atomicity of data after a crash.",
 	  "%s writes data twice, first into the journal (short fsyncs can gain by it, long ones lose)." },
@@ -67,7 +70,8 @@ static const struct rule {
 	{ "md_bitmap", DIAG_NOTE, WHEN_OTHER, " none ",
 	  "A larger bitmap chunk (mdadm --grow --bitmap-chunk) makes it rarer. Risk: a longer resync.",
 	  "%s has a write-intent bitmap: the first write into a clean region waits for a flushed write of it." },
-	{ "alignment_offset", DIAG_SLOW, WHEN_NOT_ZERO, NULL, ALIGN,
+	{ "alignment_offset", DIAG_SLOW, WHEN_NOT_ZERO, NULL,
+	  "Make the partition anew at a multiple of 1 MiB, and restore the data.",
 	  "%s is not aligned to the blocks of the device below it (%s bytes off): writes make it read first." },
 
 	/* the queue */
