@@ -344,25 +344,6 @@ static bool hide_arguments(const struct outputs *o, const struct outfile *f)
 	return !o->show_args && !outfile_is_private(f->fd);
 }
 
-static void put_text(const struct outputs *o, const struct report *r, struct buf *b)
-{
-	struct render_opts opts = outputs_text_opts(o);
-
-	if (o->on_screen)
-		buf_str(b, "\033[H\033[J");
-	render_text(r, &opts, b);
-}
-
-static void put_json(const struct outputs *o, const struct report *r, struct buf *b)
-{
-	const struct render_opts opts = { 0 };
-
-	if (o->stream)
-		render_ndjson(r, &opts, b);
-	else
-		render_json(r, &opts, b);
-}
-
 /* Where an output goes while it is made. */
 struct drain {
 	struct outfile *file;
@@ -378,90 +359,60 @@ static void drain(void *ctx, const struct buf *b)
 		d->err = outfile_write(d->file, b, d->e);
 }
 
-/* Text or JSON, which come each time. */
-static int write_each(const struct outputs *o, struct outfile *f,
-		      void (*put)(const struct outputs *, const struct report *, struct buf *), const struct report *r,
-		      struct err *e)
+/* In pieces where it can get long: text looks back at what it has written, and a stream's lines come whole. */
+static int write_one(const struct outputs *o, struct outfile *f, const struct file_row *row, struct render_opts opts,
+		     const struct report *r, struct err *e)
 {
 	struct report_no_arguments hidden = { 0 };
 	struct drain to = { .file = f, .e = e };
 	struct buf b = { .ctx = &to };
 
+	if (f->fd < 0)
+		return 0;
 	if (hide_arguments(o, f)) {
 		report_hide_arguments(r, &hidden);
 		r = &hidden.r;
 	}
-	/* text looks back at what it has written, and a stream's lines come whole */
-	if (put == put_json && !o->stream)
+	if (row->detail || row->render == render_json)
 		b.drain = drain;
-	put(o, r, &b);
+	if (row->detail)
+		opts.scratch = outfile_scratch(f);
+	if (o->on_screen && f == &o->text)
+		buf_str(&b, "\033[H\033[J");
+	opts.table = row->table;
+	row->render(r, &opts, &b);
 	if (b.drain)
 		buf_drain(&b);
 	else
 		to.err = outfile_write(f, &b, e);
-	report_no_arguments_free(&hidden);
-	buf_free(&b);
-	return to.err;
-}
-
-/* Those that list every call are too long to be made in memory. */
-static int write_as_it_is(struct outfile *f, const struct file_row *row, const struct report *r, struct err *e)
-{
-	struct render_opts opts = { .table = row->table };
-	struct drain to = { .file = f, .e = e };
-	struct buf b = { .drain = drain, .ctx = &to };
-
-	if (f->fd < 0)
-		return 0;
-	if (row->detail)
-		opts.scratch = outfile_scratch(f);
-	else
-		b.drain = NULL;
-	row->render(r, &opts, &b);
-	if (row->detail)
-		buf_drain(&b);
-	else
-		to.err = outfile_write(f, &b, e);
-	buf_free(&b);
 	if (opts.scratch)
 		close(opts.scratch);
-	return to.err;
-}
-
-static int write_file(const struct outputs *o, struct outfile *f, const struct file_row *row, const struct report *r,
-		      struct err *e)
-{
-	struct report_no_arguments hidden;
-	int err;
-
-	if (f->fd < 0 || !hide_arguments(o, f))
-		return write_as_it_is(f, row, r, e);
-	report_hide_arguments(r, &hidden);
-	err = write_as_it_is(f, row, &hidden.r, e);
 	report_no_arguments_free(&hidden);
-	return err;
+	buf_free(&b);
+	return to.err;
 }
 
 static int write_files(struct outputs *o, const struct report *r, struct err *e)
 {
+	const struct render_opts none = { 0 };
 	int err = 0;
 
 	for (int i = 0; i < RENDER_N_FILES && !err; i++)
-		err = write_file(o, &o->file[i], &file_rows[i], r, e);
+		err = write_one(o, &o->file[i], &file_rows[i], none, r, e);
 	for (size_t i = 0; i < RENDER_N_CSV && !err; i++)
-		err = write_file(o, &o->csv[i], &(struct file_row){ render_csv, true, i }, r, e);
+		err = write_one(o, &o->csv[i], &(struct file_row){ render_csv, true, i }, none, r, e);
 	return err;
 }
 
 int outputs_write(struct outputs *o, const struct report *r, struct err *e)
 {
-	int err = o->json.fd >= 0 ? write_each(o, &o->json, put_json, r, e) : 0;
+	const struct file_row json = { .render = o->stream ? render_ndjson : render_json },
+			      text = { .render = render_text };
+	int err = write_one(o, &o->json, &json, (struct render_opts){ 0 }, r, e);
 
 	if (!err && r->final)
 		err = write_files(o, r, e);
-	if (!err && o->text.fd >= 0)
-		err = write_each(o, &o->text, put_text, r, e);
-	return err;
+	return err ? err : write_one(o, &o->text, &text, outputs_text_opts(o), r, e);
 }
 
 int outputs_commit(struct outputs *o, struct err *e)
