@@ -202,31 +202,25 @@ const struct trace_flush *trace_find_flush(const struct trace *t, const struct d
 
 /* ---- writing ---- */
 
-static void part(struct trace *t, struct trace_track where, const char *name, uint64_t from, uint64_t to)
+/* `of`: the step that is in the device then, or NULL */
+static void part(struct trace *t, struct trace_track where, const char *name, uint64_t from, uint64_t to,
+		 const struct detail_step *of)
 {
 	if (from == to)
 		return;
 	trace_open(t, where, "request", name, from, to - from);
 	buf_printf(t->out, "\"ns\":%" PRIu64, trace_number(to - from));
+	if (of)
+		buf_printf(t->out, ",\"in_flight\":%u", of->in_flight);
+	trace_close(t);
 }
 
 static void step(struct trace *t, struct trace_track where, const struct shown *s, bool sequence)
 {
-	if (s->begin == s->done)
-		return;
-	if (sequence) {
-		part(t, where, s->name, s->begin, s->done);
-		trace_close(t);
-	}
-	if (s->begin != s->issue) {
-		part(t, where, "queue", s->begin, s->issue);
-		trace_close(t);
-	}
-	if (s->issue != s->done) {
-		part(t, where, "device", s->issue, s->done);
-		buf_printf(t->out, ",\"in_flight\":%u", s->step->in_flight);
-		trace_close(t);
-	}
+	if (sequence)
+		part(t, where, s->name, s->begin, s->done, NULL);
+	part(t, where, "queue", s->begin, s->issue, NULL);
+	part(t, where, "device", s->issue, s->done, s->step);
 }
 
 static void args(struct trace *t, const struct detail_request *q, size_t i)

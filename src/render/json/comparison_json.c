@@ -126,18 +126,6 @@ static void put_pair(json_t *o, const char *key, const double v[SIDES])
 	put(o, key, j);
 }
 
-static const char *part_name(enum op_class class)
-{
-	switch (class) {
-	case OP_READ_SYNC:
-	case OP_WRITE_SYNC: return "sync";
-	case OP_READ_ASYNC:
-	case OP_WRITE_ASYNC: return "async";
-	case OP_WRITE_BARRIER: return "barrier";
-	default: return NULL;
-	}
-}
-
 static json_t *tally_quantiles_json(const struct tally *t)
 {
 	struct hist h;
@@ -158,7 +146,7 @@ static json_t *ops_json(const struct comparison_device *d)
 			continue;
 		j = xmust(json_object());
 		put_str(j, "op", op_row_name(op_class_row(class)));
-		put_str(j, "part", part_name(class));
+		put_str(j, "part", op_class_kind(class));
 		for (int i = 0; i < SIDES; i++) {
 			json_t *side = xmust(json_object());
 

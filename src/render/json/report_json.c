@@ -21,19 +21,6 @@ static json_t *op_json(const struct report_op *op)
 }
 
 /* Rows that are made of several classes show each of them, too. */
-/* clang-format off */
-static const struct {
-	enum op_class class;
-	const char *key;
-} parts[] = {
-	{ OP_READ_SYNC, "sync" },
-	{ OP_READ_ASYNC, "async" },
-	{ OP_WRITE_SYNC, "sync" },
-	{ OP_WRITE_ASYNC, "async" },
-	{ OP_WRITE_BARRIER, "barrier" },
-};
-/* clang-format on */
-
 static json_t *ops_json(const struct report_device *d)
 {
 	json_t *ops = xmust(json_object());
@@ -46,11 +33,11 @@ static json_t *ops_json(const struct report_device *d)
 		if (!sum.count)
 			continue;
 		j = op_json(&sum);
-		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-			if (op_class_row(parts[i].class) != row || !d->op[parts[i].class].count)
+		for (enum op_class c = 0; c < OP_CLASSES; c++) {
+			if (op_class_row(c) != row || !op_class_kind(c) || !d->op[c].count)
 				continue;
-			report_device_op(d, parts[i].class, &part);
-			put(j, parts[i].key, op_json(&part));
+			report_device_op(d, c, &part);
+			put(j, op_class_kind(c), op_json(&part));
 		}
 		put(ops, op_row_name(row), j);
 	}

@@ -105,7 +105,7 @@ static void times(struct text *t, const struct ledger *l, size_t at)
 
 /* --- by process, by file --- */
 
-static void who(struct text *t, struct buf *b, const char *comm, uint32_t pid, uint32_t tid)
+void text_who(struct text *t, struct buf *b, const char *comm, uint32_t pid, uint32_t tid)
 {
 	text_raw(t, b, comm && *comm ? comm : "?");
 	if (!pid)
@@ -116,7 +116,7 @@ static void who(struct text *t, struct buf *b, const char *comm, uint32_t pid, u
 	buf_char(b, ')');
 }
 
-static void which(struct text *t, struct buf *b, const char *path, const char *device)
+void text_file(struct text *t, struct buf *b, const char *path, const char *device)
 {
 	text_raw(t, b, path && *path ? path : "(no file)");
 	if (!device)
@@ -144,9 +144,9 @@ static void group(struct text *t, const struct report_group *g, bool process, si
 	struct buf b = { 0 };
 
 	if (process)
-		who(t, &b, g->comm, g->pid, 0);
+		text_who(t, &b, g->comm, g->pid, 0);
 	else
-		which(t, &b, g->path, g->device);
+		text_file(t, &b, g->path, g->device);
 	text_pad(t, 0, INDENT);
 	if (INDENT + utf8_width(b.data, b.len) > title) {
 		text_wrap(t, STYLE_PLAIN, b.data, INDENT, 2 * INDENT);
@@ -220,12 +220,12 @@ static void slow_call(struct text *t, const struct report_call *c)
 	text_right(t, STYLE_DIM, num_duration(c->start_ns, t->num).s, 10);
 	text_right(t, STYLE_HEAD, num_duration(c->duration_ns, t->num).s, 10);
 	text_pad(t, 0, 2);
-	who(t, &b, c->comm, c->pid, c->tid);
+	text_who(t, &b, c->comm, c->pid, c->tid);
 	buf_char(&b, ' ');
 	text_raw(t, &b, c->call ? c->call : "?");
 	if (c->path || c->device) {
 		buf_char(&b, ' ');
-		which(t, &b, c->path, c->path ? NULL : c->device);
+		text_file(t, &b, c->path, c->path ? NULL : c->device);
 	}
 	text_wrap(t, STYLE_PLAIN, b.data, CALL_AT, CALL_AT);
 	times(t, &c->ledger, CALL_AT);

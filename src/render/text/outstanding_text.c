@@ -33,20 +33,12 @@ static void head_line(struct text *t, const struct report_outstanding *o)
 	text_right(t, STYLE_WARN, b.data, FIGURE);
 	text_pad(t, FIGURE, WORDS);
 	buf_clear(&b);
-	text_raw(t, &b, *o->comm ? o->comm : "?");
-	buf_printf(&b, " (%u", o->pid);
-	if (o->tid != o->pid)
-		buf_printf(&b, ", thread %u", o->tid);
-	buf_str(&b, ") ");
+	text_who(t, &b, o->comm, o->pid, o->tid);
+	buf_char(&b, ' ');
 	text_raw(t, &b, o->call);
 	if (o->path || o->device) {
 		buf_char(&b, ' ');
-		text_raw(t, &b, o->path ? o->path : o->device);
-	}
-	if (o->path && o->device) {
-		buf_str(&b, " (");
-		text_raw(t, &b, o->device);
-		buf_char(&b, ')');
+		text_file(t, &b, o->path ? o->path : o->device, o->path ? o->device : NULL);
 	}
 	if (o->other)
 		buf_str(&b, t->r->command ? ", not the command's" : ", not of the filtered tasks");

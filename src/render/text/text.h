@@ -80,7 +80,9 @@ void text_reasons(struct text *t);
 /* sync_text.c */
 void text_sync(struct text *t);
 
-/* calls_text.c: by process, by file, the slowest */
+/* calls_text.c: by process, by file, the slowest; "dd (14457, thread 14460)", "/srv/f (loop0)" */
 void text_calls(struct text *t);
+void text_who(struct text *t, struct buf *b, const char *comm, uint32_t pid, uint32_t tid);
+void text_file(struct text *t, struct buf *b, const char *path, const char *device);
 
 #endif
