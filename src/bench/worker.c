@@ -31,9 +31,7 @@ static struct scores *take_tally(void)
 	return dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDIN_FILENO) < 0 ? NULL : t;
 }
 
-static void worker(struct work *w, const struct workload *what) __attribute__((noreturn));
-
-static void worker(struct work *w, const struct workload *what)
+static _Noreturn void worker(struct work *w, const struct workload *what)
 {
 	sigset_t none;
 	uint64_t began;

@@ -160,9 +160,7 @@ int work_prepare(struct work *w, const char *name, uint64_t *size, uint64_t limi
 	return -1;
 }
 
-static void program(struct work *w, char *const argv[], int out, int err) __attribute__((noreturn));
-
-static void program(struct work *w, char *const argv[], int out, int err)
+static _Noreturn void program(struct work *w, char *const argv[], int out, int err)
 {
 	int in = open("/dev/null", O_RDONLY);
 

@@ -59,14 +59,9 @@ static const char *nearest(const struct command_def *def, const char *name, size
 	return best;
 }
 
-static const char *hint_command(const struct reading *r)
-{
-	return *r->def->name ? r->def->name : "";
-}
-
 static int unknown(const struct reading *r, const char *option, const char *name, size_t len)
 {
-	const char *near = nearest(r->def, name, len), *command = hint_command(r);
+	const char *near = nearest(r->def, name, len), *command = r->def->name;
 	int shown = (int)(strlen(option) - strlen(name) + len);
 
 	if (near)

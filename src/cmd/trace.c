@@ -417,8 +417,7 @@ static int watch(struct trace *t, char **words, int *status, struct err *e)
 		err = open_run(t, e);
 	if (err)
 		return err;
-	if (!t->o.out.quiet && !t->o.argv && !t->o.run.interval_ns && isatty(STDERR_FILENO))
-		progress(t);
+	progress(t);
 	err = open_live(t, e);
 	if (!err)
 		err = run_until_end(t->run, e);
