@@ -595,8 +595,8 @@ static bool ran_between(const struct frame *f, const struct tl_sleep *before, co
 		return true;
 	if (f->have_seq && before && before->seq + 1 == f->seq && (!after || after->off >= f->woke))
 		return true;
-	/* all its sleeps in [from, woke) have been sent: behind the last of them it ran until it woke the sleeper */
-	return f->woke && before && before->on > f->from && before->on <= f->woke &&
+	/* where its sleeps in [from, woke) have no such number and have all been sent: behind the last it ran until it woke the sleeper */
+	return !f->have_seq && f->woke && before && before->on > f->from && before->on <= f->woke &&
 	       (!after || after->off >= f->woke) && still_followed(f->task, before->on, f->woke);
 }
 

@@ -596,6 +596,7 @@ TEST(helper_ran)
 	} all[] = {
 		{ "its next sleep is the one that follows", 5, 1000, 6, 0, 0 },
 		{ "a sleep is missing", 5, 1000, 7, 0, 0 },
+		{ "also where others within the caller's are known", 5, 1020, 7, 0, 0 },
 		{ "nothing is known since its last sleep", 5, 1000, 0, 0, 0 },
 		{ "its last sleep ended in the caller's", 5, 1020, 0, 0, 0 },
 		{ "or began with it", 5, 1010, 0, 0, 0 },
