@@ -66,7 +66,9 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 	bpf_map_delete_elem(&pendings, &key);
 	if (worker == (u32)bpf_get_current_pid_tgid())
 		catch_up(worker, 0);
-	send_history(worker, s.enter);
+	if (call == CALL_AIO_FSYNC) /* io_uring may hold a lock */
+		before_call();
+	send_history(worker, s.enter, ALL_RECORDS);
 	learn(worker);
 	if (bpf_ringbuf_output(&ring, &s, sizeof(s), wake_flag()))
 		count_unrecorded(DROP_CALL, s.enter);

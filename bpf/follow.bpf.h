@@ -25,8 +25,9 @@
 #define TASK_INTERRUPTIBLE 1	 /* in task_struct.__state, as the next */
 #define TASK_NOLOAD	   0x400 /* part of TASK_IDLE */
 
-#define HISTORY 64
-#define WORKS	16
+#define HISTORY	     64
+#define WORKS	     16
+#define RECORDS_EACH 3 /* of a sleep or a work, at most: itself, a bio and a request */
 
 /*
  * A helper's last sleeps, in a ring by seq, and the requests and bios that ended them; a worker's last works, by number, and the requests
@@ -39,6 +40,7 @@ struct history {
 	struct wire_work work[WORKS];
 	struct wire_request queuer[WORKS];
 	struct wire_bio queuer_bio[WORKS];
+	u64 cut; /* when a wake-up last had no room for all of its sleeps; 0: they have been sent since */
 };
 
 STATE struct {
@@ -143,8 +145,24 @@ static __always_inline void caller_left(void)
 		__sync_fetch_and_add(&callers, -1);
 }
 
-/* Sends what is remembered of a helper's sleeps from the last that ended before `from` on, unless sent, oldest first. */
-int send_history(u32 tid, u64 from);
+/*
+ * Sends what is remembered of a helper's sleeps from the last that ended before `from` on, unless sent, oldest first: at most `room` records
+ * (ALL_RECORDS: whatever there is). Returns the room that is left.
+ */
+u32 send_history(u32 tid, u64 from, u32 room);
+#define ALL_RECORDS (RECORDS_EACH * HISTORY)
+
+STATE unsigned long long last_cut SEC(".data"); /* of all histories */
+
+/* Sends what wake-ups had no room for, whoever waited, and what else is in these histories. */
+int send_rest(void);
+
+/* Call it before a call's record is sent: what that depends on goes first. Not for others' calls, and those without a ledger. */
+static __always_inline void before_call(void)
+{
+	if (rarely(last_cut))
+		send_rest();
+}
 
 /* How often the kernel says that a task lost the CPU. */
 static __always_inline u32 switches_of(struct task_struct *task)

@@ -29,8 +29,6 @@ static __always_inline void announce(struct task_state *t, u32 tid, struct task_
 	t->announced = 1;
 }
 
-#define HISTORY_PART 8
-
 /* The state that another CPU has made just now, or is making. */
 static __always_inline u32 made_elsewhere(u32 pid, const u16 *entry)
 {
@@ -122,16 +120,17 @@ __noinline int learn(u32 tid)
 }
 
 /*
- * Sends what is kept at a place of a helper's history. Once is enough: whoever else it wakes finds it there. Not inline: the
- * verifier would walk through it 64 times for each program that sends a history, half a second each time.
+ * Sends what is kept at a place of a helper's history; returns how many records that was. Once is enough: whoever else it wakes finds it
+ * there. Not inline: the verifier would walk through it 64 times for each program that sends a history, half a second each time.
  */
-__noinline int send_kept(u32 tid, u32 place)
+__noinline u32 send_kept(u32 tid, u32 place)
 {
 	struct task_state *t;
 	struct history *h = history_by_tid(tid, &t);
 	struct wire_sleep *s;
 	struct wire_request *r;
 	struct wire_bio *b;
+	u32 sent = 1;
 
 	if (!h)
 		return 0;
@@ -140,25 +139,20 @@ __noinline int send_kept(u32 tid, u32 place)
 	if (!s->head.kind)
 		return 0;
 	b = &h->bio[place % HISTORY];
-	if (b->head.kind && b->seq == s->seq)
+	if (b->head.kind && b->seq == s->seq) {
 		send(b, sizeof(*b));
-	b->head.kind = 0;
+		b->head.kind = 0;
+		sent++;
+	}
 	if (s->how == HOW_REQUEST && r->head.kind && r->rq == s->rq && r->done == s->done) {
 		send(r, sizeof(*r));
 		learn_from(r, tid);
 		r->head.kind = 0;
+		sent++;
 	}
 	send(s, s->stack_len ? sizeof(*s) : WIRE_SLEEP_SHORT);
 	s->head.kind = 0;
-	return 0;
-}
-
-/* Those of up to HISTORY_PART places. */
-__noinline int send_part(u32 tid, u32 place, u32 n)
-{
-	for (u32 i = 0; i < HISTORY_PART && i < n; i++)
-		send_kept(tid, place + i);
-	return 0;
+	return sent;
 }
 
 enum sleep_age { SLEEP_GONE, SLEEP_SINCE, SLEEP_BEFORE };
@@ -179,12 +173,15 @@ __noinline int sleep_age(u32 history, u32 seq, u64 from)
 	return s->on <= from ? SLEEP_BEFORE : SLEEP_SINCE;
 }
 
-/* How many, back to the last sleep that was over before: from its end on the helper is known to have run. */
+/*
+ * How many, back to the last sleep that was over before: from its end on the helper is known to have run. The place of the oldest is the
+ * one that the helper itself, on another CPU, fills now.
+ */
 __noinline u32 sleeps_since(u32 history, u32 next, u64 from)
 {
 	u32 n;
 
-	for (n = 0; n < HISTORY && n < next; n++) {
+	for (n = 0; n < HISTORY - 1 && n < next; n++) {
 		int age = sleep_age(history, next - n - 1, from);
 
 		if (age != SLEEP_SINCE)
@@ -193,17 +190,43 @@ __noinline u32 sleeps_since(u32 history, u32 next, u64 from)
 	return n;
 }
 
-__noinline int send_history(u32 tid, u64 from)
+__noinline u32 send_history(u32 tid, u64 from, u32 room)
 {
 	struct task_state *t;
+	struct history *h = history_by_tid(tid, &t);
 	u32 n, first;
 
-	if (!history_by_tid(tid, &t))
-		return 0;
+	if (!h)
+		return room;
 	n = sleeps_since(t->history, t->seq, from);
 	first = t->seq - n;
-	for (u32 i = 0; i < HISTORY && i < n; i += HISTORY_PART)
-		send_part(tid, first + i, n - i);
+	for (u32 i = 0; i < HISTORY && i < n; i++) {
+		if (room < RECORDS_EACH) {
+			h->cut = last_cut = t->mattered = bpf_ktime_get_ns();
+			break;
+		}
+		room -= send_kept(tid, first + i);
+	}
+	return room;
+}
+
+__noinline int send_rest(void)
+{
+	u64 last = last_cut;
+
+	for (u32 i = 0; i < WIRE_HISTORIES; i++) {
+		u32 key = i; /* of `i` itself the verifier then knows no bound */
+		struct history *h = bpf_map_lookup_elem(&histories, &key);
+		u64 cut = h ? h->cut : 0;
+
+		if (!cut)
+			continue;
+		send_history(history_owner[i], 0, ALL_RECORDS);
+		if (h->cut == cut) /* else there is more: unless that came just now, and then it is a gap, of which nothing is known */
+			h->cut = 0;
+	}
+	if (last_cut == last)
+		last_cut = 0;
 	return 0;
 }
 
@@ -239,8 +262,8 @@ __noinline int send_work(u32 tid, u32 no)
 
 #define WORK_CHAIN 4 /* works that queue works */
 
-/* The work in which a worker wakes somebody who has slept since `from`, and those that led to it. */
-__noinline int send_works(u32 tid, u32 no, u64 from)
+/* The work in which a worker wakes somebody who has slept since `from`, and those that led to it, and `room` records of who queued them. */
+__noinline int send_works(u32 tid, u32 no, u64 from, u32 room)
 {
 	for (int i = 0; i < WORK_CHAIN && send_work(tid, no) == HOW_TASK; i++) {
 		struct task_state *t;
@@ -256,7 +279,7 @@ __noinline int send_works(u32 tid, u32 no, u64 from)
 		no = w->done == 1 ? w->rq >> 32 : 0;
 		if (w->by_kind != TASK_USER)
 			learn(tid);
-		send_history(tid, from);
+		room = send_history(tid, from, room);
 	}
 	return 0;
 }
@@ -519,6 +542,13 @@ int switch_btf(u64 *ctx)
 
 /* ---- who wakes whom ---- */
 
+/*
+ * A wake-up sends its records with interrupts off and a lock held that other CPUs may spin for. Besides histories there may be a chain of
+ * works, and twice a few: what catch_up() finds, and what a bio displaces.
+ */
+#define WAKEUP_RECORDS 32
+#define WAKEUP_ROOM    (WAKEUP_RECORDS - RECORDS_EACH * (WORK_CHAIN + 2)) /* for histories */
+
 #define STEP_MAX_NS 50000 /* from the end of a step until its machinery has sent for a worker */
 
 /* Does it wait for work? A kernel thread sleeps so that signals would wake it where nobody waits for what it does. */
@@ -550,6 +580,7 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 {
 	u8 kind = kind_of(task->flags);
 	struct task_state *w = followed(pid);
+	u32 room;
 
 	t->how = HOW_TASK;
 	t->waker = pid;
@@ -567,10 +598,10 @@ static __always_inline void woken_by_task(struct task_state *t, struct task_stru
 		t->rq = w->seq;
 		t->done = 1;
 		w->mattered = t->wake;
-		send_history(pid, t->off);
+		room = send_history(pid, t->off, WAKEUP_ROOM);
 		if (t->waker_kind == TASK_KWORKER) {
 			t->rq |= (u64)w->work << 32;
-			send_works(pid, w->work, t->off);
+			send_works(pid, w->work, t->off, room);
 		}
 	}
 	if (w)
@@ -680,9 +711,12 @@ static __always_inline int forget(u32 tid)
 {
 	u16 *entry = follow_entry(tid);
 	struct task_state *t = state_at(entry);
+	struct history *h = t ? history_of(t) : NULL;
 
 	if (!entry)
 		return 0;
+	if (h && rarely(h->cut))
+		send_history(tid, 0, ALL_RECORDS);
 	*entry = ENTRY_ENDED;
 	if (!t)
 		return 0;

@@ -357,6 +357,7 @@ static __always_inline void call_end(struct task_state *t, u32 tid, int ret)
 	} else {
 		if (rarely(times_off(t, current_task())))
 			catch_up(tid, 0);
+		before_call();
 		send_call(t, tid, ret, false, 0);
 	}
 	t->caller = 0;

@@ -4,9 +4,11 @@
  *
  * usage: crowd enders DIR N          each writes 4 KiB past the page cache and ends, 16 at once, beside one that syncs all the time
  *        crowd wakers N MS SECONDS   all at once; each wakes the first process every MS
+ *        crowd naps N END            wakes the first process after 1.5 s, sleeps N times, wakes it again; END: and ends
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +93,36 @@ static int wakers(int n, int ms, int seconds)
 	return 0;
 }
 
+static int naps(int n, bool end)
+{
+	int fd[2];
+	char c;
+
+	if (pipe(fd))
+		return 1;
+	if (!fork()) {
+		prctl(PR_SET_NAME, "napper");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		usleep(1500000);
+		for (int wake = 0; wake < 2 && write(fd[1], "x", 1) == 1; wake++)
+			for (int i = 0; i < n && !wake; i++)
+				usleep(2000);
+		if (!end)
+			pause();
+		_exit(0);
+	}
+	while (read(fd[0], &c, 1) > 0)
+		;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "enders"))
 		return enders(argv[2], atoi(argv[3]));
 	if (argc == 5 && !strcmp(argv[1], "wakers"))
 		return wakers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+	if (argc == 4 && !strcmp(argv[1], "naps"))
+		return naps(atoi(argv[2]), atoi(argv[3]));
 	return 2;
 }

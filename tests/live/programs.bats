@@ -173,3 +173,57 @@ few_gone() { # PID
 	[[ -s folded ]]
 	! grep -E 'waker|crowd' folded
 }
+
+# told RECORDING: of the sleeps of the task called napper, how many were told until the task of the longest sync call had slept for the last
+# time in it, how many between that and the record of the call, and how many of them twice
+told() {
+	python3 - "$1" <<-'END'
+		import struct, subprocess, sys
+		SYNC, SLEEP, FOLLOW = 1, 2, 4
+		data, at, records = open(sys.argv[1], "rb").read(), 16, []
+		while at < len(data):
+		    length, stored = struct.unpack_from("<II", data, at + 8)
+		    block = data[at + 40 : at + 40 + stored]
+		    if stored < length:
+		        block = subprocess.run(["zstd", "-dcq"], input=block, stdout=subprocess.PIPE, check=True).stdout
+		    at, i = at + 40 + stored, 0
+		    while i < length:
+		        kind, size = struct.unpack_from("<HH", block, i)
+		        records.append((kind, block[i : i + size]))
+		        i += size + 7 & ~7
+		word = lambda r, offset: struct.unpack_from("<I", r, offset)[0]
+		napper = next(word(r, 16) for kind, r in records if kind == FOLLOW and r[32:39] == b"napper\0")
+		call = max((i for i, (kind, r) in enumerate(records) if kind == SYNC), key=lambda i: int.__sub__(*struct.unpack_from("<QQ", records[i][1], 8)[::-1]))
+		last = max(i for i, (kind, r) in enumerate(records[:call]) if kind == SLEEP and word(r, 48) == word(records[call][1], 40))
+		naps = [(i, word(r, 56)) for i, (kind, r) in enumerate(records) if kind == SLEEP and word(r, 48) == napper]
+		print(sum(i < last for i, seq in naps), sum(last < i < call for i, seq in naps), len(naps) - len({seq for i, seq in naps}))
+	END
+}
+
+# nap END: a sync call, with none of others beside it, and meanwhile a helper that has slept 60 times wakes somebody who is followed
+nap() {
+	start_tracing record -q --eager -p "$BASHPID" -o recording "$RIG_DISK"
+	start dd if=/dev/zero of="$RIG_DEV" bs=4k count=1 conv=fsync status=none
+	call=$STARTED
+	start ./crowd naps 60 "$1"
+	follow "${PIDS[-3]}" "$STARTED"
+	wait "$call"
+	stop_tracing "${PIDS[-3]}"
+	told recording >told
+	cat told
+	read -r before rest twice <told
+	((before + rest >= 60 && !twice))
+}
+
+# Interrupts are off then, and other CPUs may spin for the lock.
+@test "programs: of what a helper did, a wake-up sends few records, and the rest comes before that of the call that it was in" {
+	local before rest twice call
+	need_loop_fuse
+	need "${CC:-cc}" python3 zstd
+	cd "$BATS_TEST_TMPDIR"
+	crowd
+	rig_up --flush-us 4000000 --fs none
+	nap 0
+	((before > 0 && before <= 32))
+	nap 1 # it ends before the call does
+}
