@@ -17,7 +17,7 @@
 #include "model/scope_counts.h"
 #include "wire.h"
 
-#define RECORDING_VERSION     2		 /* what is written and read */
+#define RECORDING_VERSION     3		 /* what is written and read */
 #define RECORDING_LONG_KINDS  64	 /* kinds from here on are long: made by user space, split and joined */
 #define RECORDING_LONG_MAX    (8u << 20) /* bytes of one long record, joined: of the description of a run above all */
 #define RECORDING_HEADERS_MAX 1000u	 /* of a file */

@@ -45,12 +45,12 @@ struct forge_block {
 	uint32_t length, stored, records, sequence;
 	uint64_t first;
 	uint32_t crc;
-	uint8_t version; /* 0 is 2, today's */
+	uint8_t version; /* 0 is 3, today's */
 };
 
 static FORGE_UNUSED void forge_block(uint8_t *p, const struct forge_block *b)
 {
-	const uint8_t magic[] = { 0xf5, 'B', 'T', 'B', 'L', 'K', (uint8_t)('0' + (b->version ? b->version : 2)), '\n' };
+	const uint8_t magic[] = { 0xf5, 'B', 'T', 'B', 'L', 'K', (uint8_t)('0' + (b->version ? b->version : 3)), '\n' };
 
 	memcpy(p, magic, 8);
 	forge_put(p + 8, b->length, 4);

@@ -45,7 +45,7 @@ static void begin(void)
 {
 	uint8_t head[FORGE_FILE];
 
-	forge_file(head, 2);
+	forge_file(head, 3);
 	buf_clear(&file);
 	buf_add(&file, head, sizeof(head));
 }

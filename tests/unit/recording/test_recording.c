@@ -325,7 +325,7 @@ static void test_layout(void)
 	memcpy(payload + 64, "{}", 2);
 	b.stored = (uint32_t)(n - FORGE_FILE - FORGE_BLOCK);
 	b.crc = (uint32_t)crc32(0, bytes + FORGE_FILE + FORGE_BLOCK, b.stored);
-	forge_file(head, 2);
+	forge_file(head, 3);
 	forge_block(block, &b);
 	ok(n > 56 && !memcmp(bytes, head, 16), "the file begins with magic, version and checksum");
 	ok(n > 56 && !memcmp(bytes + 16, block, FORGE_BLOCK), "then comes the head of a block");
@@ -636,7 +636,7 @@ static size_t forged(struct forge_block b, const void *payload, size_t n, struct
 	struct list out = { 0 };
 	size_t came;
 
-	forge_file(bytes, 2);
+	forge_file(bytes, 3);
 	b.crc = (uint32_t)crc32(0, payload, (uInt)n);
 	forge_block(bytes + FORGE_FILE, &b);
 	memcpy(bytes + FORGE_FILE + FORGE_BLOCK, payload, n);
@@ -699,9 +699,9 @@ static void test_stream(const uint8_t *stored, uint32_t n)
 	b.stored = n - 1;
 	is_u64(forged(b, stored, n - 1, &d), 0, "nor one with a byte less");
 	b.stored = n;
-	b.version = 1;
-	is_u64(forged(b, stored, n, &d), 0, "nor as one of the first version");
-	b.version = 3;
+	b.version = 2;
+	is_u64(forged(b, stored, n, &d), 0, "nor as one of the version before");
+	b.version = 4;
 	is_u64(forged(b, stored, n, &d), 0, "nor as one of a version that isn't known");
 }
 
@@ -749,7 +749,7 @@ static char *joined(const struct piece *p, size_t n, struct recording_damage *d)
 		at[16] = (uint8_t)('a' + i);
 	}
 	b.crc = (uint32_t)crc32(0, bytes + FORGE_FILE + FORGE_BLOCK, b.length);
-	forge_file(bytes, 2);
+	forge_file(bytes, 3);
 	forge_block(bytes + FORGE_FILE, &b);
 	if (read_all(forge_fd(bytes, FORGE_FILE + FORGE_BLOCK + b.length), &out, d))
 		abort();
@@ -796,7 +796,7 @@ static void test_nested(void)
 	struct rusage before, after;
 	double seconds;
 
-	forge_file(bytes, 2);
+	forge_file(bytes, 3);
 	for (size_t at = 16, i = 0; at + FORGE_BLOCK <= n; at += FORGE_BLOCK, i++) {
 		struct forge_block b = { (1u << 20), (1u << 20), 1, (uint32_t)i, i, 12345, 0 };
 
@@ -841,11 +841,12 @@ static void test_foreign(void)
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "a text");
 	memset(text, 0, sizeof(text));
 	refused(text, sizeof(text), EBADMSG, "is not a recording", "zeroes");
-	forge_file(newer, 3);
-	refused((char *)newer, 16, EPROTONOSUPPORT, "format 3, and this barriertrace", "a newer format");
-	refused((char *)newer, 16, EPROTONOSUPPORT, "reads format 2: use a newer one", "and what would read it");
-	forge_file(old, 1);
-	refused((char *)old, 16, EPROTONOSUPPORT, "reads format 2: use the older one", "the first format");
+	forge_file(newer, 4);
+	refused((char *)newer, 16, EPROTONOSUPPORT, "format 4, and this barriertrace", "a newer format");
+	refused((char *)newer, 16, EPROTONOSUPPORT, "reads format 3: use a newer one", "and what would read it");
+	forge_file(old, 2);
+	refused((char *)old, 16, EPROTONOSUPPORT, "reads format 3: use the older one",
+		"the format before, which may hold the kernel's addresses");
 	forge_file(old, 0);
 	refused((char *)old, 16, EPROTONOSUPPORT, "format 0", "a format that never was");
 	is_error(recording_open(path, &r, &e), ENOENT, EXIT_FAILED, "cannot read /tmp/", "a file that isn't there");
