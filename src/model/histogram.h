@@ -15,13 +15,6 @@ struct hist {
 
 void hist_add(struct hist *h, uint64_t value);
 
-/* Asks for the memory that hist_add() will change. */
-static inline void hist_prefetch(const struct hist *h, uint64_t value)
-{
-	__builtin_prefetch(h, 1);
-	__builtin_prefetch(&h->bucket[hist_index(value)], 1);
-}
-
 /* dst += src, bucket by bucket: exact. */
 void hist_merge(struct hist *dst, const struct hist *src);
 

@@ -15,7 +15,8 @@
 #include "probe/perf_event.h"
 #include "probe/probe_table.h"
 
-bool kernel_confidential(void)
+/* Is the kernel locked down so far that BPF may not read its memory? */
+static bool kernel_confidential(void)
 {
 	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char line[128] = "";

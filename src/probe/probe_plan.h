@@ -54,7 +54,4 @@ struct bpf_link *plan_attach(struct plan *plan, enum probe_id id, const struct b
 /* Takes a rung out of the plan because its real program was refused; `why` is one line. */
 void plan_bar(struct plan *plan, enum probe_id id, enum rung rung, const char *why);
 
-/* Is the kernel locked down so far that BPF may not read its memory? */
-bool kernel_confidential(void);
-
 #endif

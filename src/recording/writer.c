@@ -36,21 +36,6 @@ struct recording_writer {
 	struct recording_written written;
 };
 
-static int write_all(int fd, const uint8_t *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 static void writer_free(struct recording_writer *w)
 {
 	ZSTD_freeCCtx(w->zstd);
@@ -78,7 +63,7 @@ static int begin_file(struct recording_writer *w)
 	memcpy(head, FILE_MAGIC, MAGIC_SIZE);
 	put32(head + 8, RECORDING_VERSION);
 	put32(head + 12, recording_crc(head, 12));
-	err = write_all(w->fd, head, sizeof(head));
+	err = outfile_put(w->fd, head, sizeof(head));
 	if (!err)
 		w->written.bytes = sizeof(head);
 	return err;
@@ -362,7 +347,7 @@ int recording_flush(struct recording_writer *w, struct err *e)
 	block_head_put(w->out, &h);
 	err = w->replaces ? begin_file(w) : 0;
 	if (!err)
-		err = write_all(w->fd, w->out, BLOCK_HEAD + h.stored);
+		err = outfile_put(w->fd, w->out, BLOCK_HEAD + h.stored);
 	if (err)
 		return stop(w, -err, e);
 	if (!w->sequence++ && w->made)

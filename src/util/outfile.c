@@ -306,19 +306,24 @@ static int put_in_place(struct outfile *o, struct err *e)
 	return 0;
 }
 
+int outfile_put(int fd, const void *bytes, size_t n)
+{
+	for (const char *p = bytes, *end = p + n; p < end;) {
+		ssize_t done = write(fd, p, (size_t)(end - p));
+
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		p += done > 0 ? done : 0;
+	}
+	return 0;
+}
+
 int outfile_write(struct outfile *o, const struct buf *b, struct err *e)
 {
-	size_t done = 0;
+	int err = b->len ? outfile_put(o->fd, b->data, b->len) : 0;
 
-	while (done < b->len) {
-		ssize_t n = write(o->fd, b->data + done, b->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(o, errno, e);
-		done += (size_t)n;
-	}
+	if (err)
+		return fail(o, -err, e);
 	return o->stream ? put_in_place(o, e) : 0;
 }
 

@@ -37,6 +37,9 @@ int outfile_open(struct outfile *o, const char *path, bool stream, struct err *e
 /* In a directory that is open: its file `name`. `shown` is for messages; both have to outlive the outfile. */
 int outfile_open_at(struct outfile *o, int dir, const char *name, const char *shown, struct err *e);
 
+/* All of them: 0, or -errno. */
+int outfile_put(int fd, const void *bytes, size_t n);
+
 int outfile_write(struct outfile *o, const struct buf *b, struct err *e);
 
 /* An empty file without a name on the same file system, the caller's to close; 0: there is none to be had. */

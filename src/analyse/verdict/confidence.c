@@ -94,66 +94,41 @@ static void draw_classes(const struct facts *f, struct votes *v)
 	}
 }
 
-/* ---- other figures: each function makes one of them `times` what it is ---- */
+/* ---- other figures ---- */
 
 static uint64_t scaled(uint64_t n, double times)
 {
 	return (uint64_t)((double)n * times + 0.5);
 }
 
-static void first_group(struct facts *f, struct report_sync *s, double times)
-{
-	(void)s;
-	f->ns[f->first] = scaled(f->ns[f->first], times);
-}
+/* What is held against a threshold. */
+enum figure { FIRST_GROUP, SYNC_TIME, UNSAFE_CALLS, QUEUE_DEPTH, FLUSH_TIME, FIGURES };
 
-static void sync_time(struct facts *f, struct report_sync *s, double times)
-{
-	(void)f;
-	s->total_ns = scaled(s->total_ns, times);
-}
-
-static void unsafe_calls(struct facts *f, struct report_sync *s, double times)
-{
-	(void)f;
-	s->unsafe = scaled(s->unsafe, times);
-}
-
-static void queue_depth(struct facts *f, struct report_sync *s, double times)
-{
-	(void)s;
-	f->ahead *= times;
-	facts_of_queue(f);
-}
-
-static void flush_time(struct facts *f, struct report_sync *s, double times)
-{
-	(void)s;
-	f->flush_mean = scaled(f->flush_mean, times);
-	facts_of_queue(f);
-}
-
-static const char *class_when(const struct facts *f, void (*scale)(struct facts *, struct report_sync *, double),
-			      double times)
+/* The class if a figure were `times` what it is. */
+static const char *class_when(const struct facts *f, enum figure figure, double times)
 {
 	struct report_sync s = *f->s;
 	struct facts near = *f;
 
 	near.s = &s;
-	scale(&near, &s, times);
+	switch (figure) {
+	case FIRST_GROUP: near.ns[f->first] = scaled(f->ns[f->first], times); break;
+	case SYNC_TIME: s.total_ns = scaled(s.total_ns, times); break;
+	case UNSAFE_CALLS: s.unsafe = scaled(s.unsafe, times); break;
+	case QUEUE_DEPTH: near.ahead *= times; break;
+	default: near.flush_mean = scaled(f->flush_mean, times);
+	}
+	if (figure == QUEUE_DEPTH || figure == FLUSH_TIME)
+		facts_of_queue(&near);
 	return verdict_class(&near);
 }
 
 /* The first other class that a figure is near to; NULL: there is none. */
 static const char *near_class(const struct facts *f, const char *class)
 {
-	static void (*const figures[])(struct facts *, struct report_sync *, double) = {
-		first_group, sync_time, unsafe_calls, queue_depth, flush_time,
-	};
-
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+	for (int figure = 0; figure < FIGURES; figure++)
 		for (int sign = -1; sign <= 1; sign += 2) {
-			const char *other = class_when(f, figures[i], 1 + sign * NEAR);
+			const char *other = class_when(f, (enum figure)figure, 1 + sign * NEAR);
 
 			if (is_other(other, class))
 				return other;
