@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analyse/loss_bound.h"
 
-static uint64_t lost_of(const struct report *r, enum loss_reach reach)
+uint64_t lost_of(const struct report *r, enum loss_reach reach)
 {
 	uint64_t sum = 0;
 

@@ -5,6 +5,9 @@
 
 #include "model/report.h"
 
+/* Events lost so far, of one reach. */
+uint64_t lost_of(const struct report *r, enum loss_reach reach);
+
 /* Below that share, what was lost is a remark: no answer rests on it. */
 #define LOSS_MATTERS 0.01
 

@@ -109,30 +109,15 @@ static void note_gone(uint64_t n, const char *one, const char *rest, struct repo
 					      rest));
 }
 
-/* Of what is in the report until now: before that of the block layer. */
-static uint64_t lost_facts(const struct report *r)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < r->n_lost; i++)
-		n += r->lost[i].reach == LOSS_OF_LEDGERS ? r->lost[i].count : 0;
-	return n;
-}
-
-static uint64_t above(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static void add_losses(const struct sync_analysis *sync, struct report *out)
 {
+	uint64_t missed = sync_missed_switches(sync), dropped;
+
 	report_add_lost(out, sync_damaged(sync), LOSS_OF_ANYTHING, "facts about sync calls that made no sense");
-	/* what was dropped is missing here too */
-	report_add_lost(out, above(sync_missed_switches(sync), lost_facts(out)), LOSS_OF_LEDGERS,
+	dropped = lost_of(out, LOSS_OF_LEDGERS); /* is missing in these, too; that of the block layer is not here yet */
+	report_add_lost(out, missed > dropped ? missed - dropped : 0, LOSS_OF_LEDGERS,
 			"switches of tasks in sync calls that the kernel counted and this trace missed");
-	for (size_t i = 0; i < out->n_lost; i++)
-		out->sync.lost += out->lost[i].reach == LOSS_OF_ANYTHING ? out->lost[i].count : 0;
-	out->sync.lost += out->unrecorded;
+	out->sync.lost += lost_of(out, LOSS_OF_ANYTHING) + out->unrecorded;
 }
 
 static void add_sync(struct sync_analysis *sync, enum report_scope scope, struct report *out)

@@ -104,22 +104,10 @@ static struct detail_step step(const struct detail *d, const struct wire_step *s
 	};
 }
 
-static uint64_t first_time(const struct wire_request *r)
-{
-	const struct wire_step *steps[] = { &r->pre, &r->data, &r->post };
-
-	if (r->alloc && !(r->flags & REQUEST_NO_START))
-		return r->alloc;
-	for (int i = 0; i < 3; i++)
-		if (steps[i]->begin || steps[i]->issue)
-			return steps[i]->begin ? steps[i]->begin : steps[i]->issue;
-	return r->done;
-}
-
 void detail_add_request(struct detail *d, const struct wire_request *r, uint32_t device, uint32_t disk)
 {
 	const struct detail_request new = {
-		.begin_ns = since_start(d, first_time(r)),
+		.begin_ns = since_start(d, walk_request_began(r)),
 		.end_ns = since_start(d, r->done),
 		.sector = r->sector,
 		.bytes = r->bytes,

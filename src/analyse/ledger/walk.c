@@ -297,15 +297,24 @@ static uint64_t next_time(const struct wire_request *r, int i)
 	return r->done;
 }
 
+static bool knows_start(const struct wire_request *r)
+{
+	return r->alloc && !(r->flags & REQUEST_NO_START);
+}
+
+uint64_t walk_request_began(const struct wire_request *r)
+{
+	return knows_start(r) ? r->alloc : next_time(r, 0);
+}
+
 static void before_request(struct cut *c)
 {
 	const struct wire_request *r = &c->r->r;
-	bool known = r->alloc && !(r->flags & REQUEST_NO_START);
-	uint64_t time = known ? r->alloc : next_time(r, 0);
+	uint64_t time = walk_request_began(r);
 
 	if (r->flags & REQUEST_THROTTLED)
 		upto(c, time, CAUSE_THROTTLE);
-	else if (known)
+	else if (knows_start(r))
 		sender_upto(c, time);
 	else
 		upto(c, time, CAUSE_UNKNOWN);

@@ -42,6 +42,9 @@ void walk_free(struct walk *w); /* NULL is fine */
 /* False when facts about the caller itself are missing; then there is no result, and walk_why() says why. */
 bool walk_call(struct walk *w, const struct wire_sync *call, const struct walk_result **out);
 
+/* The first that is known of a request's life. */
+uint64_t walk_request_began(const struct wire_request *r);
+
 enum no_ledger walk_why(const struct walk *w);
 
 /* Switches of callers within calls that the kernel counted and of which no fact came, so far. */
