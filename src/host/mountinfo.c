@@ -112,6 +112,13 @@ void mount_table_free(struct mount_table *t)
 	*t = (struct mount_table){ 0 };
 }
 
+bool path_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return !strcmp(folder, "/") || (!strncmp(path, folder, n) && (!path[n] || path[n] == '/'));
+}
+
 char *mount_option(const struct mount_entry *m, const char *name)
 {
 	size_t len = strlen(name);

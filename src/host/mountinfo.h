@@ -27,6 +27,9 @@ struct mount_table {
 void mount_table_read(const char *path, struct mount_table *t);
 void mount_table_free(struct mount_table *t);
 
+/* "/a/b" is within the folder /a, and so is "/a". */
+bool path_within(const char *path, const char *folder);
+
 /*
  * The value of an option (owned by the caller; "" for one without a value), the last one if it is there more than
  * once, as the kernel takes it; NULL if it isn't there.

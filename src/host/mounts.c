@@ -278,16 +278,6 @@ static char *barrier_text(const struct mount_entry *m)
 	return xstrdup(off ? "nobarrier" : "barrier");
 }
 
-/* Is `root` the folder `top` of the same file system, or below it? */
-static bool within(const char *root, const char *top)
-{
-	size_t n = strlen(top);
-
-	if (!strcmp(top, "/"))
-		return true;
-	return !strncmp(root, top, n) && (!root[n] || root[n] == '/');
-}
-
 /*
  * A container host has hundreds of bind mounts, which say the same thing again: a mount is told
  * only when no other one of the same file system shows the same files or more. Of equals the first
@@ -296,7 +286,7 @@ static bool within(const char *root, const char *top)
 static bool is_repeated(const struct mount_table *t, const struct mount_entry *m)
 {
 	for (const struct mount_entry *o = t->mounts; o < t->mounts + t->n; o++) {
-		if (o != m && o->major == m->major && o->minor == m->minor && within(m->root, o->root) &&
+		if (o != m && o->major == m->major && o->minor == m->minor && path_within(m->root, o->root) &&
 		    (o < m || strcmp(m->root, o->root)))
 			return true;
 	}

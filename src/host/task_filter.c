@@ -126,14 +126,6 @@ bool filter_look(struct filter *f)
 
 /* ---- cgroups ---- */
 
-/* "/a/b" is in the folder /a, and in itself. */
-static bool is_within(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
-}
-
 static bool has_blkio(const struct mount_entry *m)
 {
 	char *option = strcmp(m->fstype, "cgroup") ? NULL : mount_option(m, "blkio");
@@ -154,7 +146,7 @@ static bool v1_has_blkio(const char *dir)
 	for (size_t i = 0; i < t.n; i++) {
 		const struct mount_entry *m = &t.mounts[i];
 
-		if (!strcmp(m->fstype, "cgroup") && is_within(dir, m->dir) &&
+		if (!strcmp(m->fstype, "cgroup") && path_within(dir, m->dir) &&
 		    (!best || strlen(m->dir) >= strlen(best->dir)))
 			best = m;
 	}
@@ -296,7 +288,7 @@ static bool is_below(const char *dir, const char *root, const char *path)
 {
 	size_t n = strlen(root);
 
-	return !strncmp(dir, root, n) && is_within(path, dir + n);
+	return !strncmp(dir, root, n) && path_within(path, dir + n);
 }
 
 /* "0::/a/b", "4:blkio:/a/b": a hierarchy, its controllers, and where in it the process is. */
