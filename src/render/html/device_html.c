@@ -98,9 +98,7 @@ static void hist_row(struct buf *b, const struct side *queue, const struct side 
 	buf_str(b, "<tr>");
 	if (queue)
 		bar_cell(b, queue, p, "left");
-	buf_str(b, "<th scope=\"row\">");
-	html_dur(b, p ? 1ull << p : 0);
-	buf_str(b, " – ");
+	html_num_in(b, "<th scope=\"row\">", num_duration(p ? 1ull << p : 0, 0), " – ");
 	html_dur(b, 2ull << p);
 	buf_str(b, "</th>");
 	bar_cell(b, device, p, "right");
@@ -216,9 +214,7 @@ static void spread(struct buf *b, const char *name, const struct tally *h)
 	if (!h->count)
 		return;
 	html_fact(b, name);
-	buf_str(b, "p50 ");
-	html_dur(b, tally_quantile(h, 0.5));
-	buf_str(b, ", p99 ");
+	html_num_in(b, "p50 ", num_duration(tally_quantile(h, 0.5), 0), ", p99 ");
 	html_dur(b, tally_quantile(h, 0.99));
 	buf_str(b, ", longest ");
 	html_dur(b, h->max);
@@ -246,9 +242,8 @@ static void honest_write(struct buf *b, const struct report_device *d)
 	if (!w.device.count || !d->naive_write.count)
 		return;
 	html_fact(b, "a write");
-	buf_str(b, "takes ");
-	html_dur(b, hist_mean(&w.device));
-	buf_str(b, " in the device on average; timed from its allocation, as iostat and biolatency do: ");
+	html_num_in(b, "takes ", num_duration(hist_mean(&w.device), 0),
+		    " in the device on average; timed from its allocation, as iostat and biolatency do: ");
 	html_dur(b, tally_mean(&d->naive_write));
 	html_fact_end(b);
 }
@@ -364,9 +359,7 @@ void html_devices(struct buf *b, const struct report *r)
 	for (size_t i = 0; i < r->n_devices; i++) {
 		const struct report_device *d = &r->device[i];
 
-		buf_str(b, "<h3>");
-		html_text(b, d->name);
-		buf_str(b, "</h3>\n");
+		html_text_in(b, "<h3>", d->name, "</h3>\n");
 		if (!report_device_requests(d)) {
 			buf_str(b, r->filter ? "<p>No I/O of the filtered tasks.</p>\n" : "<p>No I/O was seen.</p>\n");
 			facts(b, r, d);

@@ -137,9 +137,7 @@ static void time_axis(struct buf *b, uint64_t extent)
 	for (uint64_t i = 0; i <= extent / step; i++) {
 		buf_str(b, "<span style=\"");
 		html_permyriad(b, "left", i * step, extent);
-		buf_str(b, "\">");
-		html_num(b, tick_label(i * step, step));
-		buf_str(b, "</span>");
+		html_num_in(b, "\">", tick_label(i * step, step), "</span>");
 	}
 	buf_str(b, "</div>");
 }
@@ -166,9 +164,7 @@ static void latency_axis(struct buf *b, const struct map *m)
 			continue;
 		buf_str(b, "<span style=\"");
 		html_permyriad(b, "top", depth(m, v), 1000ull * m->rows);
-		buf_str(b, "\">");
-		html_num(b, tick_label(v, 0));
-		buf_str(b, "</span>");
+		html_num_in(b, "\">", tick_label(v, 0), "</span>");
 	}
 	buf_str(b, "</div>");
 }

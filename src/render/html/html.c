@@ -74,21 +74,12 @@ static void banner(struct buf *b, const struct report *r)
 		html_arguments(b, r->command);
 		buf_str(b, "</code></p>");
 	}
-	if (r->wall_ns) {
-		buf_str(b, "<p>");
-		html_dur(b, r->wall_ns);
-		buf_str(b, "</p>");
-	}
-	if (r->start) {
-		buf_str(b, "<p>from <time>");
-		html_text(b, r->start);
-		buf_str(b, "</time></p>");
-	}
-	if (r->kernel) {
-		buf_str(b, "<p>Linux ");
-		html_text(b, r->kernel);
-		buf_str(b, "</p>");
-	}
+	if (r->wall_ns)
+		html_num_in(b, "<p>", num_duration(r->wall_ns, 0), "</p>");
+	if (r->start)
+		html_text_in(b, "<p>from <time>", r->start, "</time></p>");
+	if (r->kernel)
+		html_text_in(b, "<p>Linux ", r->kernel, "</p>");
 	buf_str(b, "</header>\n");
 }
 

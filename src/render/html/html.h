@@ -27,6 +27,10 @@ void html_text(struct buf *b, const char *raw);	 /* NULL: "?" */
 void html_prose(struct buf *b, const char *raw); /* the same, no line ends between a number and its unit */
 void html_num(struct buf *b, struct num n);
 void html_dur(struct buf *b, uint64_t ns);
+/* The same between two pieces of markup */
+void html_text_in(struct buf *b, const char *before, const char *raw, const char *after);
+void html_prose_in(struct buf *b, const char *before, const char *raw, const char *after);
+void html_num_in(struct buf *b, const char *before, struct num n, const char *after);
 void html_arguments(struct buf *b, char *const *argv); /* a command line; NULL is fine */
 void html_permyriad(struct buf *b, const char *property, uint64_t part, uint64_t whole); /* "width:43.50%" */
 

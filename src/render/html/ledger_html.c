@@ -90,16 +90,12 @@ static void cause_row(struct buf *b, const struct ledger_table *t, enum cause c,
 
 static void total_row(struct buf *b, const struct ledger_table *t)
 {
-	buf_str(b, "<tfoot><tr><th scope=\"row\">total</th><td></td><td class=\"bar\"></td><td class=\"n\">");
-	html_dur(b, t->sum);
-	buf_str(b, "</td><td class=\"n\">");
+	html_num_in(b, "<tfoot><tr><th scope=\"row\">total</th><td></td><td class=\"bar\"></td><td class=\"n\">",
+		    num_duration(t->sum, 0), "</td><td class=\"n\">");
 	html_num(b, num_percent(t->sum, t->sum, 0));
 	buf_str(b, "</td>");
-	if (t->calls) {
-		buf_str(b, "<td class=\"n\">");
-		html_dur(b, (t->sum + t->calls / 2) / t->calls);
-		buf_str(b, "</td>");
-	}
+	if (t->calls)
+		html_num_in(b, "<td class=\"n\">", num_duration((t->sum + t->calls / 2) / t->calls, 0), "</td>");
 	buf_str(b, "</tr></tfoot>");
 }
 
@@ -141,19 +137,15 @@ static void flushes(struct buf *b, const struct report_sync *s)
 	buf_str(b, "<p>");
 	html_dur(b, sum);
 	if (s->flush_foreign_ns) {
-		buf_str(b, " in FLUSHes, ");
-		html_dur(b, s->flush_foreign_ns);
-		buf_str(b, " of it (");
+		html_num_in(b, " in FLUSHes, ", num_duration(s->flush_foreign_ns, 0), " of it (");
 		html_num(b, num_percent(s->flush_foreign_ns, sum, 0));
 		buf_str(b, ") in those sent for others.");
 	} else {
 		buf_str(b, " in FLUSHes, all sent for the caller or its journal.");
 	}
-	if (s->busy_flushes) {
-		buf_str(b, " When one was issued, ");
-		html_num(b, num_ratio(s->busy_in_flight, s->busy_flushes));
-		buf_str(b, " other requests were in the device, on average.");
-	}
+	if (s->busy_flushes)
+		html_num_in(b, " When one was issued, ", num_ratio(s->busy_in_flight, s->busy_flushes),
+			    " other requests were in the device, on average.");
 	buf_str(b, "</p>\n");
 }
 

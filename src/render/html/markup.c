@@ -61,6 +61,25 @@ void html_dur(struct buf *b, uint64_t ns)
 	html_num(b, num_duration(ns, 0));
 }
 
+void html_text_in(struct buf *b, const char *before, const char *raw, const char *after)
+{
+	buf_str(b, before);
+	html_text(b, raw);
+	buf_str(b, after);
+}
+
+void html_prose_in(struct buf *b, const char *before, const char *raw, const char *after)
+{
+	buf_str(b, before);
+	html_prose(b, raw);
+	buf_str(b, after);
+}
+
+void html_num_in(struct buf *b, const char *before, struct num n, const char *after)
+{
+	html_prose_in(b, before, n.s, after);
+}
+
 void html_arguments(struct buf *b, char *const *argv)
 {
 	struct buf line = { 0 };
@@ -105,14 +124,9 @@ void html_who(struct buf *b, const char *comm, uint32_t pid, uint32_t tid)
 
 void html_cell_file(struct buf *b, const char *path, const char *device)
 {
-	buf_str(b, "<td class=\"name path\"><span>");
-	html_text(b, path && *path ? path : "(no file)");
-	buf_str(b, "</span>");
-	if (device) {
-		buf_str(b, " <small>");
-		html_text(b, device);
-		buf_str(b, "</small>");
-	}
+	html_text_in(b, "<td class=\"name path\"><span>", path && *path ? path : "(no file)", "</span>");
+	if (device)
+		html_text_in(b, " <small>", device, "</small>");
 	buf_str(b, "</td>");
 }
 
@@ -120,9 +134,7 @@ void html_cell_file(struct buf *b, const char *path, const char *device)
 
 void html_cell_text(struct buf *b, const char *raw)
 {
-	buf_str(b, "<td>");
-	html_text(b, raw);
-	buf_str(b, "</td>");
+	html_text_in(b, "<td>", raw, "</td>");
 }
 
 static void number_cell(struct buf *b, uint64_t value, struct num n)
@@ -157,9 +169,7 @@ void html_cell_none(struct buf *b)
 
 void html_table(struct buf *b, const char *caption, const struct html_column *columns, size_t n, size_t sorted)
 {
-	buf_str(b, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"");
-	html_text(b, caption);
-	buf_str(b, "\"><table><caption>");
+	html_text_in(b, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"", caption, "\"><table><caption>");
 	html_text(b, caption);
 	buf_str(b, "</caption><thead><tr>");
 	for (size_t i = 0; i < n; i++) {
@@ -189,9 +199,7 @@ void html_table_end(struct buf *b, const struct buf *foot)
 
 void html_fact(struct buf *b, const char *name)
 {
-	buf_str(b, "<div><dt>");
-	html_text(b, name);
-	buf_str(b, "</dt><dd>");
+	html_text_in(b, "<div><dt>", name, "</dt><dd>");
 }
 
 void html_fact_end(struct buf *b)

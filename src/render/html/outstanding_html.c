@@ -20,11 +20,8 @@ static void process(struct buf *b, const struct report *r, const struct report_o
 	if (o->other)
 		buf_str(b, r->command ? ", not the command’s" : ", not of the filtered tasks");
 	buf_str(b, "</small>");
-	if (o->cmdline) {
-		buf_str(b, "<small><code>");
-		html_text(b, o->cmdline);
-		buf_str(b, "</code></small>");
-	}
+	if (o->cmdline)
+		html_text_in(b, "<small><code>", o->cmdline, "</code></small>");
 	buf_str(b, "</td>");
 }
 
@@ -40,11 +37,8 @@ static void row(struct buf *b, const struct report *r, const struct report_outst
 	outstanding_wait(o, &wait);
 	buf_str(b, "<td class=\"what\">");
 	html_prose(b, wait.data);
-	if (o->where) {
-		buf_str(b, "<br><small>in <code>");
-		html_text(b, o->where);
-		buf_str(b, "</code></small>");
-	}
+	if (o->where)
+		html_text_in(b, "<br><small>in <code>", o->where, "</code></small>");
 	buf_str(b, "</td></tr>\n");
 	buf_free(&wait);
 }

@@ -88,9 +88,7 @@ static void mount_rows(struct buf *b, const struct report_device *d)
 	for (size_t i = 0; i < d->n_mounts; i++) {
 		const struct report_mount *m = &d->mounts[i];
 
-		buf_str(b, "<tr><th scope=\"row\" class=\"name\">");
-		html_text(b, m->dir);
-		buf_str(b, "</th>");
+		html_text_in(b, "<tr><th scope=\"row\" class=\"name\">", m->dir, "</th>");
 		html_cell_text(b, d->name);
 		device_cell(b, m->fstype);
 		device_cell(b, m->barrier);
@@ -182,9 +180,7 @@ static void probes(struct buf *b, const struct report *r)
 	buf_printf(b, "<details><summary>Probes (%zu)</summary>\n", r->n_probes);
 	html_table(b, "Probes", columns, 4, SIZE_MAX);
 	for (size_t i = 0; i < r->n_probes; i++) {
-		buf_str(b, "<tr><th scope=\"row\" class=\"name\">");
-		html_text(b, r->probe[i].name);
-		buf_str(b, "</th>");
+		html_text_in(b, "<tr><th scope=\"row\" class=\"name\">", r->probe[i].name, "</th>");
 		html_cell_text(b, probe_state_name(r->probe[i].state));
 		device_cell(b, r->probe[i].rung);
 		device_cell(b, r->probe[i].reason);

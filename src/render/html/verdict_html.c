@@ -72,11 +72,8 @@ void html_warnings(struct buf *b, const struct report *r)
 		doubtful_calls(&list, &r->sync);
 	for (size_t i = 0; i < r->n_devices; i++)
 		failed_requests(&list, &r->device[i]);
-	for (size_t i = 0; r->notes && r->notes[i]; i++) {
-		buf_str(&list, "<li>");
-		html_prose(&list, r->notes[i]);
-		buf_str(&list, "</li>\n");
-	}
+	for (size_t i = 0; r->notes && r->notes[i]; i++)
+		html_prose_in(&list, "<li>", r->notes[i], "</li>\n");
 	if (list.len) {
 		buf_str(b, "<aside class=\"warn\" aria-label=\"What to be careful with\"><ul>\n");
 		buf_add(b, list.data, list.len);
@@ -107,19 +104,11 @@ static void sentence(struct buf *b, const struct report *r)
 			buf_str(b, "<p>Sync calls were not traced: this is about the devices alone.</p>\n");
 		return;
 	}
-	if (r->verdict.class) {
-		buf_str(b, "<p class=\"class\"><span class=\"chip\">");
-		html_text(b, r->verdict.class);
-		buf_str(b, "</span></p>\n");
-	}
-	buf_str(b, "<h1>");
-	html_prose(b, r->verdict.sentence ? r->verdict.sentence : r->verdict.class);
-	buf_str(b, "</h1>\n");
-	if (r->sync.tail.sentence) {
-		buf_str(b, "<p>");
-		html_prose(b, r->sync.tail.sentence);
-		buf_str(b, "</p>\n");
-	}
+	if (r->verdict.class)
+		html_text_in(b, "<p class=\"class\"><span class=\"chip\">", r->verdict.class, "</span></p>\n");
+	html_prose_in(b, "<h1>", r->verdict.sentence ? r->verdict.sentence : r->verdict.class, "</h1>\n");
+	if (r->sync.tail.sentence)
+		html_prose_in(b, "<p>", r->sync.tail.sentence, "</p>\n");
 }
 
 /* ---- the figures that everybody asks for first ---- */
@@ -154,9 +143,7 @@ static void share_of_run(struct buf *b, const struct report *r)
 			html_num(b, num_percent(r->sync.total_ns, r->wall_ns, 0));
 			buf_str(b, " of the run’s ");
 		} else {
-			buf_str(b, "several at once: ");
-			html_num(b, num_ratio(r->sync.total_ns, r->wall_ns));
-			buf_str(b, " times the run’s ");
+			html_num_in(b, "several at once: ", num_ratio(r->sync.total_ns, r->wall_ns), " times the run’s ");
 		}
 		html_dur(b, r->wall_ns);
 		buf_str(b, "</small>");
@@ -201,11 +188,8 @@ static void advice_item(struct buf *b, const char *raw)
 		what[risk - raw + 1] = '\0';
 	buf_str(b, "<li>");
 	html_prose(b, what);
-	if (risk) {
-		buf_str(b, "<span class=\"risk\">");
-		html_prose(b, risk + 2);
-		buf_str(b, "</span>");
-	}
+	if (risk)
+		html_prose_in(b, "<span class=\"risk\">", risk + 2, "</span>");
 	buf_str(b, "</li>\n");
 	free(what);
 }
@@ -225,11 +209,8 @@ static void evidence(struct buf *b, const struct report_verdict *v)
 	if (!v->evidence || !v->evidence[0])
 		return;
 	buf_str(b, "<div class=\"evidence\"><h2>Why this verdict</h2>\n<ul>\n");
-	for (size_t i = 0; v->evidence[i]; i++) {
-		buf_str(b, "<li>");
-		html_prose(b, v->evidence[i]);
-		buf_str(b, "</li>\n");
-	}
+	for (size_t i = 0; v->evidence[i]; i++)
+		html_prose_in(b, "<li>", v->evidence[i], "</li>\n");
 	buf_str(b, "</ul></div>\n");
 }
 
