@@ -94,7 +94,8 @@ bool outputs_utf8_locale(void)
 	return false;
 }
 
-struct render_opts outputs_text_opts(const struct outputs *o)
+/* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */
+static struct render_opts text_opts(const struct outputs *o)
 {
 	int fd = o->text.fd;
 	struct winsize ws = { 0 };
@@ -412,7 +413,7 @@ int outputs_write(struct outputs *o, const struct report *r, struct err *e)
 
 	if (!err && r->final)
 		err = write_files(o, r, e);
-	return err ? err : write_one(o, &o->text, &text, outputs_text_opts(o), r, e);
+	return err ? err : write_one(o, &o->text, &text, text_opts(o), r, e);
 }
 
 int outputs_commit(struct outputs *o, struct err *e)
@@ -444,7 +445,7 @@ static int write_document(const struct outputs *o, struct outfile *f, outputs_pu
 
 int outputs_document(struct outputs *o, outputs_put *put, const void *document, struct err *e)
 {
-	const struct render_opts opts = outputs_text_opts(o);
+	const struct render_opts opts = text_opts(o);
 	int err = write_document(o, &o->json, put, document, NULL, e);
 
 	if (!err)

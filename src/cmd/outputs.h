@@ -93,8 +93,6 @@ int outputs_open(struct outputs *o, enum text_default text, struct err *e);
 
 /* Does the environment name a locale of UTF-8? */
 bool outputs_utf8_locale(void);
-/* How to draw on where the text goes: colour on a terminal, Unicode in a UTF-8 locale, its width. */
-struct render_opts outputs_text_opts(const struct outputs *o);
 
 /* Text and JSON each time; the other files with the report that is final. */
 int outputs_write(struct outputs *o, const struct report *r, struct err *e);

@@ -48,8 +48,8 @@ static char *table_text(const struct dm_ioctl *io)
 	return b.data;
 }
 
-/* DM_TABLE_STATUS is the question that dmsetup table asks; it needs no right to write. */
-char *dm_kernel_table(unsigned int major, unsigned int minor)
+/* DM_TABLE_STATUS is the question that dmsetup table asks; it needs no right to write. NULL: the kernel doesn't tell. */
+static char *kernel_table(unsigned int major, unsigned int minor)
 {
 	int fd = open("/dev/mapper/control", O_RDONLY | O_CLOEXEC);
 	struct dm_ioctl *io;
@@ -73,7 +73,7 @@ char *dm_kernel_table(unsigned int major, unsigned int minor)
 
 static char *table_of(const struct exam *x, const struct diag_layer *l, struct reading *r)
 {
-	char *text = x->o->dm_table ? x->o->dm_table(l->major, l->minor) : dm_kernel_table(l->major, l->minor);
+	char *text = x->o->dm_table ? x->o->dm_table(l->major, l->minor) : kernel_table(l->major, l->minor);
 
 	r->where = xstrdup("ioctl DM_TABLE_STATUS on /dev/mapper/control");
 	if (!text)

@@ -59,9 +59,6 @@ struct setting_row {
 /* stack.c: adds the layers without their settings, in their order. `word` as for doctor_look(). */
 int stack_find(const char *word, struct diagnosis *d, struct err *e);
 
-/* Ends with a row without a key. */
-extern const struct setting_row setting_rows[];
-
 /* Reads every setting of a layer into it. */
 void settings_read(struct exam *x, struct diag_layer *l);
 
@@ -102,9 +99,6 @@ void drive_free(struct exam *x);
 
 /* Of a device by its kernel name; owned by the caller. */
 char *node_path(const struct exam *x, const char *name);
-
-/* dm_table.c: see struct doctor_opts. NULL when the kernel doesn't tell. */
-char *dm_kernel_table(unsigned int major, unsigned int minor);
 
 /* Whether an option stands in a comma-separated list. *value (may be NULL): what follows its "=", owned, or NULL. */
 bool option_find(const char *options, const char *name, char **value);

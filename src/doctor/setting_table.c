@@ -15,7 +15,7 @@
 #define EXT	 " ext4 ext3 ext2 "
 
 /* clang-format off */
-const struct setting_row setting_rows[] = {
+static const struct setting_row setting_rows[] = {
 	/* file systems: mountinfo */
 	{ "type", K(FS), NULL, read_fstype, NULL, NULL, 0,
 	  "Decides what an fsync writes: a journal, a log tree, or the file's blocks alone.", NULL },

@@ -425,17 +425,12 @@ char *place_name(const struct place *p)
 	return xasprintf("%s%s%s of %s", p->row->name, p->sub ? "/" : "", p->sub ? p->sub : "", p->unit);
 }
 
-void place_free(struct place *p)
-{
-	free(p->unit);
-	free(p->sub);
-	free(p->before);
-	*p = (struct place){ 0 };
-}
-
 void places_free_all(struct place *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		place_free(&p[i]);
+	for (size_t i = 0; i < n; i++) {
+		free(p[i].unit);
+		free(p[i].sub);
+		free(p[i].before);
+	}
 	free(p);
 }

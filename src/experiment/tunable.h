@@ -58,7 +58,6 @@ struct place {
 	char *before;		   /* the value at the beginning */
 };
 
-void place_free(struct place *p);
 void places_free_all(struct place *p, size_t n);
 
 /* "scheduler of loop0"; owned by the caller. */

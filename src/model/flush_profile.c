@@ -19,15 +19,12 @@ const struct field card_disk_fields[] = {
 /* clang-format on */
 
 static const struct {
-	const char *name, *param, *help;
+	const char *name, *param;
 } tests[CARD_TESTS] = {
-	[CARD_DIRTY] = { "dirty", "bytes", "after so much was written since the last flush" },
-	[CARD_FLUSH] = { "flush", "bytes", "4 KiB written, then fdatasync" },
-	[CARD_FUA] = { "fua", "bytes", "4 KiB written with O_DSYNC" },
-	[CARD_DEPTH] = { "depth", "writers", "while so many threads write 4 KiB at random places" },
-	[CARD_BUSY] = { "busy", "bytes", "while a thread writes 1 MiB after the other" },
-	[CARD_IDLE] = { "idle", "rest_ns", "after so long a rest" },
-	[CARD_DISCARD] = { "discard", "bytes", "after so much was freed and discarded" },
+	[CARD_DIRTY] = { "dirty", "bytes" },	 [CARD_FLUSH] = { "flush", "bytes" },
+	[CARD_FUA] = { "fua", "bytes" },	 [CARD_DEPTH] = { "depth", "writers" },
+	[CARD_BUSY] = { "busy", "bytes" },	 [CARD_IDLE] = { "idle", "rest_ns" },
+	[CARD_DISCARD] = { "discard", "bytes" },
 };
 
 const char *card_test_name(enum card_test t)
@@ -38,11 +35,6 @@ const char *card_test_name(enum card_test t)
 const char *card_test_param(enum card_test t)
 {
 	return tests[t].param;
-}
-
-const char *card_test_help(enum card_test t)
-{
-	return tests[t].help;
 }
 
 const char *card_grade_name(enum card_grade g)

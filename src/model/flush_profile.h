@@ -79,7 +79,6 @@ extern const struct field card_run_fields[], card_disk_fields[];
 
 const char *card_test_name(enum card_test t);	  /* "dirty" */
 const char *card_test_param(enum card_test t);	  /* what its parameter is called: "bytes" */
-const char *card_test_help(enum card_test t);	  /* what is done in it */
 const char *card_grade_name(enum card_grade g);	  /* "believable" */
 const char *card_medium_name(enum card_medium m); /* "rotating" */
 

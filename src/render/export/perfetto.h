@@ -47,7 +47,6 @@ static inline uint64_t trace_number(uint64_t v)
 }
 
 void trace_string(struct buf *b, const char *raw); /* a JSON string, quotes included */
-void trace_us(struct buf *b, uint64_t ns);	   /* microseconds with three decimals */
 void trace_name(struct trace *t, const char *what, struct trace_track where, const char *name);
 
 /* An X slice up to and with `"args":{`; the caller adds members and trace_close()s it. */

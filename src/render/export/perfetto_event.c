@@ -28,7 +28,8 @@ void trace_string(struct buf *b, const char *raw)
 	buf_char(b, '"');
 }
 
-void trace_us(struct buf *b, uint64_t ns)
+/* Microseconds with three decimals */
+static void trace_us(struct buf *b, uint64_t ns)
 {
 	buf_printf(b, "%" PRIu64 ".%03u", ns / 1000, (unsigned int)(ns % 1000));
 }
