@@ -455,8 +455,6 @@ TEST(drawing)
 	held_all(&h);
 }
 
-/* ---- facts ---- */
-
 /* ---- JSON ---- */
 
 TEST(json)

@@ -422,10 +422,8 @@ TEST(ledger)
 	struct report r = { 0 };
 
 	report_slow_flush(&r);
-	ok(has(&r, &plain, "\n  5 others ") && !has(&r, &plain, "\n  ioq "), "small causes stand together");
-	ok(has(&r, &verbose, "\n  ioq ") && !has(&r, &verbose, " others"), "unless all are asked for");
+	ok(has(&r, &verbose, "\n  ioq ") && !has(&r, &verbose, " others"), "small causes, if all are asked for");
 	ok(has(&r, &verbose, "\n  flush.post      FLUSH in the device, after it"), "and explained");
-	ok(!has(&r, &plain, "do not add up"), "a sum that is right is not remarked on");
 	r.sync.ledger.ns[CAUSE_CPU]++;
 	ok(has(&r, &plain, "the causes do not add up to the time of the calls"), "one that is a nanosecond off is");
 	r.sync.ledger.ns[CAUSE_CPU]--;
@@ -445,19 +443,11 @@ TEST(facts)
 	struct report r = { 0 };
 
 	report_two(&r);
-	ok(has(&r, &wide, "WARNING    40 events were lost (ring buffer full: 40)"), "lost events are said");
-	ok(has(&r, &wide, "12 calls have no ledger (facts were dropped: 9, begun before the trace: 2, more sleeps than are "),
-	   "and their effect");
 	r.sync.no_ledger = r.sync.without[NO_LEDGER_IDLE] = 1;
 	r.sync.without[NO_LEDGER_DROPPED] = r.sync.without[NO_LEDGER_BEFORE] = r.sync.without[NO_LEDGER_LIMIT] = 0;
 	ok(has(&r, &wide, "note       1 call has no ledger (made while such calls were not traced)"),
 	   "what is no loss is a note");
-	ok(has(&r, &wide, "WARNING    3 of 432 calls returned without any FLUSH"), "unsafe calls are said");
-	ok(has(&r, &wide, "several at once: 1.78 times the run's 1.00 s"), "calls that overlap are no share");
-	ok(has(&r, &wide, "400 ms in FLUSHes, 100 ms of it (25.0 %) in those sent for others"), "whose flushes");
 	ok(has(&r, &quiet, "by process") && !has(&r, &quiet, "slowest"), "quiet leaves the single calls out");
-	r.sync.no_ledger = 1;
-	ok(has(&r, &wide, "1 call has no ledger"), "one is not calls");
 	free(r.lost[0].reason);
 	r.n_lost = 0;
 	r.lost_events = 0;
@@ -481,24 +471,13 @@ TEST(facts)
 	report_free(&r);
 }
 
-/* Groups: the five that took most, whatever their order in the report; all when asked for. */
+/* All of them, when asked for; the five that took most: golden/sync_two.txt. */
 TEST(groups)
 {
 	struct render_opts verbose = { .width = 80, .verbose = true };
 	struct report r = { 0 };
-	char *s;
 
 	report_two(&r);
-	s = text_of(&r, &plain);
-	ok(line_of(s, "  postgres (4242)  ") == line_of(s, "sync calls by process") + 1 &&
-		   line_of(s, "  etcd (17)  ") > line_of(s, "  postgres (4242)  "),
-	   "most time first");
-	ok(strstr(s, "\n  and 2 more                                     2   1.40 ms\n") && !strstr(s, "  e (12)"),
-	   "five are shown, the others counted");
-	ok(strstr(s, "0000.wal (sda1)\n                                               300    617 ms"),
-	   "a long name has a line of its own");
-	ok(strstr(s, "\n  (no file)  "), "a call without a file");
-	free(s);
 	ok(has(&r, &verbose, "\n  e (12)  ") && !has(&r, &verbose, " more  "), "all, when asked for");
 	ok(has(&r, &verbose, "tag 0.1 %"), "and all causes");
 	report_free(&r);
@@ -510,15 +489,7 @@ TEST(whatif)
 	struct report r = { 0 };
 
 	report_slow_flush(&r);
-	ok(has(&r, &plain,
-	       "  without    flush          10.3x faster, for the same work: 669 ms instead of 6.89\n"
-	       "                            s; 2.00 ms instead of 9.00 ms a call\n") ||
-		   has(&r, &plain,
-		       "  without    flush          10.3x faster, for the same work: 669 ms instead of\n"
-		       "                            6.89 s; 2.00 ms instead of 9.00 ms a call\n"),
-	   "the gain as factor, as time of the run, and of a call");
-	ok(has(&r, &plain, "             CPU scheduler, I/O scheduler: no gain (<= 1.01x)\n"), "the others in one line");
-	ok(has(&r, &verbose, "  CPU scheduler  1.01x faster, for the same work: 6.84 s"), "or each, when asked for");
+	ok(has(&r, &verbose, "  CPU scheduler  1.01x faster, for the same work: 6.84 s"), "each, when asked for");
 	r.whatif[1].bound = true;
 	ok(has(&r, &plain, "flush          up to 10.3x faster, for the same work: 669 ms"), "a bound says so");
 	r.whatif[1].wall_ns = 0;
@@ -578,13 +549,6 @@ TEST(interval)
 	struct report r = { 0 };
 
 	report_interval(&r);
-	ok(has(&r, &plain, "interval from 2.00 s") && has(&r, &plain, "flush.post") &&
-		   has(&r, &plain, "Your fsyncs are slow because"),
-	   "an interval has verdict and bars");
-	ok(!has(&r, &plain, "advice") && !has(&r, &plain, "slowest") && !has(&r, &plain, "by process") &&
-		   !has(&r, &plain, "instead of"),
-	   "and no more");
-	ok(has(&r, &plain, "of the interval's 6.89 s"), "its share is of the interval");
 	r.final = true;
 	ok(has(&r, &plain, "advice") && has(&r, &plain, "slowest") && has(&r, &plain, "of the run's"),
 	   "the last report has all");
