@@ -4,7 +4,8 @@
  *
  * usage: crowd enders DIR N          each writes 4 KiB past the page cache and ends, 16 at once, beside one that syncs all the time
  *        crowd wakers N MS SECONDS   all at once; each wakes the first process every MS
- *        crowd naps N END            wakes the first process after 1.5 s, sleeps N times, wakes it again; END: and ends
+ *        crowd naps N END            one wakes the first process once the fifo `go` is opened to write, sleeps N times, wakes it again;
+ *                                    END: and ends
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -103,7 +104,8 @@ static int naps(int n, bool end)
 	if (!fork()) {
 		prctl(PR_SET_NAME, "napper");
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		usleep(1500000);
+		if (close(open("go", O_RDONLY)))
+			_exit(1);
 		for (int wake = 0; wake < 2 && write(fd[1], "x", 1) == 1; wake++)
 			for (int i = 0; i < n && !wake; i++)
 				usleep(2000);
