@@ -90,7 +90,6 @@ flame() {
 		/^<title>/ { sub(/<title>/, ""); if (cause && is[$0]) print $0, ns; cause = 0 }'
 }
 
-perfetto_slices() { jq -r '.traceEvents[] | select(.args.ns and .cat != "request") | "\(.name) \(.args.ns)"' perfetto; }
 perfetto_calls() { jq -r '.traceEvents[].args.ledger // {} | to_entries[] | "\(.key) \(.value)"' perfetto; }
 
 report_of_html() {
@@ -134,8 +133,15 @@ html() { report_of_html | jq -r '.sync.ledger | to_entries[] | "\(.key) \(.value
 }
 
 @test "agree: the trace for Perfetto" {
-	agrees 'slices' perfetto_slices
+	local name
 	agrees 'ledgers of calls' perfetto_calls
+	for name in "${NAMES[@]}"; do
+		cd "$BATS_TEST_TMPDIR/$name" || return
+		diff <(jq -r '.traceEvents[] | (.args | .duration_ns // .ns) as $ns | select($ns and .cat != "request")
+			| "\(.name) \(.ts * 1000 | round) \(.dur * 1000 | round) \($ns)"' perfetto | sort) \
+			<(query 'SELECT call, start_ns, duration_ns, duration_ns FROM sync_call
+				UNION ALL SELECT cause, start_ns + offset_ns, ns, ns FROM slice JOIN sync_call ON id = call_id' | sort)
+	done
 }
 
 # all_are NUMBER: of the lines of got, each with a name before it
@@ -184,15 +190,23 @@ counts() {
 	done
 }
 
+# Of lines of CSV, what every format writes in the same way
+plain() {
+	sed -E 's/\\x[0-9a-f]{2}//g'
+}
+
 @test "agree: leaves and slowest calls, each, in JSON as in CSV" {
 	local name
 	for name in "${NAMES[@]}"; do
 		cd "$BATS_TEST_TMPDIR/$name" || return
-		diff <(jq -r '.sync.leaves[] | [.cause, .ns, (.each | .count, .min_ns, .p50_ns, .p99_ns, .max_ns)] | join(" ")' json) \
-			<(of_csv leaves.csv 'SELECT cause, ns, count, min_ns, p50_ns, p99_ns, max_ns FROM t')
-		diff <(jq -r '.sync.slowest[] | "\(.start_ns) \(.duration_ns) \(.pid) \(.tid) \(.call)"' json | sort) \
-			<(of_csv calls.csv "SELECT start_ns, duration_ns, pid, tid, call FROM t ORDER BY CAST(duration_ns AS INTEGER) DESC
-				LIMIT $(jq '.sync.slowest | length' json)" | sort)
+		diff <(jq -r '.sync.leaves[] | [.path, .cause, .ns, (.each | .count, .min_ns, .p50_ns, .p99_ns, .max_ns)] | join(" ")
+			| gsub("[^ -~]"; "")' json) \
+			<(of_csv leaves.csv 'SELECT path, cause, ns, count, min_ns, p50_ns, p99_ns, max_ns FROM t' | plain)
+		diff <(jq -r '.sync.slowest[] | [.start_ns, .duration_ns, .pid, .tid, .comm, .call, .path, .device] | join(" ")
+			| gsub("[^ -~]"; "")' json | sort) \
+			<(of_csv calls.csv "SELECT start_ns, duration_ns, pid, tid, comm, call, path, device FROM t
+				ORDER BY CAST(duration_ns AS INTEGER) DESC LIMIT $(jq '.sync.slowest | length' json)" | plain | sort)
+		jq -e '[.sync.slowest[] | .duration_ns == ([.ledger[]] | add)] | all' json
 		jq -r '.sync.slowest[] | .start_ns as $s | .ledger | to_entries[] | "\($s) \(.key) \(.value)"' json | sort >ledgers
 		comm -23 ledgers <(query 'SELECT start_ns, cause, ns FROM ledger JOIN sync_call ON id = call_id' | sort) | diff - /dev/null
 		[[ -s ledgers ]]
@@ -211,7 +225,8 @@ buckets_of_json() {
 	local name
 	for name in "${NAMES[@]}"; do
 		cd "$BATS_TEST_TMPDIR/$name" || return
-		jq -e '[.. | objects | select(.buckets) | .count == ([.buckets[][1]] | add)] | length > 50 and all' json
+		jq -e '[.. | objects | select(.buckets) | .count == ([.buckets[][1]] | add) and all(.buckets[][1]; . > 0)
+			and ([.buckets[][0]] | . == unique)] | length > 50 and all' json
 		diff <(buckets_of_json | sed 's/^ *//' | sort) <(of_csv histograms.csv 'SELECT device, op, phase, upper_ns, count FROM t' |
 			sed 's/^ *//' | sort) || { echo "$name: histograms.csv differs"; return 1; }
 	done

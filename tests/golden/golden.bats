@@ -14,7 +14,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# as_expected NAME: what differs is shown, in lines that can be read
+# as_expected NAME: the lines that differ are shown; of what is kept as a checksum, its name
 as_expected() {
 	make_expected "$1" got
 	diff -rua "$EXPECTED/$1" got >difference || {
@@ -24,7 +24,7 @@ as_expected() {
 	}
 }
 
-@test "golden: sqlite, every output in full" {
+@test "golden: sqlite, every output to be read" {
 	as_expected sqlite
 }
 

@@ -240,7 +240,8 @@ static void test_perfetto(struct report *r)
 /* Those in which something is hostile, unknown or odd, without carriage returns, to be read. All of a run: tests/golden/expected/sqlite/csv. */
 static void test_csv(const struct report *r)
 {
-	static const char shown[] = "run.csv devices.csv calls.csv requests.csv steps.csv files.csv remarks.csv whatif.csv";
+	static const char shown[] =
+		"run.csv devices.csv mounts.csv calls.csv requests.csv steps.csv leaves.csv processes.csv files.csv verdict.csv remarks.csv whatif.csv";
 	FREED(buf) struct buf all = { 0 };
 
 	for (size_t i = 0; i < RENDER_N_CSV; i++) {
