@@ -80,7 +80,8 @@ static void test_table(void)
 			if (name && !bpf_object__find_program_by_name(skel->obj, name))
 				buf_printf(&lacking, " %s", name);
 		}
-	ok(skel && !lacking.len, "each program of the table is in the object, but for:%s", lacking.len ? lacking.data : "");
+	if (!ok(skel && !lacking.len, "each program of the table is in the object"))
+		diag("but for:%s", lacking.len ? lacking.data : " all");
 	buf_free(&lacking);
 	barriertrace_bpf__destroy(skel);
 }
@@ -127,13 +128,13 @@ int main(void)
 	struct probes *p = NULL;
 	struct err e = { 0 };
 
+	test_table();
 	said = xstrdup("");
 	if (open_probes(&p, &e)) {
-		printf("1..0 # SKIP %s\n", e.text);
-		return 0;
+		ok(true, "what a kernel refuses # SKIP %s", e.text);
+		return tap_done();
 	}
 	probes_close(p);
-	test_table();
 	test_optional();
 	test_refused();
 	free(said);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "render/svg/svg.h"
-#include "render/svg/svg.h"
 #include "render/svg/flame_tree.h"
 #include "util/mem.h"
 #include "golden.h"
@@ -116,8 +115,9 @@ TEST(tree)
 	took(&r, leaf(&r, "a;fsync;flush.pre;flush.pre;sda", CAUSE_FLUSH_PRE), 8);
 	took(&r, leaf(&r, "a;fsync;lock;lock", CAUSE_LOCK), 1);
 	took(&r, leaf(&r, "a;fsync;cpu 1;lock", CAUSE_LOCK), 2);
+	leaf(&r, "a;fsync;runq", CAUSE_RUNQ);
 	flame_tree_make(&t, &r.sync, 0);
-	ok(t.ns == 123 && t.n == 17, "a frame once below its parent");
+	ok(t.ns == 123 && t.n == 17, "a frame once below its parent, none of nothing");
 	ok(!strcmp(t.frame[0].name, "a b") && !strcmp(t.frame[4].name, "a") && t.frame[4].start_ns == 70, "widest first");
 	f = frame(&t, "cpu", 4);
 	ok(frame(&t, "x", 3)->ns == 70 && f->ns == 70 && f->own_ns == 70, "names that only begin alike are two");
