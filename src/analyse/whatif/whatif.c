@@ -111,6 +111,7 @@ static const struct removal {
 #define REMOVALS (sizeof(removals) / sizeof(removals[0]))
 
 struct whatif {
+	unsigned int removals_of[CAUSE_COUNT]; /* a bit for each removal that takes it */
 	struct time_union without[REMOVALS], calls;
 	uint64_t first, last;	      /* from the first call's enter to the last exit */
 	uint64_t between_ns, busy_ns; /* between calls of a task; of it, on a CPU or ready for it */
@@ -148,9 +149,8 @@ static bool is_async(const struct wire_sync *s)
 
 static void note_slice(struct whatif *w, enum cause c, uint64_t from, uint64_t to)
 {
-	for (size_t m = 0; m < REMOVALS; m++)
-		if (takes(&removals[m], c))
-			add_interval(&w->without[m], from, to);
+	for (unsigned int left = w->removals_of[c]; left; left &= left - 1)
+		add_interval(&w->without[__builtin_ctz(left)], from, to);
 }
 
 void whatif_call(struct whatif *w, const struct wire_sync *s, const struct walk_result *r, const struct tl_task *before)
@@ -245,7 +245,12 @@ void whatif_make(struct report *r, const struct whatif *w)
 
 struct whatif *whatif_new(void)
 {
-	return xcalloc(1, sizeof(struct whatif));
+	struct whatif *w = xcalloc(1, sizeof(*w));
+
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		for (unsigned int m = 0; m < REMOVALS; m++)
+			w->removals_of[c] |= takes(&removals[m], (enum cause)c) ? 1u << m : 0;
+	return w;
 }
 
 void whatif_free(struct whatif *w)
