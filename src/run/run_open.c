@@ -139,7 +139,10 @@ static int open_probes(struct traced_run *run, struct err *e)
 	return 0;
 }
 
-/* Takes 50 ms of CPU time: before anything is counted, so that none is taken from the traced work. */
+/*
+ * Takes 50 ms of CPU time: before anything is attached, as calls that begin between that and the start of counting lack their first
+ * requests, and so that none is taken from the traced work.
+ */
 static void read_symbols(struct traced_run *run)
 {
 	FILE *kallsyms = run->opts.want.ledger ? symbols_open() : NULL;
@@ -276,8 +279,10 @@ static int start_counting(struct traced_run *run, struct err *e)
 
 int run_attach(struct traced_run *run, struct err *e)
 {
-	int err = run_select(run, e);
+	int err;
 
+	read_symbols(run);
+	err = run_select(run, e);
 	if (!err)
 		err = probes_attach(run->probes, e);
 	/* those that came while the programs were attached */
@@ -293,7 +298,6 @@ int run_attach(struct traced_run *run, struct err *e)
 		run->carry = carry_new(rotation_recent(run->opts.recording), run_record_fact, run);
 		run->turn.heats = heats_new(run->counters);
 	}
-	read_symbols(run);
 	err = addresses_new(run->symbols, run->n_symbols, &run->addresses, e);
 	if (!err)
 		err = start_counting(run, e);
