@@ -31,6 +31,7 @@ of() {
 
 barrier_once() { # RUNS
 	local measured predicted ratio
+	keep_awake
 	"$BT" experiment "$RIG_MNT" --set barrier=1 --set barrier=0 -n "$1" -q -o "$BATS_TEST_TMPDIR/text" --json "$J" -- \
 		sh -c "rm -f '$RIG_MNT/db'; exec sqlite3 -batch -bail -init /dev/null '$RIG_MNT/db' '.read $BATS_TEST_TMPDIR/sql'" &&
 		measured=$(of barrier=0 .measured.faster) && predicted=$(of barrier=0 .predicted.faster) || return

@@ -25,6 +25,13 @@ build_syncs() {
 	"${CC:-cc}" -O1 -D_GNU_SOURCE -o "$SYNCS" "$TOP/tests/truth/syncs.c"
 }
 
+# For a prediction beside what was measured: what a CPU loses by resting while its task waits is in no ledger, and goes with the wait. While
+# somebody has this file open, and has asked for a latency of 0 µs, an idle CPU polls.
+keep_awake() {
+	start sh -c "printf '\\0\\0\\0\\0' && exec sleep infinity" >/dev/cpu_dma_latency
+	AWAKE=$STARTED
+}
+
 # ---- workloads ----
 
 # inserts_ready DIR N: a database with its table in DIR, and SQL for N inserts in $SQL

@@ -3,6 +3,7 @@
 #
 # The what-if against the real thing: what one traced run with barriers says of itself without flushes, beside the same work after a
 # remount with barrier=0. Both are traced, in turn, so that the tracer's own cost and whatever else the machine does are in both.
+# Once the same with CPUs that rest is printed beside it.
 
 load ../helpers
 load matrix
@@ -16,6 +17,7 @@ setup() {
 	need_rig
 	need sqlite3 mount python3
 	FILE=$BATS_TEST_TMPDIR
+	keep_awake
 }
 
 teardown() {
@@ -73,27 +75,32 @@ figures() {
 		}' >>"$FILE/rounds"
 }
 
-# Of the rounds, the medians; a bound if one of them says so.
+# conclude NAME [BELOW]: of the rounds, the medians; a bound if one of them says so, and then at most BELOW % too low
 conclude() {
-	jq -s 'def median(f): [.[] | f] | sort | .[length / 2 | floor];
+	jq -s --argjson below "${2:-10}" 'def median(f): [.[] | f] | sort | .[length / 2 | floor];
 		{ took: median(.took), bound: any(.[]; .bound), predicted: median(.predicted), measured: median(.measured),
 		call: median(.call), call_measured: median(.call_measured) }
 		| .off = (100 * (.predicted / .measured - 1)) | .call_off = (100 * (.call / .call_measured - 1))
-		| .good = if .bound then .off >= -10 else (.off | fabs) <= 25 and (.call_off | fabs) <= 15 end' "$FILE/rounds" >"$FILE/cell"
+		| .good = if .bound then .off >= -$below else (.off | fabs) <= 25 and (.call_off | fabs) <= 15 end' "$FILE/rounds" >"$FILE/cell"
 	comment "$1: $(jq -r 'def r: . * 100 | round / 100;
 		"took \(.took | round) ms; \(if .bound then "up to " else "" end)\(.predicted | r) times faster, measured \(.measured | r)"
 		+ " (\(.off | round) %); a call \(.call | round) us, measured \(.call_measured | round) (\(.call_off | round) %)"' "$FILE/cell")"
 	[[ $(jq '.good' "$FILE/cell") == true ]]
 }
 
+# rounds WORK ARGUMENT..: three of them
+rounds() {
+	: >"$FILE/rounds"
+	for _ in 1 2 3; do
+		traced with 1 "$@" && traced without 0 "$@" && figures || return
+	done
+}
+
 # cell NAME WORK ARGUMENT..: what the machine does beside it, it does in one of the runs more than in the other: one try of three has to hold
 cell() {
 	for _ in 1 2 3; do
-		: >"$FILE/rounds"
-		for _ in 1 2 3; do
-			traced with 1 "${@:2}" && traced without 0 "${@:2}" && figures || return
-		done
-		! conclude "$1" || return 0
+		rounds "${@:2}" || return
+		! conclude "$1" "${BELOW:-10}" || return 0
 	done
 	return 1
 }
@@ -120,10 +127,16 @@ cell() {
 	((!${#off[@]})) || { echo "off: ${off[*]}"; return 1; }
 }
 
+# A thread that has waited computes slower for a while, with CPUs that poll, too: its caches are cold. What goes with 600 waits for a FLUSH
+# is a seventh of what is left here.
 @test "truth: without flushes, six threads and a mutex" {
+	local BELOW=20
 	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched mq-deadline
 	cell "six threads, one mutex" "$MUTEX" 50
 	[[ $(jq '.bound' "$FILE/cell") == true ]]
+	kill "$AWAKE"
+	rounds "$MUTEX" 50
+	conclude "the same, with CPUs that rest" || true
 }
 
 @test "truth: without flushes, a loop beside a timer" {
@@ -146,7 +159,7 @@ pgbench_for() {
 	tps=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$FILE/bench")
 }
 
-# A watch has no length of its own: as many calls a second at most.
+# A watch has no length of its own: as much work a second at most. Quick commits are shared by fewer, so the calls can grow by more.
 @test "truth: without flushes, pgbench" {
 	local clients with wanted
 	need_postgres
@@ -160,8 +173,8 @@ pgbench_for() {
 			wanted=$(jq -rn --slurpfile a "$FILE/with" --slurpfile b "$FILE/without" --argjson tps "$tps" --argjson with "$with" '
 				def rate: .sync.count * 1e9 / .run.wall_ns;
 				($a[0].whatif[] | select(.remove == "flush")) as $w |
-				"\($w.speedup) \(($b[0] | rate) / ($a[0] | rate)) \($tps / $with) \($w.bound and ($w | has("wall_ns") | not))"')
-			comment "pgbench -c$clients: at most, calls measured, transactions measured: $wanted"
+				"\($w.speedup) \($tps / $with) \(($b[0] | rate) / ($a[0] | rate)) \($w.bound and ($w | has("wall_ns") | not))"')
+			comment "pgbench -c$clients: at most, transactions measured, calls measured: $wanted"
 			# shellcheck disable=SC2086
 			set -- $wanted
 			! holds "$1 >= 0.9 * $2" || break
@@ -192,5 +205,5 @@ pgbench_for() {
 	fresh 1
 	"$BT" -q -d 1 "$RIG_DISK" --json "$FILE/with" -o "$FILE/text" -- sh -c "$SQLITE" - "$RIG_MNT" "$FILE/sql" 1 || true
 	[[ $(json '.whatif[0] | has("wall_ns")' "$FILE/with") == false && $(json '.whatif[0].bound' "$FILE/with") == true ]]
-	grep -q 'as many calls a second' "$FILE/text"
+	grep -q 'as much work a second' "$FILE/text"
 }
