@@ -201,14 +201,14 @@ told() {
 	END
 }
 
-# nap END: a sync call, with none of others beside it, and meanwhile a helper that has slept 60 times wakes somebody who is followed
+# nap END: a sync call, beside those of others (which are passed over), and meanwhile a helper that has slept 60 times wakes somebody who is followed
 nap() {
 	start_tracing record -q --eager -p "$BASHPID" -o recording "$RIG_DISK"
 	start ./crowd naps 60 "$1"
 	follow "${PIDS[-2]}" "$STARTED"
 	start dd if=/dev/zero of="$RIG_DEV" bs=4k count=1 conv=fsync status=none
 	eventually 3 grep -q '^State:.D' "/proc/$STARTED/status" # it waits for the disk
-	: >go
+	timeout 5 sh -c ": >go"
 	wait "$STARTED"
 	stop_tracing "${PIDS[-3]}"
 	told recording >told

@@ -31,7 +31,6 @@ of() {
 
 barrier_once() { # RUNS
 	local measured predicted ratio
-	keep_awake
 	"$BT" experiment "$RIG_MNT" --set barrier=1 --set barrier=0 -n "$1" -q -o "$BATS_TEST_TMPDIR/text" --json "$J" -- \
 		sh -c "rm -f '$RIG_MNT/db'; exec sqlite3 -batch -bail -init /dev/null '$RIG_MNT/db' '.read $BATS_TEST_TMPDIR/sql'" &&
 		measured=$(of barrier=0 .measured.faster) && predicted=$(of barrier=0 .predicted.faster) || return
@@ -50,6 +49,7 @@ barrier_once() { # RUNS
 	rig_up --sched mq-deadline
 	make_inserts "$BATS_TEST_TMPDIR/sql" 500
 	rig_set flush_us=1000 write_us=200
+	keep_awake
 	barrier_once 3 || barrier_once 3
 }
 
@@ -57,6 +57,7 @@ barrier_once() { # RUNS
 	rig_up --sched mq-deadline
 	make_inserts "$BATS_TEST_TMPDIR/sql" 500
 	rig_set flush_us=7000 write_us=200
+	keep_awake
 	barrier_once 2 || barrier_once 2
 }
 

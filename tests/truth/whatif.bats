@@ -3,7 +3,6 @@
 #
 # The what-if against the real thing: what one traced run with barriers says of itself without flushes, beside the same work after a
 # remount with barrier=0. Both are traced, in turn, so that the tracer's own cost and whatever else the machine does are in both.
-# Once the same with CPUs that rest is printed beside it.
 
 load ../helpers
 load matrix
@@ -16,8 +15,7 @@ setup_file() {
 setup() {
 	need_rig
 	need sqlite3 mount python3
-	FILE=$BATS_TEST_TMPDIR
-	keep_awake
+	FILE=$BATS_TEST_TMPDIR BELOW=10
 }
 
 teardown() {
@@ -75,9 +73,9 @@ figures() {
 		}' >>"$FILE/rounds"
 }
 
-# conclude NAME [BELOW]: of the rounds, the medians; a bound if one of them says so, and then at most BELOW % too low
+# conclude NAME: of the rounds, the medians; a bound if one of them says so, and then at most $BELOW % too low
 conclude() {
-	jq -s --argjson below "${2:-10}" 'def median(f): [.[] | f] | sort | .[length / 2 | floor];
+	jq -s --argjson below "$BELOW" 'def median(f): [.[] | f] | sort | .[length / 2 | floor];
 		{ took: median(.took), bound: any(.[]; .bound), predicted: median(.predicted), measured: median(.measured),
 		call: median(.call), call_measured: median(.call_measured) }
 		| .off = (100 * (.predicted / .measured - 1)) | .call_off = (100 * (.call / .call_measured - 1))
@@ -88,25 +86,21 @@ conclude() {
 	[[ $(jq '.good' "$FILE/cell") == true ]]
 }
 
-# rounds WORK ARGUMENT..: three of them
-rounds() {
-	: >"$FILE/rounds"
-	for _ in 1 2 3; do
-		traced with 1 "$@" && traced without 0 "$@" && figures || return
-	done
-}
-
 # cell NAME WORK ARGUMENT..: what the machine does beside it, it does in one of the runs more than in the other: one try of three has to hold
 cell() {
 	for _ in 1 2 3; do
-		rounds "${@:2}" || return
-		! conclude "$1" "${BELOW:-10}" || return 0
+		: >"$FILE/rounds"
+		for _ in 1 2 3; do
+			traced with 1 "${@:2}" && traced without 0 "${@:2}" && figures || return
+		done
+		! conclude "$1" || return 0
 	done
 	return 1
 }
 
 @test "truth: SQLite without flushes, 1 to 16 writers" {
 	local flush write writers inserts off=()
+	keep_awake
 	rig_up --flush-us 500 --write-us 200 --fs ext4 --sched mq-deadline
 	while read -r flush write writers inserts; do
 		rig_set "flush_us=$flush" "write_us=$write"
@@ -127,19 +121,17 @@ cell() {
 	((!${#off[@]})) || { echo "off: ${off[*]}"; return 1; }
 }
 
-# A thread that has waited computes slower for a while, with CPUs that poll, too: its caches are cold. What goes with 600 waits for a FLUSH
-# is a seventh of what is left here.
+# A thread that has waited computes slower for a while, with CPUs that poll, too: its caches are cold.
 @test "truth: without flushes, six threads and a mutex" {
-	local BELOW=20
+	BELOW=20
+	keep_awake
 	rig_up --flush-us 3000 --write-us 200 --fs ext4 --sched mq-deadline
 	cell "six threads, one mutex" "$MUTEX" 50
 	[[ $(jq '.bound' "$FILE/cell") == true ]]
-	kill "$AWAKE"
-	rounds "$MUTEX" 50
-	conclude "the same, with CPUs that rest" || true
 }
 
 @test "truth: without flushes, a loop beside a timer" {
+	keep_awake
 	need_syncs
 	rig_up --flush-us 1000 --write-us 200 --fs ext4 --sched mq-deadline
 	cell "a loop beside a timer" "$TIMER" "$SYNCS" 300
@@ -159,7 +151,7 @@ pgbench_for() {
 	tps=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$FILE/bench")
 }
 
-# A watch has no length of its own: as much work a second at most. Quick commits are shared by fewer, so the calls can grow by more.
+# A watch has no length of its own: as much work a second at most. A quick sync call serves fewer commits, so the calls can grow by more.
 @test "truth: without flushes, pgbench" {
 	local clients with wanted
 	need_postgres
