@@ -66,7 +66,7 @@ static __always_inline void pending_end(u64 key, struct pending *p, u32 worker, 
 	bpf_map_delete_elem(&pendings, &key);
 	if (worker == (u32)bpf_get_current_pid_tgid())
 		catch_up(worker, 0);
-	if (call == CALL_AIO_FSYNC) /* io_uring may hold a lock */
+	if (call == CALL_AIO_FSYNC) /* io_uring may hold a lock: there no more than its worker's own */
 		before_call();
 	send_history(worker, s.enter, ALL_RECORDS);
 	learn(worker);

@@ -157,7 +157,7 @@ STATE unsigned long long last_cut SEC(".data"); /* of all histories */
 /* Sends what wake-ups had no room for, whoever waited, and what else is in these histories. */
 int send_rest(void);
 
-/* Call it before a call's record is sent: what that depends on goes first. Not for others' calls, and those without a ledger. */
+/* Call it before a call's record is sent: what that depends on goes first. Others' calls and those without a ledger depend on nothing. */
 static __always_inline void before_call(void)
 {
 	if (rarely(last_cut))

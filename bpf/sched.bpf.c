@@ -222,7 +222,7 @@ __noinline int send_rest(void)
 		if (!cut)
 			continue;
 		send_history(history_owner[i], 0, ALL_RECORDS);
-		if (h->cut == cut) /* else there is more: unless that came just now, and then it is a gap, of which nothing is known */
+		if (h->cut == cut) /* else a wake-up has cut it meanwhile: the next call sends that */
 			h->cut = 0;
 	}
 	if (last_cut == last)

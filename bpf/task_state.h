@@ -62,7 +62,7 @@ struct task_state {
 	__bt_u32 tid;	   /* of the task; 0: the entry is free */
 	__bt_u32 work;	   /* a worker: number of the work that it is at, or was at last; 0: none was seen to begin */
 	__bt_u64 since;	   /* helper: followed from then on */
-	__bt_u64 mattered; /* a helper: when it last woke a followed task */
+	__bt_u64 mattered; /* a helper: when it last woke a followed task, or had more to tell than a wake-up may */
 	__bt_u64 stack[WIRE_STACK];
 } __attribute__((aligned(64)));
 WIRE_ASSERT_SIZE(struct task_state, 256);

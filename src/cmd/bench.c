@@ -174,9 +174,12 @@ static int set(void *arg, int id, const char *value, struct err *e)
 				c->o.journal, e);
 	case OPT_SYNCHRONOUS:
 		return set_word(c, "synchronous", value, levels, "off, normal, full, extra", c->o.synchronous, e);
-	case OPT_DISCARD: note_given(c, TAKES_DISCARD, "discard"); c->o.discard = true;
+	case OPT_DISCARD:
+		note_given(c, TAKES_DISCARD, "discard");
+		c->o.discard = true;
+		return 0;
+	default: return 0;
 	}
-	return 0;
 }
 
 static const char *near_workload(const char *word)

@@ -141,7 +141,7 @@ static int open_probes(struct traced_run *run, struct err *e)
 
 /*
  * Takes 50 ms of CPU time: before anything is attached, as calls that begin between that and the start of counting lack their first
- * requests, and so that none is taken from the traced work.
+ * requests, and so that none is taken from a command.
  */
 static void read_symbols(struct traced_run *run)
 {

@@ -47,6 +47,7 @@ struct num num_ratio(uint64_t a, uint64_t b);
  * exponent, no inf or nan. 0, -EINVAL (not a number) or -ERANGE (too large, or too small to be told
  * from zero); *out is left alone on failure.
  */
+
 /* A whole number within [min, max]; outside is -ERANGE. */
 int num_parse_range(const char *s, uint64_t min, uint64_t max, uint64_t *out);
 
